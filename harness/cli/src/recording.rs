@@ -2,7 +2,7 @@
 //! and stand in that of their ids: they wait in a file until all of them are there.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::BTreeMap,
     fs,
     io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _},
     ops::Range,
@@ -91,9 +91,8 @@ impl<'a> Recording<'a> {
         let mut record = Writing::create(&self.folder.join(outputs::RECORD)).map_err(wrong)?;
         let write = || {
             self.before.into_iter().try_for_each(|event| record.add(event))?;
-            let mut last = 0;
             for places in self.cases.values() {
-                let (exchanges, verdict) = numbered(read(&mut waiting, places)?, &mut last);
+                let (exchanges, verdict) = read(&mut waiting, places)?;
                 exchanges.into_iter().map(Event::Exchange).try_for_each(|event| record.add(event))?;
                 verdict.map(Event::Verdict).into_iter().try_for_each(|event| record.add(event))?;
             }
@@ -181,22 +180,4 @@ fn read(waiting: &mut fs::File, places: &[Range<u64>]) -> io::Result<(Vec<Exchan
     }
     exchanges.sort_by_key(|exchange| exchange.number);
     Ok((exchanges, verdict))
-}
-
-/// Numbers the exchanges in the order of the record, after the last one. The verdict names its own by the new
-/// number.
-fn numbered(
-    (mut exchanges, verdict): (Vec<Exchange>, Option<CaseVerdict>),
-    last: &mut u64,
-) -> (Vec<Exchange>, Option<CaseVerdict>) {
-    let mut numbers = HashMap::new();
-    for exchange in &mut exchanges {
-        *last += 1;
-        numbers.insert(std::mem::replace(&mut exchange.number, *last), *last);
-    }
-    let verdict = verdict.map(|verdict| {
-        let exchange = verdict.exchange.and_then(|old| numbers.get(&old).copied());
-        CaseVerdict { exchange, ..verdict }
-    });
-    (exchanges, verdict)
 }

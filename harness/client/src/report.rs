@@ -6,8 +6,8 @@ use std::{
 };
 
 use xs2aspec_record::{
-    Absence, CaseSource, CaseVerdict, ClauseText, End, Event, Exchange, Exit, Finding, Level, Place, Role,
-    RunFinished, RunStarted, Strength, Totals, Traffic, Verdict,
+    Absence, CaseSource, CaseVerdict, ClauseText, End, Event, Exchange, Exit, Finding, Level, Mismatch,
+    Place, Role, RunFinished, RunStarted, Strength, Totals, Traffic, Verdict,
 };
 
 use crate::{plan::FILE, recorded::Recorded, state::State, tick::Ticked};
@@ -205,10 +205,12 @@ impl Case<'_> {
             reason,
             control: None,
             changes: vec![],
-            places: vec![],
+            differences: vec![],
+            codes: vec![],
             culprit: None,
             same_as: None,
             judged_with: vec![],
+            waived_with: None,
             unconfirmed: false,
             exchange: seen.map(|(number, _)| number),
             micros: seen.map_or(0, |(_, seen)| seen.micros),
@@ -221,6 +223,7 @@ impl Case<'_> {
             expected: format!("a client that {}", self.ticked.item.says),
             actual: words.to_owned(),
             at: "request".to_owned(),
+            kind: Mismatch::Request,
             level: Level::Deny,
             end: End::Client,
         }

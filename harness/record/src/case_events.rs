@@ -1,7 +1,7 @@
 //! The order of a record: what is said of the run as a whole, then the cases in the order of their ids, each
 //! with its exchanges and its verdict, then the end.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use crate::{
     event::{Event, Exchange},
@@ -100,26 +100,6 @@ impl Grouping {
     }
 }
 
-/// Numbers exchanges from 1 in the order in which they stand in a record.
-#[derive(Debug, Default)]
-pub struct Numbering {
-    last: u64,
-}
-
-impl Numbering {
-    /// Numbers the exchanges of the next case. Its verdict names the judged one by its new number.
-    pub fn apply(&mut self, case: &mut CaseEvents) {
-        let mut numbers = HashMap::new();
-        for exchange in &mut case.exchanges {
-            self.last += 1;
-            numbers.insert(std::mem::replace(&mut exchange.number, self.last), self.last);
-        }
-        if let Some(verdict) = &mut case.verdict {
-            verdict.exchange = verdict.exchange.and_then(|old| numbers.get(&old).copied());
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,16 +126,14 @@ mod tests {
     }
 
     #[test]
-    fn the_events_of_a_case_come_together_and_are_numbered_in_their_order() {
+    fn the_events_of_a_case_come_together_and_keep_their_numbers() {
         let events =
             vec![exchange(7, "a"), exchange(9, "a"), verdict("a", 9), exchange(3, "b"), verdict("c", 1)];
-        let mut numbering = Numbering::default();
         let cases: Vec<_> = grouped(events)
             .unwrap()
             .into_iter()
             .map(|entry| {
-                let Entry::Case(mut case) = entry else { panic!("{entry:?}") };
-                numbering.apply(&mut case);
+                let Entry::Case(case) = entry else { panic!("{entry:?}") };
                 let numbers: Vec<u64> = case.exchanges.iter().map(|exchange| exchange.number).collect();
                 (case.case, numbers, case.verdict.map(|verdict| verdict.exchange))
             })
@@ -163,9 +141,9 @@ mod tests {
         assert_eq!(
             cases,
             [
-                ("a".to_owned(), vec![1, 2], Some(Some(2))),
+                ("a".to_owned(), vec![7, 9], Some(Some(9))),
                 ("b".to_owned(), vec![3], None),
-                ("c".to_owned(), vec![], Some(None))
+                ("c".to_owned(), vec![], Some(Some(1)))
             ]
         );
     }

@@ -1,4 +1,5 @@
-//! What a run says of each clause that the document demands: kept, broken, not asked, or left out on purpose.
+//! What a run says of each clause that the document demands: kept, broken, waived, not asked, or left out on
+//! purpose.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,8 +43,10 @@ pub struct AnswerChecks {
 pub enum ClauseState {
     /// It was asked, and nothing broke it.
     Kept,
-    /// Something broke it, be it waived.
+    /// Something broke it, and not all of that is waived.
     Broken,
+    /// Something broke it, and all of that is waived.
+    Waived,
     /// It was not asked, since the profile does not say enough, or what came could not be judged.
     NotAsked,
     /// The profile declares absent what it needs, or the command line left it out, or a breach of it is only
@@ -57,6 +60,7 @@ impl ClauseState {
         match self {
             Self::Kept => "kept",
             Self::Broken => "broken",
+            Self::Waived => "waived",
             Self::NotAsked => "not asked",
             Self::LeftOut => "left out",
         }
@@ -69,8 +73,11 @@ impl ClauseState {
 pub struct Demanded {
     /// Asked and kept.
     pub kept: usize,
-    /// Broken, waived ones included.
+    /// Broken, and not waived.
     pub broken: usize,
+    /// Broken, and waived.
+    #[serde(default)]
+    pub waived: usize,
     /// Not asked because the profile does not say enough, or not told.
     pub not_asked: usize,
     /// Declared absent by the profile, or left out by `--only`, `--skip`, `--depth`, `--requests`, `--shard`
@@ -81,15 +88,16 @@ pub struct Demanded {
 impl Demanded {
     /// All demanded clauses.
     pub fn total(&self) -> usize {
-        self.kept + self.broken + self.not_asked + self.left_out
+        self.kept + self.broken + self.waived + self.not_asked + self.left_out
     }
 }
 
 impl std::fmt::Display for Demanded {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let waived = if self.waived > 0 { format!(", {} waived", self.waived) } else { String::new() };
         write!(
             f,
-            "{} demanded clauses: {} kept, {} broken, {} not asked, {} declared absent or left out",
+            "{} demanded clauses: {} kept, {} broken{waived}, {} not asked, {} declared absent or left out",
             self.total(),
             self.kept,
             self.broken,
@@ -116,6 +124,7 @@ pub struct DemandedClauses {
 struct Cases {
     kept: usize,
     broken: usize,
+    waived: usize,
     unasked: Unasked,
 }
 
@@ -179,14 +188,15 @@ impl DemandedClauses {
             Verdict::Fail | Verdict::Warn | Verdict::Waived => {
                 let broken: BTreeSet<&str> =
                     verdict.findings.iter().map(|finding| finding.clause.as_str()).collect();
-                for clause in &broken {
-                    self.of(clause).broken += 1;
+                for clause in broken {
+                    let cases = self.of(clause);
+                    let is_waived = verdict.verdict == Verdict::Waived;
+                    *if is_waived { &mut cases.waived } else { &mut cases.broken } += 1;
                 }
-                // What a case found wrong besides does not say that its own clause is broken.
-                if verdict.unconfirmed {
-                    self.of(&verdict.clause).unasked.untold += 1;
-                } else if !broken.is_empty() && !broken.contains(verdict.clause.as_str()) {
-                    self.of(&verdict.clause).kept += 1;
+                match verdict.on_own_clause() {
+                    Verdict::Pass => self.of(&verdict.clause).kept += 1,
+                    Verdict::Inconclusive => self.of(&verdict.clause).unasked.untold += 1,
+                    _ => {}
                 }
             }
             Verdict::Inconclusive | Verdict::NotApplicable | Verdict::Error => {
@@ -223,6 +233,8 @@ impl DemandedClauses {
                 ClauseState::LeftOut
             } else if cases.is_some_and(|cases| cases.broken > 0) {
                 ClauseState::Broken
+            } else if cases.is_some_and(|cases| cases.waived > 0) {
+                ClauseState::Waived
             } else if cases.is_some_and(|cases| cases.unasked.untold > 0) {
                 ClauseState::NotAsked
             } else if answers > 0 || cases.is_some_and(|cases| cases.kept > 0) {
@@ -267,6 +279,7 @@ impl DemandedClauses {
             *match state {
                 ClauseState::Kept => &mut numbers.kept,
                 ClauseState::Broken => &mut numbers.broken,
+                ClauseState::Waived => &mut numbers.waived,
                 ClauseState::NotAsked => &mut numbers.not_asked,
                 ClauseState::LeftOut => &mut numbers.left_out,
             } += 1;
@@ -319,6 +332,7 @@ mod tests {
             expected: "one".to_owned(),
             actual: "two".to_owned(),
             at: "body".to_owned(),
+            kind: crate::mismatch::Mismatch::Value,
             level: Level::Deny,
             end: End::Bank,
         };
@@ -380,6 +394,31 @@ mod tests {
     }
 
     #[test]
+    fn what_is_broken_and_waived_is_neither_broken_nor_kept() {
+        use ClauseState::*;
+        let waived =
+            |clause: &str| CaseVerdict { verdict: Verdict::Waived, ..verdict(clause, Verdict::Fail) };
+        let with_control =
+            CaseVerdict { waived_with: Some("b/plain".to_owned()), ..verdict("a", Verdict::Waived) };
+        for (verdicts, expected) in [
+            (vec![waived("a")], ClauseState::Waived),
+            (vec![waived("a"), verdict("a", Verdict::Pass)], ClauseState::Waived),
+            (vec![waived("a"), verdict("a", Verdict::Fail)], Broken),
+            (vec![with_control.clone()], LeftOut),
+            (vec![with_control, verdict("a", Verdict::Pass)], Kept),
+        ] {
+            let told = |a: &mut DemandedClauses| verdicts.iter().for_each(|verdict| a.add(verdict));
+            assert_eq!(state(told), expected, "{verdicts:?}");
+        }
+        let mut clauses = DemandedClauses::default();
+        clauses.demand("a");
+        clauses.add(&waived("a"));
+        let words =
+            "1 demanded clauses: 0 kept, 0 broken, 1 waived, 0 not asked, 0 declared absent or left out";
+        assert_eq!(clauses.numbers().to_string(), words);
+    }
+
+    #[test]
     fn a_check_on_answers_is_kept_where_answers_came_and_not_asked_where_they_could_have() {
         use ClauseState::*;
         assert_eq!(state(|a| a.check(&check("a", 2, 0))), Kept);
@@ -417,7 +456,7 @@ mod tests {
         assert_eq!(clauses.not_exercised().collect::<Vec<_>>(), ["a"]);
         assert_eq!(clauses.to_add(), [("two = 2", 2), ("one = 1", 1)]);
         let numbers = clauses.numbers();
-        assert_eq!(numbers, Demanded { kept: 1, broken: 0, not_asked: 3, left_out: 0 });
+        assert_eq!(numbers, Demanded { kept: 1, not_asked: 3, ..Demanded::default() });
         assert_eq!(
             numbers.to_string(),
             "4 demanded clauses: 1 kept, 0 broken, 3 not asked, 0 declared absent or left out"

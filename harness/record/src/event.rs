@@ -146,11 +146,17 @@ pub struct RunStarted {
 }
 
 impl RunStarted {
-    /// The format that this version writes. It reads format 1 as well, which has no `answer-checks`, format
-    /// 2, which has no `document`, and format 3, which has no `order-of-time`.
-    pub const FORMAT: u32 = 4;
+    /// The format that this version writes. Reads older ones as well: format 1 has no `answer-checks`, format
+    /// 2 no `document`, and format 3 no `order-of-time`. Up to format 4, exchanges are numbered in the order of
+    /// the record.
+    pub const FORMAT: u32 = 5;
     /// The oldest format that this version reads.
     pub const OLDEST: u32 = 1;
+
+    /// Returns the name and version of this program.
+    pub fn tool() -> String {
+        format!("xs2aspec {}", env!("CARGO_PKG_VERSION"))
+    }
 
     /// Whether all cases were to be asked, in this part and others: a finding that is not there then is none.
     pub fn is_whole(&self) -> bool {
@@ -300,7 +306,8 @@ pub struct CaseSource {
 /// One request and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exchange {
-    /// Number of this exchange in the record, from 1.
+    /// Number of the request in the order in which the run sent its requests, from 1. Every report names a
+    /// request by this number. Requests that are not recorded have one as well.
     pub number: u64,
     /// Case that caused it.
     pub case: String,
@@ -428,10 +435,10 @@ impl Body {
 pub struct RunFinished {
     /// Verdicts of the selected cases, counted.
     pub counts: Counts,
-    /// Exchanges that took place, those of controls and set-ups included.
+    /// Exchanges of the record, those of controls and set-ups included.
     pub exchanges: u64,
-    /// Further exchanges, which only showed that valid requests are still accepted and are not recorded.
-    /// Their number depends on which cases ended first.
+    /// Further requests, which are not recorded: those that only showed that valid requests are still accepted,
+    /// and those that asked for a capability. How many there are depends on which cases ended first.
     #[serde(default)]
     pub asked_again: u64,
     /// How many of them sent a request once more, because the target asked to come back or was not there.

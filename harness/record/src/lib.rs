@@ -11,6 +11,7 @@
 //! - [`digest`]: SHA-256 as text.
 //! - [`finding_id`]: what tells findings apart.
 //! - [`level`]: what a breach of a clause does, and who says so.
+//! - [`mismatch`]: what a finding is, as data.
 //! - [`times`]: how long the target took; [`stopwatch`]: taking it.
 //! - [`order_of_time`]: what depends on what else was asked.
 //! - [`totals`]: the one count of verdicts from which exit code, `JUnit` and summaries are taken.
@@ -33,6 +34,7 @@ pub mod exit;
 pub mod finding_id;
 pub mod journal;
 pub mod level;
+pub mod mismatch;
 pub mod order_of_time;
 pub mod outputs;
 pub mod part;
@@ -44,7 +46,7 @@ pub mod verdict;
 pub mod waiver;
 pub mod writer;
 
-pub use case_events::{CaseEvents, Entry, Grouping, Numbering, OutOfOrder};
+pub use case_events::{CaseEvents, Entry, Grouping, OutOfOrder};
 pub use chain::HashChain;
 pub use changes::Changes;
 pub use clauses::{AnswerCheck, AnswerChecks, ClauseState, Demanded, DemandedClauses};
@@ -57,10 +59,11 @@ pub use event::{
 pub use exit::Exit;
 pub use journal::Journal;
 pub use level::{ClauseLevel, Level, LevelRule, LevelSource};
+pub use mismatch::{Difference, Mismatch};
 pub use order_of_time::{AskedAlone, Earlier, OrderOfTime, RefusedSince, Repeated};
 pub use reader::{ReadError, RecordReader, read};
 pub use stopwatch::Stopwatch;
-pub use times::{OperationTimes, SlowFor, Times};
+pub use times::{OperationTimes, Times};
 pub use totals::Totals;
 pub use verdict::{Absence, CaseVerdict, ControlSeen, End, Finding, Place, Role, Strength, Verdict};
 pub use waiver::{WaiverSeen, WaiverState};

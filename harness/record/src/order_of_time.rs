@@ -24,7 +24,7 @@ pub struct AskedAlone {
     /// The first case, in the order of time, that shows it; where that kept it when it was asked alone, the
     /// one that sends the most requests itself, if that did not.
     pub case: String,
-    /// The number of the first one's request among all of the run, in the order in which they were sent.
+    /// The number of the first one's request ([`crate::Exchange::number`]).
     pub since: u64,
     /// The number of the last request before that could have shown it and did not; 0 where there is none.
     pub until: u64,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     culprit::Culprit,
     level::{ClauseLevel, Level, LevelSource},
+    mismatch::{Difference, Mismatch},
 };
 
 /// What a run concludes about one case.
@@ -17,7 +18,8 @@ pub enum Verdict {
     Fail,
     /// The target broke a clause of level `warn`, and none of level `deny`.
     Warn,
-    /// The target broke a clause of level `deny` or `warn`, as a waiver says.
+    /// The target broke a clause of level `deny` or `warn`, as a waiver says; or the control of the case was not
+    /// accepted, which is waived or allowed.
     Waived,
     /// Could not be told: the control was refused, the set-up failed, or the target asked to come back later.
     Inconclusive,
@@ -165,6 +167,9 @@ pub struct Finding {
     /// Where in the answer: `status`, a header name, or a JSON pointer into the body
     /// (`body/transactionFees/amount`). What the client broke stands in the request: `request/header/NAME`.
     pub at: String,
+    /// What kind of thing is wrong.
+    #[serde(default, skip_serializing_if = "Mismatch::is_unknown")]
+    pub kind: Mismatch,
     /// What it does: `deny` or `warn`. What is only noted is an observation.
     #[serde(default = "Level::before_levels")]
     pub level: Level,
@@ -265,10 +270,12 @@ pub struct CaseVerdict {
     /// 3]`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
-    /// Of a case that breaks something: the places at which its request differs from that of its control
-    /// (`body/instructedAmount/currency`).
+    /// Of a case that breaks something: where its request differs from that of its control.
+    #[serde(default, alias = "places", skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<Difference>,
+    /// Of a case that breaks something: the error codes of the judged response.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub places: Vec<String>,
+    pub codes: Vec<String>,
     /// Which of many changes are refused, of a case that must be accepted with all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub culprit: Option<Box<Culprit>>,
@@ -280,11 +287,15 @@ pub struct CaseVerdict {
     /// operation, and accepts it with this.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judged_with: Vec<String>,
+    /// The control that was not accepted and is waived or allowed, of a case that is waived with it: nothing else
+    /// keeps the case from being judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waived_with: Option<String>,
     /// Whether the target no longer accepted valid requests when it was asked again after this case, so that
     /// its refusal says nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unconfirmed: bool,
-    /// Sequence number of the judged exchange, if one took place.
+    /// Number of the judged exchange, if one took place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exchange: Option<u64>,
     /// Wall time of the whole case, controls apart, in microseconds.
@@ -306,11 +317,37 @@ impl CaseVerdict {
         Some(if worst == Level::Deny { Verdict::Fail } else { Verdict::Warn })
     }
 
+    /// Returns the verdict as it is without waivers.
+    pub fn unwaived(&self) -> Verdict {
+        match self.verdict {
+            Verdict::Waived if self.waived_with.is_some() => Verdict::Inconclusive,
+            Verdict::Waived => self.by_findings().unwrap_or(Verdict::Fail),
+            word => word,
+        }
+    }
+
+    /// Returns the verdict on the clause of the case alone: a finding of another clause says nothing about it.
+    pub fn on_own_clause(&self) -> Verdict {
+        let own = self.findings.iter().filter(|finding| finding.clause == self.clause);
+        match (self.verdict, own.map(|finding| finding.level).max()) {
+            (Verdict::Fail | Verdict::Warn, Some(Level::Deny)) => Verdict::Fail,
+            (Verdict::Fail | Verdict::Warn, Some(_)) => Verdict::Warn,
+            (Verdict::Fail | Verdict::Warn | Verdict::Waived, None) if self.unconfirmed => {
+                Verdict::Inconclusive
+            }
+            // Waived with its control: nothing was tested.
+            (Verdict::Waived, None) if self.findings.is_empty() => Verdict::NotApplicable,
+            (Verdict::Fail | Verdict::Warn | Verdict::Waived, None) => Verdict::Pass,
+            (word, _) => word,
+        }
+    }
+
     /// What in it speaks against itself, if anything does: a violation and a warning have findings of their
     /// level, and nothing else has.
     pub fn contradiction(&self) -> Option<String> {
         let is_broken = matches!(self.verdict, Verdict::Fail | Verdict::Warn | Verdict::Waived);
         let found = match (self.by_findings(), self.findings.len()) {
+            (None, _) if self.verdict == Verdict::Waived && self.waived_with.is_some() => return None,
             (None, _) if is_broken => "without a finding".to_owned(),
             (None, _) => return None,
             (Some(word), _) if is_broken && (word == self.verdict || self.verdict == Verdict::Waived) => {
@@ -352,10 +389,12 @@ pub(crate) fn sample(clause: &str, verdict: Verdict) -> CaseVerdict {
         absence: None,
         control: None,
         changes: vec![],
-        places: vec![],
+        differences: vec![],
+        codes: vec![],
         culprit: None,
         same_as: None,
         judged_with: vec![],
+        waived_with: None,
         unconfirmed: false,
         exchange: None,
         micros: 0,

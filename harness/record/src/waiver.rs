@@ -22,7 +22,7 @@ pub struct WaiverSeen {
     pub place: String,
     /// What has come of it.
     pub state: WaiverState,
-    /// Cases that it waived; where it is `passing`, those that it need not.
+    /// Cases that it waived; if none failed, those that passed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cases: Vec<String>,
     /// The nearest id, where it is `unmatched`.
@@ -34,13 +34,13 @@ pub struct WaiverSeen {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WaiverState {
-    /// Each of its cases that was judged failed.
+    /// Something that it waives fails.
     InForce,
-    /// None of its cases was judged in this run.
+    /// Nothing that it waives failed in the cases that were judged in this run, and those are not all.
     NotAsked,
-    /// Its last day is over.
+    /// Its last day is over everywhere.
     Expired,
-    /// A case of it passes.
+    /// Nothing of it fails: all of its cases were judged, and none failed.
     Passing,
     /// No case has such an id, or nothing that is wrong.
     Unmatched,
@@ -75,17 +75,19 @@ impl WaiverSeen {
                     self.reason
                 )
             }
-            WaiverState::NotAsked => format!("{place}: `{pattern}`: none of its cases was judged"),
+            WaiverState::NotAsked if self.cases.is_empty() => {
+                format!("{place}: `{pattern}`: none of its cases was judged")
+            }
+            WaiverState::NotAsked => {
+                format!("{place}: `{pattern}`: nothing of it failed, and not all of its cases were judged")
+            }
             WaiverState::Expired => {
                 format!(
                     "{place}: `{pattern}` has expired on {expires}; delete it, or agree on another day with {owner}"
                 )
             }
             WaiverState::Passing => {
-                format!(
-                    "{place}: `{pattern}` waives what does not fail: {}; delete it, or name fewer cases",
-                    cases()
-                )
+                format!("{place}: `{pattern}` waives what does not fail: {}; delete it", cases())
             }
             WaiverState::Unmatched if !self.findings.is_empty() && self.near.is_none() => {
                 format!(

@@ -80,7 +80,7 @@ async fn serve(
             Err(absent.unwrap_or_else(|| Refusal::format("service.sandbox", "absent")))
         }
         Ok(body) => {
-            delay = service.context.rules.forms().find_map(|form| form.delay(operation, &body));
+            delay = service.context.rules.forms().find_map(|form| form.delay(operation));
             let request = operations::Request {
                 method: parts.method.as_str(),
                 uri: &parts.uri,

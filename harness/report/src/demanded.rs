@@ -1,4 +1,4 @@
-//! The demanded clauses of a run, as every report says them: four numbers, and what to add to a profile so
+//! The demanded clauses of a run, as every report says them: their numbers, and what to add to a profile so
 //! that more can be asked.
 
 use xs2aspec_record::ClauseState;
@@ -20,12 +20,13 @@ pub fn numbers(summary: &RunSummary) -> String {
     }
 }
 
-/// The four numbers with the names that tools read.
-pub fn named(summary: &RunSummary) -> [(&'static str, usize); 4] {
+/// The numbers with the names that tools read.
+pub fn named(summary: &RunSummary) -> [(&'static str, usize); 5] {
     let numbers = summary.demanded();
     [
         ("clauses-kept", numbers.kept),
         ("clauses-broken", numbers.broken),
+        ("clauses-waived", numbers.waived),
         ("clauses-not-asked", numbers.not_asked),
         ("clauses-left-out", numbers.left_out),
     ]

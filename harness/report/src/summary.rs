@@ -447,10 +447,13 @@ impl RunSummary {
                 "does not conform: warnings are denied".to_owned()
             }
             Exit::Conforms => {
+                let is_waived = self.totals.counts().waived > 0;
+                let but = if is_waived { " but what is waived or allowed" } else { "" };
                 let warned = match self.warned.len() {
+                    0 if is_waived => format!("conforms: nothing is broken{but}"),
                     0 => exit.sentence().to_owned(),
                     warned => format!(
-                        "conforms, with warnings of {}: no clause of level deny is broken",
+                        "conforms, with warnings of {}: no clause of level deny is broken{but}",
                         text::count(warned, "clause")
                     ),
                 };

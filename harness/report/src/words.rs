@@ -1,6 +1,8 @@
 //! What every report says in the same words.
 
-use xs2aspec_record::{Body, CaseVerdict, Counts, End, Event, Exchange, Finding, Level, RunStarted, Verdict};
+use xs2aspec_record::{
+    Body, CaseVerdict, Counts, Culprit, Difference, End, Event, Exchange, Finding, Level, RunStarted, Verdict,
+};
 
 /// The body of an answer that is no longer is shown with its status: `{}`, `null`.
 const NOTHING: usize = 4;
@@ -8,6 +10,49 @@ const NOTHING: usize = 4;
 /// Why a case has its verdict; a verdict that must have a reason and has none says so.
 pub(crate) fn reason(verdict: &CaseVerdict) -> &str {
     verdict.reason.as_deref().unwrap_or("no reason was recorded")
+}
+
+/// Returns what makes the request of a case another one, a line each: what the target was found to mind, else
+/// where it differs from the control, else what the case changes in its baseline. Placeholders are shown as
+/// `<name>`, so that the structure of a value can be read and the secrets in it cannot.
+pub(crate) fn changes(verdict: &CaseVerdict) -> Vec<String> {
+    let is_found = matches!(verdict.culprit.as_deref(), Some(Culprit::Found { .. }));
+    let has_values = verdict.differences.iter().any(|one| one.sent.is_some() || one.control.is_some());
+    let lines = if is_found || !has_values {
+        verdict.telling_changes()
+    } else {
+        verdict.differences.iter().map(difference).collect()
+    };
+    lines.iter().map(|line| without_braces(line)).collect()
+}
+
+/// Returns a difference in a line: `Signature: <signature>,<signature> instead of <signature>`.
+fn difference(one: &Difference) -> String {
+    let (name, is) = match one.place.split_once('/') {
+        Some(("header", name)) => (name, ": "),
+        _ if matches!(one.place.as_str(), "before" | "path" | "signing") => (one.place.as_str(), ": "),
+        _ => (one.place.as_str(), " = "),
+    };
+    let usual = if one.place == "signing" { "the usual way" } else { "nothing" };
+    match (&one.sent, &one.control) {
+        (Some(sent), Some(control)) => format!("{name}{is}{sent} instead of {control}"),
+        (Some(sent), None) => format!("{name}{is}{sent}"),
+        (None, control) => {
+            let control = control.as_deref().unwrap_or("another value");
+            format!("{name}{is}{usual} instead of {control}")
+        }
+    }
+}
+
+/// Returns a text with `<name>` for each placeholder `${name}`.
+fn without_braces(text: &str) -> String {
+    let (mut shown, mut rest) = (String::new(), text);
+    while let Some((before, after)) = rest.split_once("${") {
+        let Some((name, next)) = after.split_once('}') else { break };
+        shown = format!("{shown}{before}<{name}>");
+        rest = next;
+    }
+    shown + rest
 }
 
 /// Who broke what a finding is about, where others sent the requests; in a run it is always the target.
@@ -25,6 +70,15 @@ pub(crate) fn mismatch(end: Option<End>, finding: &Finding) -> String {
 /// Who broke it, behind what is broken; nothing in a run.
 pub(crate) fn by(end: Option<End>) -> String {
     end.map_or_else(String::new, |end| format!(" (the {})", end.word()))
+}
+
+/// Between which requests something began: the last one that did not show it, 0 if there is none, and the
+/// first one that did.
+pub(crate) fn between(until: u64, since: u64) -> String {
+    if until == 0 || until >= since {
+        return format!("with request {since} at the latest");
+    }
+    format!("between requests {until} and {since}")
 }
 
 /// Counts in words: `pass 3, fail 1`.
@@ -68,5 +122,50 @@ pub(crate) fn answer(exchange: &Exchange) -> String {
             body.map_or_else(|| response.status.to_string(), |body| format!("{} {body}", response.status))
         }
         other => format!("{} {other}", response.status),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use xs2aspec_record::Verdict;
+
+    use super::*;
+    use crate::sample::Sample;
+
+    #[test]
+    fn a_difference_shows_both_sides_and_the_structure_around_a_secret() {
+        let line = |place: &str, sent: Option<&str>, control: Option<&str>| {
+            let mut sample = Sample::new(1);
+            let verdict = sample.verdict("periodic.months/one", Verdict::Fail);
+            verdict.changes = vec!["body/other = \"${a}\"".into()];
+            let (sent, control) = (sent.map(str::to_owned), control.map(str::to_owned));
+            verdict.differences = vec![Difference { place: place.into(), sent, control }];
+            changes(verdict).join("\n")
+        };
+        let signature = "${signature}";
+        for (place, sent, control, expected) in [
+            (
+                "header/Signature",
+                Some("${signature},${signature}"),
+                Some(signature),
+                "Signature: <signature>,<signature> instead of <signature>",
+            ),
+            ("header/PSU-ID", None, Some("${target.psu.id}"), "PSU-ID: nothing instead of <target.psu.id>"),
+            ("header/X-One", Some("a"), None, "X-One: a"),
+            ("body/months", Some("[3,3]"), Some("[3,4]"), "body/months = [3,3] instead of [3,4]"),
+            ("query/a", Some("1"), None, "query/a = 1"),
+            (
+                "signing",
+                None,
+                Some("signing/wrap = \"never\""),
+                "signing: the usual way instead of signing/wrap = \"never\"",
+            ),
+            ("before", Some("ncbct"), Some("periodic"), "before: ncbct instead of periodic"),
+            // A record of an older format has no values.
+            ("body/months", None, None, "body/other = \"<a>\""),
+        ] {
+            assert_eq!(line(place, sent, control), expected);
+        }
+        assert_eq!(without_braces("${a} ${b.c}, ${d.. (80 characters)"), "<a> <b.c>, ${d.. (80 characters)");
     }
 }

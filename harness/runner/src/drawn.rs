@@ -14,7 +14,7 @@ use crate::{
     run::{self, Options},
     session::{Done, Session, micros},
     strength::strength,
-    waiver::Waivers,
+    waived::Waivers,
 };
 
 /// A run whose cases are drawn, as far as it has come.
@@ -88,7 +88,7 @@ impl<'a> DrawnRun<'a> {
         exchanges: Vec<Exchange>,
         mut sink: impl FnMut(&Event),
     ) {
-        self.stopwatch.add(&exchanges, Some(&verdict));
+        self.stopwatch.add(&exchanges);
         for exchange in exchanges {
             self.recorded += 1;
             self.answers.add_of(case, &exchange);
@@ -107,7 +107,7 @@ impl<'a> DrawnRun<'a> {
         sink(&Event::AnswerChecks(checks));
         let times = self.stopwatch.finish();
         self.totals.times(&times);
-        let waivers = Waivers::new(vec![], self.session.now().date_naive());
+        let waivers = Waivers::new(vec![], self.session.now());
         let finished =
             run::finished(self.session, &self.totals, &waivers, micros(self.start.elapsed()), (false, false));
         let finished = RunFinished {

@@ -7,7 +7,7 @@ mod shows;
 use std::{collections::BTreeMap, fmt::Write};
 
 use serde_json::Value;
-use xs2aspec_record::{End, Finding, Header, Level, Response, Verdict};
+use xs2aspec_record::{End, Finding, Header, Level, Mismatch, Response, Verdict};
 use xs2aspec_spec::AnswerRules;
 use xs2aspec_suite::{Case, Expectation, Refusal};
 
@@ -65,6 +65,8 @@ pub struct Examined {
     pub observations: Vec<String>,
     /// The body, where it is JSON.
     pub document: Option<Value>,
+    /// The error codes in it.
+    pub codes: Vec<String>,
 }
 
 /// What a case comes to.
@@ -135,6 +137,7 @@ pub fn examine(
             clause: rules.otherwise(&found.clause, &asked).map_or(found.clause, str::to_owned),
             expected: found.expected,
             actual: found.actual,
+            kind: kind_at(&found.at, checked.document.as_ref()),
             at: found.at,
             level: Level::Deny,
             end: End::Bank,
@@ -144,6 +147,7 @@ pub fn examine(
         clause: observation.clause,
         expected: "what the clause says".to_owned(),
         actual: observation.text,
+        kind: kind_at(&observation.at, checked.document.as_ref()),
         at: observation.at,
         level: Level::Deny,
         end: End::Bank,
@@ -158,7 +162,18 @@ pub fn examine(
             .map(|seen| format!("{}: {}: {}", seen.clause, seen.at, seen.text))
             .collect(),
         document: checked.document,
+        codes: codes.iter().take(CODES).map(|code| shortened(code).to_string()).collect(),
     }
+}
+
+/// Error codes of a response that are kept: a bank may send any number of them.
+const CODES: usize = 5;
+
+/// Returns what kind of thing is wrong at a place of a body: it is not there, or not what it must be.
+fn kind_at(at: &str, body: Option<&Value>) -> Mismatch {
+    let there =
+        at.strip_prefix("body/").map(|pointer| body.and_then(|body| body.pointer(&format!("/{pointer}"))));
+    if there == Some(None) { Mismatch::Missing } else { Mismatch::Value }
 }
 
 /// Judges the answer to the request of a case of this clause and operation. Which findings are violations,
@@ -171,7 +186,7 @@ pub fn judge(
     (profile, levels): (&Profile, &Levels),
     rules: &AnswerRules,
 ) -> Judged {
-    let Examined { mut outcome, words, mut checks, mut findings, mut observations, document } = examined;
+    let Examined { mut outcome, words, mut checks, mut findings, mut observations, document, .. } = examined;
     let expect = by_choice(expect, levels.choice(clause));
     // Where nothing is demanded, whatever counts as a call may have used up a quota of the day.
     let may_be_used_up = || *expect == Expectation::Observed && is_quota(answer, rules);
@@ -191,17 +206,18 @@ pub fn judge(
             reason: Some(reason),
         };
     }
-    let finding = |clause: &str, expected: String| Finding {
+    let finding = |clause: &str, kind: Mismatch, expected: &str| Finding {
         clause: clause.to_owned(),
-        expected,
+        expected: expected.to_owned(),
         actual: words.clone(),
         at: "status".to_owned(),
+        kind,
         level: Level::Deny,
         end: End::Bank,
     };
     checks += 1;
     if outcome == Outcome::ServerError {
-        findings.push(finding(rules.server_error(), "an answer below 500".into()));
+        findings.push(finding(rules.server_error(), Mismatch::ServerError, "an answer below 500"));
     }
     let mut refusal = None;
     match expect {
@@ -209,7 +225,7 @@ pub fn judge(
             checks += 1;
             // What a body lacks is a finding already.
             if !matches!(outcome, Outcome::Accepted | Outcome::Foreign) {
-                findings.push(finding(clause, "acceptance (2xx)".into()));
+                findings.push(finding(clause, Mismatch::NotAccepted, "acceptance (2xx)"));
             }
             if let Some(clause) = rules.success_status(operation) {
                 checks += success_status(clause, answer, (profile, levels), &mut findings, &mut observations);
@@ -228,7 +244,7 @@ pub fn judge(
                 findings.push(Finding {
                     actual: "none".to_owned(),
                     at: "body".to_owned(),
-                    ..finding(clause, "a body with a message".into())
+                    ..finding(clause, Mismatch::Code, "a body with a message")
                 });
             }
             checks += refused(clause, wanted, seen, &codes, profile, &mut findings);
@@ -237,7 +253,7 @@ pub fn judge(
         Expectation::Answered => {
             checks += 1;
             if outcome == Outcome::ServerError && clause != rules.server_error() {
-                findings.push(finding(clause, "an answer below 500".into()));
+                findings.push(finding(clause, Mismatch::ServerError, "an answer below 500"));
             }
             observations.push(format!("{clause}: {words}"));
         }
@@ -334,12 +350,14 @@ fn shows(
         clause: clause.to_owned(),
         expected,
         actual,
+        kind: kind_at(&at, document),
         at,
         level: Level::Deny,
         end: End::Bank,
     };
     if !matches!(outcome, Outcome::Accepted | Outcome::Rejected) {
-        findings.push(finding(("an answer that shows it (2xx)".into(), words.to_owned(), "status".into())));
+        let rejected = finding(("an answer that shows it (2xx)".into(), words.to_owned(), "status".into()));
+        findings.push(Finding { kind: Mismatch::NotAccepted, ..rejected });
         return 1;
     }
     findings.extend(shows::differences(values, document, listed).into_iter().map(finding));
@@ -370,12 +388,13 @@ fn refused(
     findings: &mut Vec<Finding>,
 ) -> u32 {
     let mut checks = 1;
-    let mut find = |expected: String, actual: String, at: &str| {
+    let mut find = |kind: Mismatch, expected: String, actual: String, at: &str| {
         findings.push(Finding {
             clause: clause.to_owned(),
             expected,
             actual,
             at: at.to_owned(),
+            kind,
             level: Level::Deny,
             end: End::Bank,
         });
@@ -383,19 +402,19 @@ fn refused(
     let form = refusal.or_rejected
         || profile.rejected_is_refusal && !refusal.nothing_created && refusal.statuses.is_empty();
     if !(outcome == Outcome::Refused || (form && outcome == Outcome::Rejected)) {
-        find("a refusal (4xx)".into(), words.to_owned(), "status");
+        find(Mismatch::NotRejected, "a refusal (4xx)".into(), words.to_owned(), "status");
         return checks;
     }
     if let Some(expected) = refusal.said_statuses() {
         checks += 1;
         if !refusal.statuses.contains(&status) {
-            find(expected, words.to_owned(), "status");
+            find(Mismatch::Status, expected, words.to_owned(), "status");
         }
     }
     if let Some(expected) = refusal.said_codes() {
         checks += 1;
         if !refusal.codes.iter().any(|code| codes.have(code)) {
-            find(expected, words.to_owned(), codes.place());
+            find(Mismatch::Code, expected, words.to_owned(), codes.place());
         }
     }
     checks
@@ -429,6 +448,7 @@ fn success_status(
             expected: format!("status {wanted}, {why}"),
             actual: answer.status.to_string(),
             at: "status".to_owned(),
+            kind: Mismatch::Status,
             level: Level::Deny,
             end: End::Bank,
         });

@@ -37,6 +37,7 @@ mod timeline;
 mod transport;
 mod turns;
 mod unconfirmed;
+mod waived;
 pub mod waiver;
 mod window;
 

@@ -133,8 +133,7 @@ impl Rejudged {
     /// Holds the verdict of a case by this version against the recorded one.
     fn add(&mut self, before: &CaseVerdict, done: &Done) {
         let now = &done.verdict;
-        // What is waived was judged a violation or a warning.
-        let word = before.by_findings().unwrap_or(before.verdict);
+        let word = before.unwaived();
         let is_same = now.verdict == word && now.findings == before.findings;
         if is_same {
             self.unchanged += 1;
@@ -174,7 +173,7 @@ fn of_record(
 
 /// Whether a run was judged by this version and by these cases.
 fn is_of(start: &RunStarted, suite: &Suite) -> bool {
-    start.tool == crate::run::tool()
+    start.tool == RunStarted::tool()
         && start.suite_sha256 == suite.tree().sha256()
         && start.document_sha256 == suite.spec().document.sha256()
 }

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use xs2aspec_record::{
-    AskedAlone, CaseEvents, CaseVerdict, Event, Exchange, Numbering, OrderOfTime, Role, RunFinished,
-    Stopwatch, Totals, Verdict,
+    AskedAlone, CaseEvents, CaseVerdict, Event, Exchange, OrderOfTime, Role, RunFinished, Stopwatch, Totals,
+    Verdict,
 };
 use xs2aspec_suite::Case;
 
@@ -16,7 +16,7 @@ use crate::{
     session::{Narrowed, Session, left_in_doubt},
     strength::strength,
     timeline::Timeline,
-    waiver::Waivers,
+    waived::Waivers,
 };
 
 /// Who hears of each event.
@@ -37,11 +37,12 @@ pub(crate) struct Release<'a> {
     landed: BTreeMap<usize, CaseEvents>,
     culprits: Culprits<'a>,
     previous: Option<PreviousCases<'a>>,
-    numbering: Numbering,
     waivers: Waivers,
     totals: Totals,
     answers: AnswerTally<'a>,
     stopwatch: Stopwatch,
+    /// Exchanges in the record.
+    recorded: u64,
     timeline: Timeline,
     /// Whether the answers are those of no bank, so that nothing was checked on them.
     are_foreign: bool,
@@ -64,11 +65,11 @@ impl<'a> Release<'a> {
             landed: BTreeMap::new(),
             culprits: Culprits::new(session),
             previous,
-            numbering: Numbering::default(),
             waivers,
             totals: Totals::default(),
             answers: AnswerTally::new(session.suite()),
             stopwatch: Stopwatch::new(session.profile().limits.slow_ms),
+            recorded: 0,
             timeline: Timeline::default(),
             are_foreign: false,
             tell,
@@ -177,7 +178,12 @@ impl<'a> Release<'a> {
         (self.tell)(&Event::AnswerChecks(checks));
         let times = self.stopwatch.finish();
         self.totals.times(&times);
-        let finished = RunFinished { times, ..finished(&self.totals, &self.waivers) };
+        let finished = RunFinished {
+            times,
+            exchanges: self.recorded,
+            asked_again: self.session.exchanges().saturating_sub(self.recorded),
+            ..finished(&self.totals, &self.waivers)
+        };
         (self.tell)(&Event::RunFinished(finished.clone()));
         finished
     }
@@ -190,10 +196,10 @@ impl<'a> Release<'a> {
             // A waiver is applied anew, so that the run can say what has come of it.
             let mut verdict = events.verdict.take().unwrap_or_else(|| unreadable(case, role));
             if verdict.verdict == Verdict::Waived {
-                verdict.verdict = verdict.by_findings().unwrap_or(Verdict::Fail);
-                verdict.reason = None;
+                verdict.verdict = verdict.unwaived();
+                (verdict.reason, verdict.waived_with) = (None, None);
             }
-            self.waivers.apply(self.session.suite(), &mut verdict);
+            self.waivers.apply(self.session, &mut verdict);
             self.culprits.keep(&verdict);
             events.verdict = Some(verdict);
         } else {
@@ -201,15 +207,15 @@ impl<'a> Release<'a> {
             events.exchanges.extend(landed.exchanges);
             events.verdict = landed.verdict;
             if let Some(verdict) = &mut events.verdict {
-                self.waivers.apply(self.session.suite(), verdict);
+                self.waivers.apply(self.session, verdict);
             }
         }
         self.next += 1;
-        self.numbering.apply(&mut events);
+        self.recorded += events.exchanges.len() as u64;
         for exchange in events.exchanges.iter().filter(|_| !self.are_foreign) {
             self.answers.add(exchange);
         }
-        self.stopwatch.add(&events.exchanges, events.verdict.as_ref());
+        self.stopwatch.add(&events.exchanges);
         if let Some(verdict) = &events.verdict
             && let Some(clause) = self.session.suite().clauses().get(&verdict.clause)
         {
@@ -262,7 +268,7 @@ mod tests {
         let session = session();
         let order = order(session.suite());
         let mut told = Vec::new();
-        let waivers = Waivers::new(Vec::new(), session.now().date_naive());
+        let waivers = Waivers::new(Vec::new(), session.now());
         let mut tell = |event: &Event| told.push(event.clone());
         let mut release = Release::new(&session, &order, None, waivers, &mut tell);
         let land = |release: &mut Release<'_>, at: usize| {
@@ -296,13 +302,14 @@ mod tests {
             Event::Exchange(exchange) => Some(exchange.number),
             _ => None,
         });
-        assert!(exchanges.eq(1..=WAITING as u64 + 1));
+        let sent = (0..WAITING).chain([WAITING + 1]).map(|at| 1_000 - at as u64);
+        assert!(exchanges.eq(sent), "each has the number that it was sent with");
         let verdicts: Vec<&CaseVerdict> = told
             .iter()
             .filter_map(|event| if let Event::Verdict(verdict) = event { Some(verdict) } else { None })
             .collect();
         assert!(verdicts.is_sorted_by(|one, other| one.case < other.case));
-        assert!(verdicts.iter().zip(1..).all(|(verdict, number)| verdict.exchange == Some(number)));
+        assert_eq!((verdicts.len(), verdicts[7].exchange), (WAITING + 1, Some(993)));
         assert!(matches!(told.last(), Some(Event::RunFinished(_))));
     }
 }

@@ -145,7 +145,7 @@ impl PreviousRun {
     pub fn fits(&self, session: &Session, plan: &Plan<'_>, waivers: &WaiversFile) -> Result<(), ResumeError> {
         let start = &self.start;
         let same = [
-            ("version of xs2aspec", start.tool.clone(), crate::run::tool()),
+            ("version of xs2aspec", start.tool.clone(), RunStarted::tool()),
             ("document", start.document_sha256.clone(), session.suite().spec().document.sha256()),
             ("case files", start.suite_sha256.clone(), session.suite().tree().sha256()),
             ("target profile", start.profile_sha256.clone(), session.profile().sha256()),

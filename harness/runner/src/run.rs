@@ -21,7 +21,8 @@ use crate::{
     session::{Done, Narrowed, Session, left_in_doubt, micros},
     strength::strength,
     turns::Turns,
-    waiver::{Waivers, WaiversFile},
+    waived::Waivers,
+    waiver::WaiversFile,
     window::{Answers, Window},
 };
 
@@ -203,7 +204,7 @@ fn begin<'a>(
     tell: Tell<'a>,
 ) -> (Release<'a>, bool) {
     let earlier = options.earlier.as_ref();
-    let waivers = Waivers::new(options.waivers.waivers.clone(), session.now().date_naive());
+    let waivers = Waivers::new(options.waivers.waivers.clone(), session.now());
     let mut release = Release::new(session, order, earlier.map(PreviousRun::cases), waivers, tell);
     let started = earlier.map_or_else(|| started(session, plan, options), |earlier| earlier.start().clone());
     let is_whole = started.is_whole() && started.shard.is_none();
@@ -249,7 +250,7 @@ fn go_on(
     done
 }
 
-/// How a run ended that took so long.
+/// How a run ended that took so long. Who wrote the record knows how many exchanges there are in it.
 pub(crate) fn finished(
     session: &Session,
     totals: &Totals,
@@ -260,8 +261,8 @@ pub(crate) fn finished(
     let waivers = waivers.seen(session.suite(), is_whole && !stopped_early);
     RunFinished {
         counts: totals.counts(),
-        exchanges: session.exchanges() - session.asked_again(),
-        asked_again: session.asked_again(),
+        exchanges: 0,
+        asked_again: 0,
         retries: session.retries(),
         micros,
         stopped_early,
@@ -366,25 +367,16 @@ async fn asked(session: &Session, id: &str, is_kept: bool, is_again: bool) -> Op
 async fn ask_again(session: &Session, time: u64, plain: BTreeSet<String>) -> Answers {
     let mut answers = Vec::new();
     for id in plain {
-        let before = session.exchanges();
         let again = session.ask_again(&id, &format!("again-{time}")).await;
-        // Others are under way: this much was certainly asked before it was accepted, or had been when it was
-        // refused.
-        let number = if again.refused.is_none() { before } else { session.exchanges() };
-        answers.push((id, number, again));
+        answers.push((id, again));
     }
     answers
-}
-
-/// Name and version of the program.
-pub(crate) fn tool() -> String {
-    format!("xs2aspec {}", env!("CARGO_PKG_VERSION"))
 }
 
 pub(crate) fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> RunStarted {
     RunStarted {
         format: RunStarted::FORMAT,
-        tool: tool(),
+        tool: RunStarted::tool(),
         target: session.profile().name.clone(),
         target_version: session.profile().version.clone(),
         environment: session.profile().environment.map(|kind| kind.word().to_owned()),

@@ -35,12 +35,21 @@ type Times = BTreeMap<u64, usize>;
 /// When what was seen.
 #[derive(Debug, Default)]
 pub(crate) struct Timeline {
-    /// Cases that show something wrong, by clause and place.
-    wrong: BTreeMap<(String, String), Times>,
+    /// What is wrong, by clause and place.
+    wrong: BTreeMap<(String, String), Wrong>,
     /// Cases that kept their clause, by clause.
     kept: BTreeMap<String, Times>,
     /// Cases whose request was accepted, by operation.
     accepted: BTreeMap<String, Times>,
+}
+
+/// Something that is wrong.
+#[derive(Debug, Default)]
+struct Wrong {
+    /// Cases of any role that show it: none of them kept it.
+    shown: Times,
+    /// Whether one of them counts.
+    counts: bool,
 }
 
 /// Something that is asked again.
@@ -59,16 +68,22 @@ struct Suspect {
 }
 
 impl Timeline {
-    /// Takes what came of the case at this position, before its exchanges have the numbers of the record.
+    /// Adds what became of the case at this position.
     pub(crate) fn add(&mut self, position: usize, verdict: &CaseVerdict, exchanges: &[Exchange]) {
         let judged = exchanges.iter().find(|one| Some(one.number) == verdict.exchange);
         // What says nothing any more has no time.
         let Some(judged) = judged.filter(|_| !verdict.unconfirmed) else { return };
-        // Of a control that nobody selected only what its status says counts.
-        let counts = verdict.role == Role::Selected || verdict.is_broken_control();
-        for Finding { clause, at, .. } in verdict.findings.iter().filter(|_| counts) {
-            let key = (clause.clone(), finding_id::place(at));
-            self.wrong.entry(key).or_default().insert(judged.number, position);
+        // A verdict that is not about right or wrong has no findings, whatever its responses show.
+        let is_judged =
+            matches!(verdict.verdict, Verdict::Pass | Verdict::Fail | Verdict::Warn | Verdict::Observed);
+        if !is_judged {
+            return;
+        }
+        for Finding { clause, at, .. } in &verdict.findings {
+            let wrong = self.wrong.entry((clause.clone(), finding_id::place(at))).or_default();
+            wrong.shown.insert(judged.number, position);
+            // Of a control that nobody selected only what its status says counts.
+            wrong.counts |= verdict.role == Role::Selected || at == "status" && verdict.is_broken_control();
         }
         if verdict.verdict == Verdict::Pass {
             self.kept.entry(verdict.clause.clone()).or_default().insert(judged.number, position);
@@ -82,7 +97,8 @@ impl Timeline {
     fn suspects(&self, order: &[&Case]) -> Vec<Suspect> {
         let none = Times::new();
         let mut suspects = Vec::new();
-        for ((clause, at), wrong) in &self.wrong {
+        for ((clause, at), Wrong { shown: wrong, .. }) in self.wrong.iter().filter(|(_, wrong)| wrong.counts)
+        {
             let Some((since, first)) = wrong.first_key_value().map(|(since, first)| (*since, *first)) else {
                 continue;
             };
@@ -189,33 +205,55 @@ mod tests {
     use super::*;
     use crate::session::left_in_doubt;
 
-    /// A timeline of cases of one clause and operation: whether each, in the order of time, is wrong.
-    fn suspects(wrong: &[bool]) -> Vec<Suspect> {
+    /// How a case of [`suspects`] ends.
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    enum Ends {
+        Kept,
+        Wrong,
+        /// It shows what the others show, and ran only as the control of another case.
+        WrongControl,
+        /// It could not be judged, so that it has no findings.
+        Untold,
+    }
+
+    use Ends::{Kept, Untold, Wrong as Fails, WrongControl};
+
+    /// Returns what is asked again after cases of one clause and operation, in the order of time. What is wrong
+    /// with them is at this place.
+    fn suspects(place: &str, ends: &[Ends]) -> Vec<Suspect> {
         let suite = Suite::load(Tree::embedded()).unwrap();
         let first = suite.cases().iter().find(|case| case.same_as.is_none() && !case.is_plain).unwrap();
         let of = suite.cases().iter().filter(|case| case.operation() == first.operation());
-        let order: Vec<&Case> = of.take(wrong.len()).collect();
+        let order: Vec<&Case> = of.take(ends.len()).collect();
         let mut timeline = Timeline::default();
-        for (position, (case, is_wrong)) in order.iter().zip(wrong).enumerate() {
+        for (position, (case, ends)) in order.iter().zip(ends).enumerate() {
             let number = position as u64 * (UNDER_WAY + 1) + 1;
             let finding = Finding {
                 clause: "a".to_owned(),
                 expected: String::new(),
                 actual: String::new(),
-                at: "status".to_owned(),
+                at: place.to_owned(),
+                kind: xs2aspec_record::Mismatch::NotRejected,
                 level: xs2aspec_record::Level::Deny,
                 end: xs2aspec_record::End::Bank,
             };
             let verdict = CaseVerdict {
                 clause: "a".to_owned(),
-                verdict: if *is_wrong { Verdict::Fail } else { Verdict::Pass },
-                findings: if *is_wrong { vec![finding] } else { vec![] },
+                role: if *ends == WrongControl { Role::Control } else { Role::Selected },
+                verdict: match ends {
+                    Kept => Verdict::Pass,
+                    Fails => Verdict::Fail,
+                    WrongControl => Verdict::Warn,
+                    Untold => Verdict::Inconclusive,
+                },
+                findings: if matches!(ends, Fails | WrongControl) { vec![finding] } else { vec![] },
                 exchange: Some(number),
                 ..left_in_doubt(case)
             };
             let exchange = serde_json::json!({
                 "number": number, "case": case.id, "step": "request", "micros": 1,
                 "request": {"method": "GET", "url": "/", "headers": []},
+                "response": {"status": 200, "headers": []},
             });
             timeline.add(position, &verdict, &[serde_json::from_value(exchange).unwrap()]);
         }
@@ -224,19 +262,40 @@ mod tests {
 
     #[test]
     fn what_is_wrong_from_some_time_on_is_held_against_what_was_right_before() {
-        let earlier = |wrong: &[bool]| {
-            let found = suspects(wrong);
+        let earlier = |ends: &[Ends]| {
+            let found = suspects("status", ends);
             assert_eq!(found.len(), 1, "{found:?}");
             found[0].earlier.map(|(_, position)| position)
         };
-        let (no, yes) = (false, true);
-        assert_eq!(earlier(&[no, no, no, yes, yes, yes]), Some(2));
-        assert_eq!(earlier(&[no, no, no, yes, no, yes]), None, "one is right since");
-        assert_eq!(earlier(&[no, no, yes, yes]), None, "too few were right before");
-        assert_eq!(earlier(&[yes, yes, yes]), None);
-        let found = suspects(&[no, no, no, yes, yes]);
+        assert_eq!(earlier(&[Kept, Kept, Kept, Fails, Fails, Fails]), Some(2));
+        assert_eq!(earlier(&[Kept, Kept, Kept, Fails, Kept, Fails]), None, "one is right since");
+        assert_eq!(earlier(&[Kept, Kept, Fails, Fails]), None, "too few were right before");
+        assert_eq!(earlier(&[Fails, Fails, Fails]), None);
+        let found = suspects("status", &[Kept, Kept, Kept, Fails, Fails]);
         assert_eq!((found[0].until, found[0].first), (2 * (UNDER_WAY + 1) + 1, (3 * (UNDER_WAY + 1) + 1, 3)));
-        assert!(suspects(&[no, no]).is_empty());
+        assert!(suspects("status", &[Kept, Kept]).is_empty());
+    }
+
+    #[test]
+    fn a_case_of_any_role_that_shows_something_did_not_keep_it() {
+        let number = |position: u64| position * (UNDER_WAY + 1) + 1;
+        for place in ["status", "body/id"] {
+            // Where it began, the last request that kept it, and whether an earlier case kept it.
+            for (ends, began, until, has_earlier) in [
+                (&[WrongControl, WrongControl, WrongControl, Fails, Fails][..], 0, 0, false),
+                (&[WrongControl, Fails, Fails], 0, 0, false),
+                (&[Kept, Kept, WrongControl, Fails, Fails], 2, number(1), false),
+                (&[Kept, Kept, Kept, WrongControl, Fails], 3, number(2), true),
+                (&[Untold, Untold, Untold, Fails, Fails], 3, 0, false),
+                (&[Kept, Kept, Kept, Untold, Fails, Fails], 4, number(2), true),
+            ] {
+                let found = suspects(place, ends);
+                assert_eq!(found.len(), 1, "{place} {began}");
+                let Suspect { first, until: last, earlier, .. } = &found[0];
+                assert_eq!((first.1, *last, earlier.is_some()), (began, until, has_earlier), "{place}");
+            }
+            assert!(suspects(place, &[WrongControl, WrongControl]).is_empty(), "nobody selected them");
+        }
     }
 
     #[test]
@@ -246,6 +305,7 @@ mod tests {
         let longest = |order: &[&Case]| {
             let wrong =
                 order.iter().enumerate().map(|(position, _)| (position as u64 + 1, position)).collect();
+            let wrong = Wrong { shown: wrong, counts: true };
             let wrong = BTreeMap::from([(("a".to_owned(), "status".to_owned()), wrong)]);
             Timeline { wrong, ..Timeline::default() }.suspects(order)[0].longest
         };

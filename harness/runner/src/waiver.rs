@@ -1,17 +1,14 @@
 //! Waivers: violations that are known and agreed on, for a time. A waived case still runs, and must fail.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
-};
+use std::path::Path;
 
 use chrono::NaiveDate;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use xs2aspec_record::{CaseVerdict, Finding, Role, Verdict, WaiverSeen, WaiverState, finding_id};
-use xs2aspec_suite::{Case, Suite, nearest, plan};
+use xs2aspec_record::{CaseVerdict, Finding, finding_id};
+use xs2aspec_suite::{Case, plan};
 
 use crate::profile::{self, ProfileError};
 
@@ -66,7 +63,7 @@ struct Entry {
     reason: String,
     /// Where it is worked on.
     ticket: String,
-    /// The last day on which it holds, with or without quotes.
+    /// The last day on which it holds, with or without quotes: until that day is over everywhere (UTC-12).
     #[schemars(with = "String", extend("format" = "date"))]
     expires: toml::Value,
 }
@@ -99,7 +96,7 @@ fn whole(name: &str, text: &str) -> Result<WaiversFile, ProfileError> {
     Ok(WaiversFile { waivers, sha256: Some(profile::hex(&Sha256::digest(text))) })
 }
 
-fn parse(name: &str, text: &str) -> Result<Vec<Waiver>, ProfileError> {
+pub(crate) fn parse(name: &str, text: &str) -> Result<Vec<Waiver>, ProfileError> {
     let file: File = toml::from_str(text).map_err(|error| profile::syntax(name, text, &error))?;
     let of = |entry: toml::Spanned<Entry>| {
         let line = text[..entry.span().start.min(text.len())].matches('\n').count() + 1;
@@ -144,131 +141,17 @@ fn is_id(text: &str) -> bool {
 }
 
 impl Waiver {
-    /// Whether it is of a case.
-    fn is_of(&self, case: &Case) -> bool {
+    /// Returns true if it names a case.
+    pub(crate) fn is_of(&self, case: &Case) -> bool {
         self.cases.is_empty() || plan::matches(&self.cases, case)
     }
 
-    /// Whether it is of a finding of a case that it is of.
-    fn has(&self, verdict: &CaseVerdict, finding: &Finding) -> bool {
-        self.findings.is_empty()
-            || finding_id::ids(verdict, finding).iter().any(|id| self.findings.contains(id))
-    }
-}
-
-/// The waivers of a run, and what has come of them.
-#[derive(Debug, Default)]
-pub struct Waivers {
-    all: Vec<Waiver>,
-    today: NaiveDate,
-    /// Cases by the number of the waiver: those that it waived, and those that it need not.
-    waived: BTreeMap<usize, Vec<String>>,
-    passed: BTreeMap<usize, Vec<String>>,
-    /// Waivers whose findings were there.
-    met: BTreeSet<usize>,
-}
-
-impl Waivers {
-    /// Waivers on this day.
-    pub fn new(waivers: Vec<Waiver>, today: NaiveDate) -> Self {
-        Self { all: waivers, today, ..Self::default() }
-    }
-
-    /// The waivers that are of a case today.
-    fn of(&self, case: &Case) -> impl Iterator<Item = (usize, &Waiver)> {
-        self.all.iter().enumerate().filter(|(_, waiver)| waiver.expires >= self.today && waiver.is_of(case))
-    }
-
-    /// The waivers that are of what is wrong with a case, if they are of all of it.
-    fn waive(&self, case: &Case, verdict: &CaseVerdict) -> Option<Vec<usize>> {
-        let mut used = Vec::new();
-        for finding in &verdict.findings {
-            let (number, _) = self.of(case).find(|(_, waiver)| waiver.has(verdict, finding))?;
-            if !used.contains(&number) {
-                used.push(number);
-            }
-        }
-        Some(used).filter(|used| !used.is_empty())
-    }
-
-    /// Whether the failure or the warning of a case is waived.
-    pub(crate) fn are_of(&self, suite: &Suite, verdict: &CaseVerdict) -> bool {
-        suite.case(&verdict.case).is_some_and(|case| self.waive(case, verdict).is_some())
-    }
-
-    /// Turns the failure or the warning of a waived case into that, and keeps a case that no longer has any
-    /// in mind.
-    pub(crate) fn apply(&mut self, suite: &Suite, verdict: &mut CaseVerdict) {
-        if verdict.role != Role::Selected && !verdict.is_broken_control() {
-            return;
-        }
-        let Some(case) = suite.case(&verdict.case) else { return };
-        match verdict.verdict {
-            Verdict::Fail | Verdict::Warn => {
-                let is_there =
-                    |waiver: &Waiver| verdict.findings.iter().any(|finding| waiver.has(verdict, finding));
-                let met: Vec<usize> =
-                    self.of(case).filter(|(_, waiver)| is_there(waiver)).map(|(number, _)| number).collect();
-                let used = self.waive(case, verdict);
-                self.met.extend(met);
-                let Some(used) = used else { return };
-                let Waiver { owner, reason, ticket, expires, .. } = &self.all[used[0]];
-                verdict.verdict = Verdict::Waived;
-                verdict.reason = Some(format!("waived until {expires} by {owner} ({ticket}): {reason}"));
-                for number in used {
-                    self.waived.entry(number).or_default().push(verdict.case.clone());
-                }
-            }
-            // Of a case that is right nobody says that a finding is another one's.
-            Verdict::Pass => {
-                let first = self.of(case).find(|(_, waiver)| waiver.findings.is_empty());
-                if let Some((number, _)) = first {
-                    self.passed.entry(number).or_default().push(verdict.case.clone());
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// What has come of each waiver. Of a whole run that came to its end each finding is known.
-    pub(crate) fn seen(&self, suite: &Suite, is_whole: bool) -> Vec<WaiverSeen> {
-        let of = |(number, waiver): (usize, &Waiver)| {
-            let waived = self.waived.get(&number).cloned().unwrap_or_default();
-            let passed = self.passed.get(&number).cloned().unwrap_or_default();
-            let is_known = suite.cases().iter().any(|case| waiver.is_of(case));
-            let is_by_id = !waiver.findings.is_empty();
-            let (state, mut cases) = if waiver.expires < self.today {
-                (WaiverState::Expired, vec![])
-            } else if !is_known {
-                (WaiverState::Unmatched, vec![])
-            } else if !passed.is_empty() {
-                (WaiverState::Passing, passed)
-            } else if !waived.is_empty() || is_by_id && self.met.contains(&number) {
-                (WaiverState::InForce, waived)
-            } else if is_by_id && is_whole {
-                (WaiverState::Unmatched, vec![])
-            } else {
-                (WaiverState::NotAsked, vec![])
-            };
-            let near = || {
-                let ids = suite.cases().iter().flat_map(|case| [case.clause.as_str(), &case.id]);
-                nearest(&waiver.cases, ids).map(str::to_owned)
-            };
-            cases.sort_unstable();
-            WaiverSeen {
-                pattern: waiver.cases.clone(),
-                findings: waiver.findings.clone(),
-                owner: waiver.owner.clone(),
-                reason: waiver.reason.clone(),
-                ticket: waiver.ticket.clone(),
-                expires: waiver.expires.to_string(),
-                place: waiver.place.clone(),
-                near: if is_known { None } else { near() },
-                state,
-                cases,
-            }
-        };
-        self.all.iter().enumerate().map(of).collect()
+    /// Returns true if it waives a finding of a case: it names the case, or the clause of the finding, and the id
+    /// of the finding if it has ids.
+    pub(crate) fn covers(&self, case: &Case, verdict: &CaseVerdict, finding: &Finding) -> bool {
+        let has_id = || finding_id::ids(verdict, finding).iter().any(|id| self.findings.contains(id));
+        (self.findings.is_empty() || has_id())
+            && (self.is_of(case) || plan::matches_clause(&self.cases, &finding.clause))
     }
 }
 
@@ -325,47 +208,5 @@ mod tests {
         );
         assert_eq!(digest("a.toml", ONE), digest("b.toml", ONE), "the name does not matter");
         assert_ne!(digest("a.toml", ONE), digest("a.toml", &format!("# known\n{ONE}")));
-    }
-
-    #[test]
-    fn a_waiver_by_id_is_of_what_is_wrong_and_of_nothing_else() {
-        let suite = Suite::load(xs2aspec_suite::Tree::embedded()).unwrap();
-        let case = suite.cases().iter().find(|case| case.same_as.is_none() && !case.is_plain).unwrap();
-        let finding = |at: &str| Finding {
-            clause: case.clause.clone(),
-            expected: "a refusal (4xx)".to_owned(),
-            actual: "201".to_owned(),
-            at: at.to_owned(),
-            level: xs2aspec_record::Level::Deny,
-            end: xs2aspec_record::End::Bank,
-        };
-        let failing = |findings: Vec<Finding>| {
-            let verdict = crate::session::left_in_doubt(case);
-            CaseVerdict { verdict: Verdict::Fail, reason: None, findings, ..verdict }
-        };
-        let id = finding_id::id(&case.clause, "status");
-        let by_id =
-            format!("[[waiver]]\nfindings = [\"{id}\"]\n") + ONE.split_once("\"basket.mix\"\n").unwrap().1;
-        let today = "2029-01-01".parse().unwrap();
-        let waivers = || Waivers::new(parse("w.toml", &by_id).unwrap(), today);
-        let state = |waivers: &Waivers, is_whole| waivers.seen(&suite, is_whole)[0].state;
-
-        let mut one = waivers();
-        let mut verdict = failing(vec![finding("status")]);
-        one.apply(&suite, &mut verdict);
-        assert_eq!((verdict.verdict, state(&one, true)), (Verdict::Waived, WaiverState::InForce));
-        // Something else is wrong as well: the case fails, and the finding is there.
-        let mut other = waivers();
-        let mut verdict = failing(vec![finding("status"), finding("body/a")]);
-        other.apply(&suite, &mut verdict);
-        assert_eq!((verdict.verdict, state(&other, true)), (Verdict::Fail, WaiverState::InForce));
-        // It is not there: in a whole run that is red, and in a part of one nobody knows.
-        let mut gone = waivers();
-        gone.apply(&suite, &mut failing(vec![finding("body/a")]));
-        assert_eq!(
-            (state(&gone, true), state(&gone, false)),
-            (WaiverState::Unmatched, WaiverState::NotAsked)
-        );
-        assert!(gone.seen(&suite, true)[0].is_red());
     }
 }

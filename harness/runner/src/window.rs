@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use xs2aspec_record::{CaseVerdict, End, Exchange, Finding, Level, RefusedSince, Role, Verdict};
+use xs2aspec_record::{CaseVerdict, End, Exchange, Finding, Level, Mismatch, RefusedSince, Role, Verdict};
 
 use crate::{
     judge::NOT_THERE,
@@ -27,8 +27,9 @@ pub(crate) struct Window {
     asked: Vec<(Arc<Done>, Role)>,
     /// How often they were asked.
     times: u64,
-    /// At how many requests of the run each was accepted last.
-    accepted: BTreeMap<String, u64>,
+    /// The number of the request with which each was accepted last, and the exchanges of it that are recorded
+    /// if it is refused later.
+    accepted: BTreeMap<String, (u64, Vec<Exchange>)>,
     /// What is said of cases that lean on one that is not accepted any more.
     refused: BTreeMap<String, String>,
     /// Since when, in the order in which it was seen.
@@ -40,8 +41,8 @@ pub(crate) struct Window {
     is_alone: bool,
 }
 
-/// What came of asking plain requests again, each with the number of requests of the run until then.
-pub(crate) type Answers = Vec<(String, u64, Again)>;
+/// What came of asking plain requests again.
+pub(crate) type Answers = Vec<(String, Again)>;
 
 impl Window {
     /// Takes what a case came to, if it has to wait; else gives it back.
@@ -71,8 +72,8 @@ impl Window {
     /// The plain requests to ask now, if it is time or nothing else is left to do, and which time it is.
     pub(crate) fn due(&mut self, session: &Session, is_end: bool) -> Option<(u64, BTreeSet<String>)> {
         if let Some(answers) = &self.in_doubt {
-            let refused = answers.iter().filter(|(plain, _, again)| self.is_news(session, plain, again));
-            let refused = refused.map(|(plain, ..)| plain.clone()).collect();
+            let refused = answers.iter().filter(|(plain, again)| self.is_news(session, plain, again));
+            let refused = refused.map(|(plain, _)| plain.clone()).collect();
             self.is_alone = is_end;
             self.times += u64::from(is_end);
             return is_end.then_some((self.times, refused));
@@ -102,25 +103,19 @@ impl Window {
     ) -> Vec<(CaseVerdict, Vec<Exchange>)> {
         let is_alone = std::mem::take(&mut self.is_alone);
         let mut all = match self.in_doubt.take() {
-            None if !is_alone
-                && answers.iter().any(|(plain, _, again)| self.is_news(session, plain, again)) =>
-            {
+            None if !is_alone && answers.iter().any(|(plain, again)| self.is_news(session, plain, again)) => {
                 self.in_doubt = Some(answers);
                 return Vec::new();
             }
             None => return self.settle(session, answers),
             Some(before) => before,
         };
-        for (plain, requests, mut again) in answers {
-            let Some(known) = all.iter_mut().find(|(other, ..)| *other == plain) else { continue };
-            let mut exchanges = std::mem::take(&mut known.2.exchanges);
-            if again.refused.is_none() {
-                session.count_asked_again(exchanges.len());
-            } else {
-                exchanges.append(&mut again.exchanges);
-                again.exchanges = exchanges;
+        for (plain, mut again) in answers {
+            let Some((_, known)) = all.iter_mut().find(|(other, _)| *other == plain) else { continue };
+            if again.refused.is_some() {
+                again.exchanges.splice(0..0, std::mem::take(&mut known.exchanges));
             }
-            *known = (plain, requests, again);
+            *known = again;
         }
         self.settle(session, all)
     }
@@ -132,52 +127,51 @@ impl Window {
     }
 
     /// Settles the verdicts that waited: what leans on a plain request that is accepted stands, the rest says
-    /// nothing. The exchanges that show it are those of the first case, by id, that says nothing.
+    /// nothing. What shows since when a plain request is refused is recorded with the first case, by id, that
+    /// leans on it.
     fn settle(&mut self, session: &Session, answers: Answers) -> Vec<(CaseVerdict, Vec<Exchange>)> {
         let mut shown = BTreeMap::new();
         let mut reasons = BTreeMap::new();
         let mut broken = BTreeMap::new();
-        for (plain, requests, again) in answers {
-            let before = self.accepted.get(&plain).copied().or_else(|| session.asked_at(&plain));
+        for (plain, again) in answers {
             match again.refused {
                 None => {
+                    let number = again.number().unwrap_or_default();
+                    let mut exchanges = again.exchanges;
                     // Between a refusal and an acceptance nobody knows.
-                    reasons.extend(self.refused.remove(&plain).map(|reason| (plain.clone(), reason)));
-                    let over = self.since.iter_mut().rev().find(|since| since.plain == plain);
-                    if let Some(over) = over.filter(|over| over.again.is_none()) {
-                        over.again = Some(requests);
-                    }
-                    self.accepted.insert(plain, requests);
-                }
-                Some(words) => {
-                    if before.is_none() && session.was_not_accepted(&plain) {
-                        self.refused.entry(plain.clone()).or_insert_with(|| never(&plain, requests, &words));
-                    } else if !self.refused.contains_key(&plain) {
-                        let last = again.exchanges.last().and_then(|last| last.response.as_ref());
-                        let is_broken = last.is_some_and(|last| NOT_THERE.contains(&last.status))
-                            && session.reads(&plain);
-                        let refused = RefusedSince {
-                            plain: plain.clone(),
-                            clause: session
-                                .suite()
-                                .case(&plain)
-                                .map(|case| case.clause.clone())
-                                .unwrap_or_default(),
-                            until: before.unwrap_or_default(),
-                            since: requests,
-                            words,
-                            again: None,
-                            is_broken,
-                        };
-                        self.refused.insert(plain.clone(), reason(&refused));
-                        if is_broken {
-                            let answer = again.answer.unwrap_or_default();
-                            broken.insert(plain.clone(), (refused.clone(), answer));
+                    if let Some(reason) = self.refused.remove(&plain) {
+                        reasons.insert(plain.clone(), reason);
+                        let over = self.since.iter_mut().rev().find(|since| since.plain == plain);
+                        if let Some(over) = over.filter(|over| over.again.is_none()) {
+                            over.again = Some(number);
+                            shown.insert(plain.clone(), std::mem::take(&mut exchanges));
                         }
-                        self.since.push(refused);
+                    }
+                    self.accepted.insert(plain, (number, exchanges));
+                }
+                Some(ref words) => {
+                    let mut exchanges = Vec::new();
+                    if !self.refused.contains_key(&plain) {
+                        let before = self.accepted.remove(&plain);
+                        let until =
+                            before.as_ref().map(|(number, _)| *number).or_else(|| session.asked_at(&plain));
+                        if until.is_none() && session.was_not_accepted(&plain) {
+                            self.refused.insert(plain.clone(), never(&plain, words));
+                        } else {
+                            self.refused.insert(plain.clone(), reason(&plain, words));
+                            exchanges.extend(before.into_iter().flat_map(|(_, exchanges)| exchanges));
+                            if let Some(refused) = refused_since(session, &plain, until, &again) {
+                                if refused.is_broken {
+                                    let answer = again.answer.clone().unwrap_or_default();
+                                    broken.insert(plain.clone(), (refused.clone(), answer));
+                                }
+                                self.since.push(refused);
+                            }
+                        }
                     }
                     reasons.extend(self.refused.get(&plain).map(|reason| (plain.clone(), reason.clone())));
-                    shown.insert(plain, again.exchanges);
+                    exchanges.extend(again.exchanges);
+                    shown.insert(plain, exchanges);
                 }
             }
         }
@@ -202,19 +196,33 @@ impl Window {
     }
 }
 
+/// Returns since when a plain request is refused that was accepted with the request `until`, or at the
+/// beginning. Returns `None` if nothing was sent, so that no request shows it.
+fn refused_since(session: &Session, plain: &str, until: Option<u64>, again: &Again) -> Option<RefusedSince> {
+    let last = again.exchanges.last().and_then(|last| last.response.as_ref());
+    Some(RefusedSince {
+        plain: plain.to_owned(),
+        clause: session.suite().case(plain).map(|case| case.clause.clone()).unwrap_or_default(),
+        until: until.unwrap_or_default(),
+        since: again.number()?,
+        words: again.refused.clone().unwrap_or_default(),
+        again: None,
+        is_broken: last.is_some_and(|last| NOT_THERE.contains(&last.status)) && session.reads(plain),
+    })
+}
+
 /// Why what leans on a plain request that was refused from the beginning on says nothing.
-fn never(plain: &str, at: u64, words: &str) -> String {
+fn never(plain: &str, words: &str) -> String {
     format!(
-        "the plain request {plain} was not accepted in this run: at request {at} it {words}: what is refused like it says nothing"
+        "the plain request {plain} was not accepted in this run: it {words}: what is refused like it says nothing"
     )
 }
 
 /// Why what leans on a plain request says nothing any more.
-fn reason(RefusedSince { plain, until, since, words, .. }: &RefusedSince) -> String {
-    let until = if *until == 0 { "at the beginning".to_owned() } else { format!("at request {until}") };
+fn reason(plain: &str, words: &str) -> String {
     format!(
-        "the target accepted the plain request {plain} {until} of this run, and no more at request {since}, when it {words}: \
-         what it refuses since then says nothing"
+        "the target accepted the plain request {plain} earlier in this run, and then no more: it {words}: what it \
+         refuses since then says nothing"
     )
 }
 
@@ -228,18 +236,14 @@ fn breaks(session: &Session, verdict: &mut CaseVerdict, refused: &RefusedSince, 
         Level::Deny if !session.has_made_it(&plain.id) => Level::Warn,
         level => level,
     };
-    let until = if refused.until == 0 {
-        "at the beginning".to_owned()
-    } else {
-        format!("at request {}", refused.until)
-    };
     verdict.verdict = if level == Level::Deny { Verdict::Fail } else { Verdict::Warn };
     verdict.checks = verdict.checks.max(1);
     verdict.findings = vec![Finding {
         clause: plain.clause.clone(),
-        expected: format!("acceptance (2xx) of {}, as {until} of the run", refused.plain),
-        actual: format!("{answer} at request {}", refused.since),
+        expected: format!("acceptance (2xx) of {}, as earlier in the run", refused.plain),
+        actual: answer.to_owned(),
         at: "status".to_owned(),
+        kind: Mismatch::NotAccepted,
         level,
         end: End::Bank,
     }];

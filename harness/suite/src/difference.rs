@@ -1,4 +1,4 @@
-//! Where a case differs from its control.
+//! Where a case differs from its control, and what each of them sends there.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,10 +8,86 @@ use std::{
 use serde_json::Value;
 
 use crate::{
-    case::Case,
+    case::{Case, Preparation},
     request::{BodySpec, RequestSpec},
     template,
 };
+
+/// Longest value that is shown whole, in characters.
+const LONGEST: usize = 120;
+
+/// A place at which a case differs from its control. Values keep their placeholders, so that they show how a
+/// secret was used and not what it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// The place, as [`differences`] has it, with the name of a header as it is written.
+    pub place: String,
+    /// What the case sends there, if anything.
+    pub sent: Option<String>,
+    /// What its control sends there, if anything.
+    pub control: Option<String>,
+}
+
+/// Returns where two cases differ, with what each of them sends there.
+pub fn compared(case: &Case, control: &Case) -> Vec<Difference> {
+    let compare = |place: String| {
+        let (name, sent) = at(case, &place);
+        let (control_name, control) = at(control, &place);
+        Difference { place: name.or(control_name).unwrap_or(place), sent, control }
+    };
+    differences(case, control).into_iter().map(compare).collect()
+}
+
+/// Returns what a case sends at a place, and the place as the case writes it.
+fn at(case: &Case, place: &str) -> (Option<String>, Option<String>) {
+    let request = &*case.request;
+    let (part, rest) = place.split_once('/').unwrap_or((place, ""));
+    let fields = |fields: &[Field], is_it: &dyn Fn(&str) -> bool| {
+        let found: Vec<&Field> = fields.iter().filter(|(name, _)| is_it(name)).collect();
+        let name = found.first().map(|(name, _)| format!("{part}/{name}"));
+        let values: Vec<String> = found.iter().map(|(_, value)| text(value)).collect();
+        (name, Some(values.join(", ")).filter(|_| !found.is_empty()))
+    };
+    let sent = match (part, &request.body) {
+        ("header", _) => return fields(&request.headers, &|name| name.eq_ignore_ascii_case(rest)),
+        ("query", _) => return fields(&request.query, &|name| name == rest),
+        ("path", _) => Some(format!("{} {}", request.method, request.path)),
+        ("signing", _) => Some(request.signing.describe().join("; ")),
+        ("before", _) => Some(case.before.iter().map(step).collect::<Vec<_>>().join(", then ")),
+        ("body, repeated", BodySpec::Json(_, repeats)) => {
+            let repeats = repeats.iter().map(|(pointer, value)| format!("{pointer} = {value}"));
+            Some(repeats.collect::<Vec<_>>().join("; "))
+        }
+        ("body", BodySpec::Json(body, _)) if rest.is_empty() => Some(body.to_string()),
+        ("body", BodySpec::Json(body, _)) => body.pointer(&format!("/{rest}")).map(Value::to_string),
+        ("body", BodySpec::Raw(bytes)) => Some(text(bytes)),
+        _ => None,
+    };
+    (None, sent.filter(|sent| !sent.is_empty()).map(cut))
+}
+
+/// A value, cut if it is long.
+fn cut(value: String) -> String {
+    let length = value.chars().count();
+    if length <= LONGEST {
+        return value;
+    }
+    let start: String = value.chars().take(LONGEST).collect();
+    format!("{start}.. ({length} characters)")
+}
+
+/// A value as it is sent.
+fn text(value: &Value) -> String {
+    cut(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+}
+
+/// A preparing request: its baseline, how often it is sent, and what it changes.
+fn step(step: &Preparation) -> String {
+    let times = step.times.filter(|times| *times > 1).map(|times| format!("{times} x ")).unwrap_or_default();
+    let changes: Vec<String> = step.request.described().collect();
+    let changes = if changes.is_empty() { String::new() } else { format!(" with {}", changes.join("; ")) };
+    format!("{times}{}{changes}", step.baseline)
+}
 
 /// Where two cases differ: places in the judged request, the way of signing, or the preparing requests.
 pub fn differences(case: &Case, control: &Case) -> Vec<String> {
@@ -107,4 +183,43 @@ fn without_names(text: &str) -> String {
 pub(crate) fn kept(value: &Value) -> bool {
     let names = template::names(value);
     !names.is_empty() && names.iter().all(|name| !template::RUN_TIME.contains(&template::head(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use xs2aspec_spec::Tree;
+
+    use super::*;
+    use crate::suite::Suite;
+
+    #[test]
+    fn what_differs_from_the_control_is_told_with_both_sides() {
+        let suite = Suite::load(Tree::embedded()).unwrap();
+        let of = |id: &str| {
+            let case = suite.case(id).unwrap();
+            let control = suite.case(case.control.as_deref().unwrap()).unwrap();
+            let told = compared(case, control);
+            assert_eq!(told.len(), differences(case, control).len(), "{id}");
+            told.into_iter().map(|one| (one.place, one.sent, one.control)).collect::<Vec<_>>()
+        };
+        let some = |text: &str| Some(text.to_owned());
+        let signature = "header/Signature".to_owned();
+        assert_eq!(
+            of("signature.parameters.duplicate/ncbct/twice-the-same"),
+            [(signature, some("${signature},${signature}"), some("${signature}"))]
+        );
+        let id = "periodic.months.duplicate/adjacent";
+        let [(place, sent, control)] = of(id).try_into().unwrap();
+        assert!(place == "body/monthsOfExecution" && sent != control, "{place} {sent:?} {control:?}");
+        // Each place at which any case differs has at least one side, with its placeholders.
+        let mut told = 0;
+        for case in suite.cases().iter().filter(|case| case.same_as.is_none()) {
+            let Some(control) = case.control.as_deref().and_then(|id| suite.case(id)) else { continue };
+            for one in compared(case, control) {
+                told += 1;
+                assert!(one.sent.is_some() || one.control.is_some(), "{}: {one:?}", case.id);
+            }
+        }
+        assert!(told > 1_000, "{told}");
+    }
 }

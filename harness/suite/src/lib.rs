@@ -13,7 +13,7 @@ mod control;
 pub mod coverage;
 mod covering;
 pub mod definition;
-mod difference;
+pub mod difference;
 mod expand;
 pub mod expectation;
 mod forms;

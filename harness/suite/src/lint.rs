@@ -15,10 +15,15 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use xs2aspec_spec::{Clause, Problem, Strength, answer, document, request};
 
-pub use crate::difference::differences;
 use crate::{
-    case::Case, coverage::Coverage, definition::Signing, difference::kept, expectation::Expectation,
-    request::BodySpec, suite::Suite, template,
+    case::Case,
+    coverage::Coverage,
+    definition::Signing,
+    difference::{differences, kept},
+    expectation::Expectation,
+    request::BodySpec,
+    suite::Suite,
+    template,
 };
 
 /// Every breach of the authoring rules, sorted by place.

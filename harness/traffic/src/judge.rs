@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use xs2aspec_record::{End, Finding, Level};
+use xs2aspec_record::{End, Finding, Level, Mismatch};
 use xs2aspec_runner::{
     Levels, Profile, Session,
     certificate_encoding::CertificateEncoding,
@@ -61,6 +61,8 @@ pub struct Judged {
     pub due: String,
     /// What the answer was, in words.
     pub answered: String,
+    /// The error codes in it.
+    pub codes: Vec<String>,
     /// Why nothing could be told of the exchange, if so.
     pub undecided: Option<String>,
     /// Identifiers of accounts and payments in its path.
@@ -188,7 +190,7 @@ impl Judge {
             let actual = found.unwrap_or_else(|| self.value_at(&view, sent, &breach.at));
             let kept = format!("what keeps \"{}\"", self.says(&breach.clause));
             if is_mistake {
-                self.add(judged, (&breach.clause, End::Client), (at, kept, actual));
+                self.add(judged, (&breach.clause, End::Client, Mismatch::Request), (at, kept, actual));
             } else {
                 judged.observations.push(format!("{}: {}: {at} {actual}", breach.clause, End::Client.word()));
             }
@@ -232,6 +234,7 @@ impl Judge {
         let field = |name: &str| traffic.request.header(name).map(str::to_owned);
         let examined = answers::examine(operation, field, &answer, rules, &self.levels);
         judged.answered.clone_from(&examined.words);
+        judged.codes.clone_from(&examined.codes);
         let document = examined.document.clone().filter(|_| examined.outcome == Outcome::Accepted);
         let (expect, clause) = self.expectation(operation, asked, &examined, judged);
         let whole = examined.document.clone();
@@ -246,12 +249,12 @@ impl Judge {
         judged.checks += result.checks;
         judged.observations.extend(result.observations);
         for finding in result.findings {
-            let Finding { clause, expected, actual, at, .. } = finding;
+            let Finding { clause, expected, actual, at, kind, .. } = finding;
             if is_masked_at(whole.as_ref(), &at) {
                 let why = "is masked".to_owned();
                 judged.not_told.push(NotTold { end: End::Bank, at, why });
             } else {
-                self.add(judged, (&clause, End::Bank), (at, expected, actual));
+                self.add(judged, (&clause, End::Bank, kind), (at, expected, actual));
             }
         }
         if let Some(reason) = result.reason {
@@ -328,7 +331,8 @@ impl Judge {
         let is_lacking = self.suite.answers().may_lack(operation, received.status);
         if received.status >= 500 && received.status != 503 && !is_lacking {
             let clause = self.suite.answers().server_error();
-            self.add(judged, (clause, End::Bank), (at, "an answer below 500".to_owned(), actual));
+            let kind = Mismatch::ServerError;
+            self.add(judged, (clause, End::Bank, kind), (at, "an answer below 500".to_owned(), actual));
         } else if (200..300).contains(&received.status) && matches!(asked.due, Due::Refused { .. }) {
             // A body may say that what was made was rejected.
             judged.undecided = Some(format!("it had to be refused and got {actual}, and the body {why}"));
@@ -339,11 +343,11 @@ impl Judge {
     fn add(
         &self,
         judged: &mut Judged,
-        (clause, end): (&str, End),
+        (clause, end, kind): (&str, End, Mismatch),
         (at, expected, actual): (String, String, String),
     ) {
         let level = self.levels.clause(clause).level;
-        let finding = Finding { clause: clause.to_owned(), expected, actual, at, level, end };
+        let finding = Finding { clause: clause.to_owned(), expected, actual, at, kind, level, end };
         if level == Level::Note {
             judged.observations.push(format!("{clause}: {}: {}", end.word(), finding.mismatch()));
         } else if !judged.findings.contains(&finding) {

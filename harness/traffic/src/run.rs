@@ -99,6 +99,8 @@ impl<'a> TrafficRun<'a> {
         };
         let mut findings = masked.findings;
         findings.retain(|finding| self.only.is_none_or(|only| only == finding.end));
+        let codes = judged.codes.iter().filter(|_| !findings.is_empty());
+        let codes = codes.map(|code| self.masker.text(code)).collect();
         let mut verdict = CaseVerdict {
             case: id,
             clause,
@@ -116,10 +118,12 @@ impl<'a> TrafficRun<'a> {
             absence: None,
             control: None,
             changes: traffic.label.iter().map(|label| self.masker.text(label)).collect(),
-            places: vec![],
+            differences: vec![],
+            codes,
             culprit: None,
             same_as: None,
             judged_with: vec![],
+            waived_with: None,
             unconfirmed: false,
             exchange: Some(self.number),
             micros: traffic.micros,

@@ -80,8 +80,6 @@ pub(crate) enum Form {
     Slow(Duration),
     /// Refusals name the rule in the header [`REASON`].
     Reason,
-    /// Series whose body has this text take so much longer.
-    SlowFor(&'static str, Duration),
 }
 
 /// Another body of refusals.
@@ -278,18 +276,15 @@ impl Form {
             Self::Below(_) => "prefix",
             Self::BasketAt(_) => "path of baskets",
             Self::NoSandbox(_) => "sandbox",
-            Self::Slow(_) | Self::SlowFor(..) => "time",
+            Self::Slow(_) => "time",
             Self::Reason => REASON,
         }
     }
 
-    /// How much longer the answer takes to a request of the operation with this body.
-    pub(crate) fn delay(self, operation: Operation, body: &[u8]) -> Option<Duration> {
+    /// Returns how much longer the response to a request of the operation takes.
+    pub(crate) fn delay(self, operation: Operation) -> Option<Duration> {
         match (self, operation) {
             (Self::Slow(delay), Operation::Customers) => Some(delay),
-            (Self::SlowFor(text, delay), Operation::Periodic) => {
-                Some(delay).filter(|_| String::from_utf8_lossy(body).contains(text))
-            }
             _ => None,
         }
     }

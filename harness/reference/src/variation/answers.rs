@@ -140,11 +140,6 @@ fn forms() -> Vec<(&'static str, Form, &'static str)> {
             Form::Slow(Duration::from_millis(100)),
             "The customer list takes 100 ms more.",
         ),
-        (
-            "http.response-headers/slow-for-a-value",
-            Form::SlowFor("preceeding", Duration::from_millis(150)),
-            "Series that are moved forward take 150 ms more.",
-        ),
         ("link.href.relative/absolute", Form::AbsoluteLinks, "Links have scheme and host."),
         ("link.verbs.empty/empty", Form::NoVerbs, "Links allow no methods."),
     ];

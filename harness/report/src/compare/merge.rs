@@ -7,10 +7,11 @@ use std::{
 };
 
 use xs2aspec_record::{
-    AnswerCheck, AnswerChecks, CaseEvents, Entry, Event, Exit, Numbering, OrderOfTime, ReadError,
-    RecordReader, Role, RunFinished, RunStarted, Stopwatch, Times, Totals, WaiverSeen, WaiverState,
+    AnswerCheck, AnswerChecks, CaseEvents, Entry, Event, Exit, OrderOfTime, ReadError, RecordReader, Role,
+    RunFinished, RunStarted, Stopwatch, Times, Totals, WaiverSeen, WaiverState,
 };
 
+use super::numbering::{Numbering, Sent};
 use crate::{
     error::ReportsError,
     summary::{RunSummary, SummaryBuilder},
@@ -101,20 +102,21 @@ pub fn merge<R: BufRead>(
         let record = shard().map_err(|error| wrong(number)(ReadError::Io(error).into()))?;
         cases.push(Cases { number, record, next: None });
     }
+    let numberings = Numbering::of(parts.iter().map(|part| (part.summary.start(), part.sent.as_slice())));
     cases.iter_mut().try_for_each(Cases::advance)?;
-    let mut numbering = Numbering::default();
     let finish = parts.first().and_then(|part| part.summary.finish());
     let mut stopwatch = Stopwatch::new(finish.and_then(|finish| finish.times.slow_ms));
-    while let Some(mut case) = next_case(&mut cases)? {
-        numbering.apply(&mut case);
-        stopwatch.add(&case.exchanges, case.verdict.as_ref());
+    while let Some((part, mut case)) = next_case(&mut cases)? {
+        numberings[part].apply(&mut case);
+        stopwatch.add(&case.exchanges);
         let clause = case.verdict.as_ref().and_then(|one| Some((one, parts[0].summary.clause(&one.clause)?)));
         if let Some((verdict, clause)) = clause {
             totals.add(verdict, clause.strength);
         }
         case.into_events().try_for_each(&mut tell).map_err(MergeError::Write)?;
     }
-    end(&parts, totals, stopwatch.finish()).into_iter().try_for_each(tell).map_err(MergeError::Write)
+    let events = end(&parts, &numberings, totals, stopwatch.finish());
+    events.into_iter().try_for_each(tell).map_err(MergeError::Write)
 }
 
 /// What one shard says of the run as a whole.
@@ -123,15 +125,23 @@ struct Part {
     /// Its profile, the document, then the clauses and case files by id.
     texts: BTreeMap<(u8, String), Event>,
     checks: Vec<AnswerCheck>,
+    sent: Vec<Sent>,
 }
 
 impl Part {
     fn read<R: BufRead>(record: Result<RecordReader<R>, ReadError>) -> Result<Self, ReportsError> {
         let (mut builder, mut texts, mut checks) = (SummaryBuilder::default(), BTreeMap::new(), Vec::new());
+        let mut sent = Vec::new();
         for entry in record? {
             let entry = entry?;
             builder.add(&entry)?;
-            let Entry::Run(event) = entry else { continue };
+            let event = match entry {
+                Entry::Case(case) => {
+                    sent.extend(case.exchanges.iter().map(Sent::of));
+                    continue;
+                }
+                Entry::Run(event) => event,
+            };
             let key = match &event {
                 Event::Profile(_) => (0, String::new()),
                 // Before the clauses, whose ids are not empty.
@@ -146,7 +156,7 @@ impl Part {
             };
             texts.insert(key, event);
         }
-        Ok(Self { summary: builder.finish()?, texts, checks })
+        Ok(Self { summary: builder.finish()?, texts, checks, sent })
     }
 }
 
@@ -257,30 +267,32 @@ impl<R: BufRead> Cases<R> {
     }
 }
 
-/// The next case of all shards. A control runs in each shard that needs it, and is told once: where it was
-/// asked for, else where it came first.
-fn next_case<R: BufRead>(shards: &mut [Cases<R>]) -> Result<Option<CaseEvents>, MergeError> {
+/// Returns the next case of all shards, with the position of its shard. A control runs in each shard that needs
+/// it. Of those, the merged record has the selected one, or else the first.
+fn next_case<R: BufRead>(shards: &mut [Cases<R>]) -> Result<Option<(usize, CaseEvents)>, MergeError> {
     let Some(id) = shards.iter().filter_map(|shard| shard.next.as_ref()).map(|case| case.case.clone()).min()
     else {
         return Ok(None);
     };
     let is_selected =
         |case: &CaseEvents| case.verdict.as_ref().is_some_and(|verdict| verdict.role == Role::Selected);
-    let mut kept: Option<CaseEvents> = None;
-    for shard in shards {
+    let mut kept: Option<(usize, CaseEvents)> = None;
+    for (at, shard) in shards.iter_mut().enumerate() {
         let Some(case) = shard.next.take_if(|case| case.case == id) else { continue };
         shard.advance()?;
         match &kept {
-            Some(known) if is_selected(known) && is_selected(&case) => return Err(MergeError::Twice(id)),
-            Some(known) if is_selected(known) || !is_selected(&case) => {}
-            _ => kept = Some(case),
+            Some((_, known)) if is_selected(known) && is_selected(&case) => {
+                return Err(MergeError::Twice(id));
+            }
+            Some((_, known)) if is_selected(known) || !is_selected(&case) => {}
+            _ => kept = Some((at, case)),
         }
     }
     Ok(kept)
 }
 
 /// The events after the cases.
-fn end(parts: &[Part], mut totals: Totals, times: Times) -> Vec<Event> {
+fn end(parts: &[Part], numberings: &[Numbering], mut totals: Totals, times: Times) -> Vec<Event> {
     // Controls are asked in each shard that needs them, so that these may be more than one run has.
     let mut checks = BTreeMap::new();
     parts.iter().flat_map(|part| &part.checks).for_each(|check| check.add_to(&mut checks));
@@ -303,29 +315,33 @@ fn end(parts: &[Part], mut totals: Totals, times: Times) -> Vec<Event> {
         }
     }
     let is_whole = parts.iter().all(|part| part.summary.start().is_whole());
-    for waiver in finished.waivers.iter_mut().filter(|waiver| !waiver.findings.is_empty() && is_whole) {
-        if waiver.state == WaiverState::NotAsked {
+    // What no part of a whole run shows is not there.
+    for waiver in
+        finished.waivers.iter_mut().filter(|waiver| is_whole && waiver.state == WaiverState::NotAsked)
+    {
+        if !waiver.findings.is_empty() {
             waiver.state = WaiverState::Unmatched;
+        } else if !waiver.cases.is_empty() {
+            waiver.state = WaiverState::Passing;
         }
     }
     finished.exit = Exit::with(&totals, &finished.waivers).code();
-    // The numbers of requests are those of each part.
     let mut order = OrderOfTime::default();
-    for part in parts.iter().map(|part| part.summary.order_of_time()) {
-        order.asked_again.extend(part.asked_again.iter().cloned());
-        order.refused.extend(part.refused.iter().cloned());
+    for (part, numbering) in parts.iter().zip(numberings) {
+        let part = numbering.of_order(part.summary.order_of_time());
+        order.asked_again.extend(part.asked_again);
+        order.refused.extend(part.refused);
     }
     let order = Some(order).filter(|order| !order.is_empty()).map(Event::OrderOfTime);
     order.into_iter().chain([Event::AnswerChecks(checks), Event::RunFinished(finished)]).collect()
 }
 
-/// What has come of a waiver in two shards: what is red in one is red, and what is in force in one is in
-/// force.
+/// Adds what has come of a waiver in another shard: what is in force in one is in force.
 fn combine(known: &mut WaiverSeen, other: &WaiverSeen) {
     let rank = |state: WaiverState| match state {
         WaiverState::Expired => 4,
-        WaiverState::Passing => 3,
-        WaiverState::InForce => 2,
+        WaiverState::InForce => 3,
+        WaiverState::Passing => 2,
         WaiverState::NotAsked => 1,
         WaiverState::Unmatched => 0,
     };

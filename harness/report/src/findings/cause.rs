@@ -3,11 +3,11 @@
 //! What may explain what: a refused plain request whatever is refused for what it was found to mind, and the
 //! plain requests of other operations that get the same answer; a wrong part of an answer the same part
 //! elsewhere, and what the same cases show beside it; a rule that is not kept at a place what else is
-//! answered in the same way at that place.
+//! answered in the same way at that place. What is held against one another are codes, never words.
 
 use std::{cmp::Reverse, collections::BTreeSet};
 
-use xs2aspec_record::Level;
+use xs2aspec_record::{Level, Mismatch};
 
 use super::symptom::{Kind, Symptom, Symptoms};
 
@@ -39,7 +39,7 @@ pub(super) fn groups(symptoms: &Symptoms, is_left_out: &dyn Fn(&Symptom) -> bool
     let mut groups: Vec<Group> = Vec::new();
     for at in order {
         let is_cause = |group: &&mut Group| {
-            explains(&all[group.root], &all[at])
+            explains(&all[group.root], &all[at], symptoms)
                 || is_consequence(group, at, all)
                 || is_of_the_same_answers(group, at, all)
         };
@@ -79,29 +79,32 @@ fn blame_values(groups: &mut Vec<Group>, all: &[Symptom]) {
 }
 
 /// Whether one symptom explains another.
-fn explains(root: &Symptom, other: &Symptom) -> bool {
+fn explains(root: &Symptom, other: &Symptom, symptoms: &Symptoms) -> bool {
     // What one end breaks is no reason for what the other does.
     if root.end != other.end {
         return false;
     }
     match (root.kind, other.kind) {
         // Of one where nothing is known to be minded it is not known to be anything else.
+        (Kind::Plain, Kind::Plain) if root.outcome != other.outcome => false,
         (Kind::Plain, Kind::Plain) => {
-            let is_open = other.places().next().is_none();
-            root.actual == other.actual && (is_open || root.places().eq(other.places()))
+            let is_open = |symptom: &Symptom| symptom.places().next().is_none();
+            // Where one plain request is accepted, the others are not rejected for what all of them have.
+            let is_of_all = is_open(root) && !symptoms.has_accepted_plain;
+            let is_shared = is_of_all || root.may_concern_any_request();
+            if is_open(other) { is_shared } else { root.places().eq(other.places()) }
         }
         _ if !root.is_of_status && !other.is_of_status => {
             let same_cases = root.witnesses == other.witnesses && root.cases == other.cases;
-            let same_mismatch = root.expected == other.expected && root.actual == other.actual;
             (root.clause == other.clause && (part(&root.place) == part(&other.place) || same_cases))
-                || (root.place == other.place && (same_cases || same_mismatch))
+                || (root.place == other.place && same_cases)
+                || root.has_value_of(other)
                 || (root.place.contains('/') && other.place.contains('/') && is_within(root, other))
         }
         _ if root.is_of_status && other.is_of_status => {
-            let same_mismatch = root.expected == other.expected || root.actual == other.actual;
             // The status of an answer, whatever was asked.
-            (root.kind, other.kind) == (Kind::Answer, Kind::Answer) && same_mismatch && has_class(root, other)
-                || (root.class == 5 || same_mismatch) && has_class(root, other) && overlap(root, other)
+            (root.kind, other.kind) == (Kind::Answer, Kind::Answer) && root.outcome == other.outcome
+                || is_one_outcome(root, other, symptoms)
                 || is_same_request(root, other)
         }
         _ => false,
@@ -125,9 +128,28 @@ fn is_of_the_same_answers(group: &Group, other: usize, all: &[Symptom]) -> bool 
         && group.carried.iter().filter(is_own).any(|at| all[*at].place == other.place)
 }
 
-/// Whether both got answers of one class. A case that is another one's request once more got none of its own.
-fn has_class(root: &Symptom, other: &Symptom) -> bool {
-    root.class == other.class || root.class == 0 || other.class == 0
+/// Returns true if both are about overlapping places of the request, and one cause may lead to both outcomes.
+fn is_one_outcome(root: &Symptom, other: &Symptom, symptoms: &Symptoms) -> bool {
+    let (one, another) = (&root.outcome, &other.outcome);
+    // A case that is another one's request once more got no response of its own.
+    let has_class = one.class() == another.class() || one.status == 0 || another.status == 0;
+    let is_alike = match (one.kind, another.kind) {
+        _ if one.class() == 5 => true,
+        // Two valid values that are rejected have one cause if the target gives one reason for it, and no other
+        // value at the place is known to be accepted.
+        (Mismatch::NotAccepted, Mismatch::NotAccepted) => {
+            let is_open = |place: &str| {
+                let is_known = root.sent(place).is_some() && other.sent(place).is_some();
+                !is_known
+                    || root.sent(place) == other.sent(place)
+                    || !symptoms.is_accepted_at(&root.operation, place)
+            };
+            one.codes == another.codes && root.places().all(is_open)
+        }
+        (Mismatch::Status | Mismatch::Code, _) => one == another,
+        (one, another) => one == another,
+    };
+    has_class && is_alike && overlap(root, other)
 }
 
 /// The last step of a place that has a name.
@@ -157,8 +179,7 @@ fn overlap(one: &Symptom, other: &Symptom) -> bool {
 /// Whether both are about the same request, prepared in the same way, of which two statements say the same.
 fn is_same_request(one: &Symptom, other: &Symptom) -> bool {
     let parts = |symptom: &Symptom| symptom.places().map(str::to_owned).collect::<BTreeSet<_>>();
-    let is_said_alike = one.expected == other.expected && one.actual == other.actual;
-    is_said_alike
+    one.outcome == other.outcome
         && one.operation == other.operation
         && is_more_general(one, other)
         && parts(one) == parts(other)
@@ -188,8 +209,9 @@ fn name(group: &mut Group, symptoms: &Symptoms) {
         std::mem::swap(&mut group.root, &mut group.carried[position]);
     }
     let own = &all[group.root];
-    let is_refused_rule =
-        |symptom: &Symptom| symptom.kind == Kind::Rule && symptom.is_of_status && symptom.class == 4;
+    let is_refused_rule = |symptom: &Symptom| {
+        symptom.kind == Kind::Rule && symptom.is_of_status && symptom.outcome.class() == 4
+    };
     let is_accepted = |symptom: &Symptom| symptoms.is_accepted_otherwise(symptom);
     let is_of_a_value = |at: &usize| {
         let other = &all[*at];

@@ -1,12 +1,13 @@
 //! What depends on what else was asked is one finding: what began at some request and stayed, and what is
 //! wrong beside other requests alone.
 
-use xs2aspec_record::{AskedAlone, OrderOfTime, RefusedSince, Repeated};
+use xs2aspec_record::{AskedAlone, Earlier, OrderOfTime, RefusedSince, Repeated};
 
 use super::{
     cause::Group,
-    symptom::{Symptom, Symptoms},
+    symptom::{Outcome, Symptom, Symptoms},
 };
+use crate::words;
 
 /// So many requests of one case are a sequence.
 const SEQUENCE: usize = 3;
@@ -91,15 +92,14 @@ impl Time<'_> {
                 let AskedAlone { case, earlier, .. } = asked;
                 let earlier = earlier.as_ref()?;
                 let again = match asked.again {
-                    Repeated::Same => format!("; {case} does so too when it is asked alone"),
-                    Repeated::Kept => format!("; {case} kept it when it was asked alone"),
+                    Repeated::Same => format!("; {case} fails when it is sent alone, too"),
+                    Repeated::Kept => format!("; {case} passes when it is sent alone"),
                     Repeated::Untold => String::new(),
                 };
+                let Earlier { case, request, .. } = earlier;
                 Some(format!(
-                    "it began between requests {} and {from} of the run: {}, which kept it at request {}, breaks it at the end{again}",
-                    until + 1,
-                    earlier.case,
-                    earlier.request
+                    "it began {}: {case} passed with request {request}, and fails at the end of the run{again}",
+                    words::between(until, from)
                 ))
             }
             Self::Since(Since { until, from, seen: Seen::Refused(refused) }) => {
@@ -108,8 +108,8 @@ impl Time<'_> {
                     |again| format!(", and again at request {again}"),
                 );
                 Some(format!(
-                    "it began between requests {} and {from} of the run: {} was accepted before{again}",
-                    until + 1,
+                    "it began {}: {} was accepted before{again}",
+                    words::between(until, from),
                     refused.plain
                 ))
             }
@@ -157,14 +157,11 @@ fn time<'a>(symptom: &Symptom, order: &'a OrderOfTime) -> Time<'a> {
 /// them of which an answer says something wrong (an id that came before), or that got the same answer.
 fn blame_sequence(groups: &mut Vec<(Group, Time<'_>)>, all: &[Symptom]) {
     while let Some(at) = groups.iter().position(|(_, time)| matches!(time, Time::InCompany(_))) {
-        let answers: Vec<&str> = [groups[at].0.root]
-            .iter()
-            .chain(&groups[at].0.carried)
-            .map(|at| all[*at].actual.as_str())
-            .collect();
+        let outcomes: Vec<&Outcome> =
+            [groups[at].0.root].iter().chain(&groups[at].0.carried).map(|at| &all[*at].outcome).collect();
         let is_cause = |group: &Group, time: &Time<'_>, same: bool| {
             let root = &all[group.root];
-            let is_same = if same { answers.contains(&root.actual.as_str()) } else { !root.is_of_status };
+            let is_same = if same { outcomes.contains(&&root.outcome) } else { !root.is_of_status };
             matches!(time, Time::Alone | Time::Explains) && is_same
         };
         let cause = [false, true]

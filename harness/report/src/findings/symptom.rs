@@ -2,12 +2,14 @@
 //! cause.
 
 use std::{
-    collections::{BTreeSet, HashMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     hash::{DefaultHasher, Hash, Hasher},
 };
 
+use serde_json::Value;
 use xs2aspec_record::{
-    CaseVerdict, Culprit, End, Exchange, Finding, Level, Place, RunStarted, Verdict, finding_id,
+    Body, CaseVerdict, Culprit, End, Exchange, Finding, Level, Mismatch, Place, Response, RunStarted,
+    Verdict, finding_id,
 };
 
 use crate::words;
@@ -37,6 +39,30 @@ pub(super) enum Kind {
     Row,
     /// An answer that is wrong since it is of another kind than it should be.
     Consequence,
+}
+
+/// What the target made of a request, as data: two symptoms with the same one may have one cause.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Outcome {
+    /// What kind of thing is wrong.
+    pub(super) kind: Mismatch,
+    /// Status of the response; 0 if there was none.
+    pub(super) status: u16,
+    /// Error codes in the response.
+    pub(super) codes: Vec<String>,
+}
+
+impl Outcome {
+    /// First digit of the status.
+    pub(super) const fn class(&self) -> u16 {
+        self.status / 100
+    }
+
+    /// Returns true if the status is about who asks, or about the address (RFC 9110 sections 15.4, 15.5.2,
+    /// 15.5.4 to 15.5.6 and 15.5.8), so that any request may get it for the same reason.
+    pub(super) const fn is_about_the_client(&self) -> bool {
+        matches!(self.status, 300..=399 | 401 | 403 | 404 | 405 | 407)
+    }
 }
 
 /// A case that shows something wrong.
@@ -73,6 +99,8 @@ pub struct Symptom {
     pub culprit: Option<String>,
     /// The smallest witness.
     pub witness: Witness,
+    /// The number of its judged request, if one was sent for it.
+    pub request: Option<u64>,
     /// The first of the others.
     pub others: Vec<Witness>,
     /// How many cases show it.
@@ -80,14 +108,15 @@ pub struct Symptom {
     /// The clause that another lawful request shows to be broken, where this one is refused.
     pub(super) named: Option<String>,
     pub(super) kind: Kind,
-    /// Places that make the request of the smallest witness another than its control's.
-    smallest: BTreeSet<String>,
+    /// Places that make the request of the smallest witness another than its control's, each with what was sent
+    /// there, if that is known.
+    smallest: BTreeMap<String, Option<String>>,
     /// How many witnesses have each place that does so.
     changed: HashMap<String, usize>,
-    pub(super) expected: String,
-    pub(super) actual: String,
-    /// First digit of the status that the smallest witness got; 0 where it got none.
-    pub(super) class: u16,
+    /// What the target made of the smallest witness.
+    pub(super) outcome: Outcome,
+    /// What the response to the smallest witness has at the place of the finding, as a hash.
+    found: Option<u64>,
     /// Whether it is about what the target made of the whole request.
     pub(super) is_of_status: bool,
     /// Whether its smallest witness shows that the target does not accept a plain request any more.
@@ -113,15 +142,15 @@ impl Symptom {
             changes: Vec::new(),
             culprit: None,
             witness: Witness::of(verdict),
+            request: None,
             others: Vec::new(),
             witnesses: 0,
             named: None,
             kind: Kind::Rule,
-            smallest: BTreeSet::new(),
+            smallest: BTreeMap::new(),
             changed: HashMap::new(),
-            expected: String::new(),
-            actual: String::new(),
-            class: 0,
+            outcome: Outcome::default(),
+            found: None,
             is_of_status: false,
             is_unconfirmed: false,
             operation: String::new(),
@@ -142,26 +171,33 @@ impl Symptom {
     }
 
     /// Takes a case that shows it.
-    fn add(&mut self, verdict: &CaseVerdict, finding: &Finding, (class, exchanges): (u16, &[Exchange])) {
+    fn add(
+        &mut self,
+        verdict: &CaseVerdict,
+        finding: &Finding,
+        (response, exchanges): (Option<&Response>, &[Exchange]),
+    ) {
         self.witnesses += 1;
         let places = places(verdict);
-        for place in &places {
+        for place in places.keys() {
             *self.changed.entry(place.clone()).or_default() += 1;
         }
-        let mut hasher = DefaultHasher::new();
-        verdict.case.hash(&mut hasher);
-        self.cases = self.cases.wrapping_add(hasher.finish());
-        let changes = verdict.telling_changes();
+        self.cases = self.cases.wrapping_add(hashed(&verdict.case));
+        let changes = words::changes(verdict);
         let size = changes.len().max(places.len());
         let rank = (finding.clause != verdict.clause, size, changes.concat().len());
         let mut other = Witness::of(verdict);
         if self.witnesses == 1 || rank < self.rank {
             self.rank = rank;
             self.mismatch = words::mismatch(self.end, finding);
+            self.request = verdict.exchange;
             std::mem::swap(&mut self.witness, &mut other);
             (self.changes, self.smallest) = (changes, places);
             self.describe(verdict, finding);
-            (self.class, self.used) = (class, requests::used(verdict, exchanges));
+            let status = response.map_or(0, |response| response.status);
+            self.outcome = Outcome { kind: finding.kind, status, codes: verdict.codes.clone() };
+            self.found = response.and_then(|response| found(response, &finding.at));
+            self.used = requests::used(verdict, exchanges);
         }
         if self.witnesses > 1 && self.others.len() < NAMED {
             self.others.push(other);
@@ -172,7 +208,27 @@ impl Symptom {
     /// have.
     pub(super) fn places(&self) -> impl Iterator<Item = &str> {
         let common = self.changed.iter().filter(|(_, times)| **times * 2 > self.witnesses);
-        self.smallest.iter().map(String::as_str).chain(common.map(|(place, _)| place.as_str()))
+        self.smallest.keys().map(String::as_str).chain(common.map(|(place, _)| place.as_str()))
+    }
+
+    /// What the smallest witness sends at a place, if that is known.
+    pub(super) fn sent(&self, place: &str) -> Option<&str> {
+        self.smallest.get(place)?.as_deref()
+    }
+
+    /// Returns true if any request may be rejected for the same reason: for a header, for its signature, or for
+    /// who asks.
+    pub(super) fn may_concern_any_request(&self) -> bool {
+        let is_of_any = |place: &str| place.starts_with("header/") || place == "signing";
+        let mut places = self.places().peekable();
+        if places.peek().is_none() { self.outcome.is_about_the_client() } else { places.all(is_of_any) }
+    }
+
+    /// Returns true if both are about one value of a response, or about a missing one.
+    pub(super) fn has_value_of(&self, other: &Self) -> bool {
+        let is_missing = |symptom: &Self| symptom.outcome.kind == Mismatch::Missing;
+        self.place == other.place
+            && (is_missing(self) && is_missing(other) || self.found.is_some() && self.found == other.found)
     }
 
     /// Whether both are refused in the same words by one operation, though each request is one that is
@@ -181,12 +237,12 @@ impl Symptom {
         let is_refused = |symptom: &Self| {
             let mut places = symptom.places();
             let is_prepared = places.all(|place| matches!(place, "before" | "path"));
-            symptom.is_of_status && symptom.class == 4 && is_prepared
+            symptom.is_of_status && symptom.outcome.class() == 4 && is_prepared
         };
         is_refused(self)
             && is_refused(other)
             && self.operation == other.operation
-            && self.actual == other.actual
+            && self.outcome == other.outcome
     }
 
     /// Whether its smallest witness is a request without a change.
@@ -196,7 +252,7 @@ impl Symptom {
 
     /// Whether the smallest witnesses of both are about the same places of the request.
     pub(super) fn has_places_of(&self, other: &Self) -> bool {
-        !self.smallest.is_empty() && self.smallest == other.smallest
+        !self.smallest.is_empty() && self.smallest.keys().eq(other.smallest.keys())
     }
 
     /// Whether its request was refused, and has a value of another answer of which this one says that it is
@@ -204,7 +260,7 @@ impl Symptom {
     pub(super) fn is_refused_for(&self, wrong: &Self) -> bool {
         wrong.kind == Kind::Answer
             && !wrong.is_of_status
-            && self.class == 4
+            && self.outcome.class() == 4
             && self.used.contains(&wrong.place)
     }
 
@@ -217,10 +273,7 @@ impl Symptom {
     /// Takes what its smallest witness tells of its cause.
     fn describe(&mut self, verdict: &CaseVerdict, finding: &Finding) {
         let culprit = verdict.culprit.as_deref();
-        let is_plain = finding.level == Level::Deny
-            && verdict.control.is_none()
-            && verdict.changes.is_empty()
-            && verdict.same_as.is_none();
+        let is_plain = finding.level == Level::Deny && is_plain(verdict);
         self.is_of_status = finding.at == STATUS;
         self.is_unconfirmed = verdict.unconfirmed;
         self.operation.clone_from(&verdict.operation);
@@ -240,18 +293,37 @@ impl Symptom {
             Some(Culprit::Accepted { form, .. }) => form.clause.clone(),
             _ => None,
         };
-        (self.expected, self.actual) = (finding.expected.clone(), finding.actual.clone());
     }
 }
 
-/// Places that make the request of a case another than that of its control, as far as they matter.
-fn places(verdict: &CaseVerdict) -> BTreeSet<String> {
+/// Returns true if a case is the plain request of an operation.
+fn is_plain(verdict: &CaseVerdict) -> bool {
+    verdict.control.is_none() && verdict.changes.is_empty() && verdict.same_as.is_none()
+}
+
+/// Places that make the request of a case another than that of its control, as far as they matter, each with what
+/// was sent there, if that is known.
+fn places(verdict: &CaseVerdict) -> BTreeMap<String, Option<String>> {
     let lower = |place: &String| place.to_lowercase();
     match verdict.culprit.as_deref() {
-        Some(Culprit::Found { forms, .. }) => forms.iter().map(|form| lower(&form.place)).collect(),
-        Some(Culprit::Accepted { form, .. }) => [lower(&form.place)].into(),
-        _ => verdict.places.iter().map(lower).collect(),
+        Some(Culprit::Found { forms, .. }) => forms.iter().map(|form| (lower(&form.place), None)).collect(),
+        Some(Culprit::Accepted { form, .. }) => [(lower(&form.place), None)].into(),
+        _ => verdict.differences.iter().map(|one| (lower(&one.place), one.sent.clone())).collect(),
     }
+}
+
+/// What a response has at a place of its body, as a hash.
+fn found(response: &Response, at: &str) -> Option<u64> {
+    let Some(Body::Text(text)) = &response.body else { return None };
+    let body: Value = serde_json::from_str(text).ok()?;
+    let value = body.pointer(at.strip_prefix("body").filter(|pointer| !pointer.is_empty())?)?;
+    Some(hashed(&value.to_string()))
+}
+
+fn hashed(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Level, clause, and place with the places of what is refused.
@@ -285,6 +357,8 @@ pub(crate) struct Symptoms {
     pub(super) plain: HashSet<String>,
     /// Clauses of the plain requests themselves, which say only that there is such a request.
     pub(super) of_operations: HashSet<String>,
+    /// Whether the plain request of an operation was accepted.
+    pub(super) has_accepted_plain: bool,
     /// Clauses of the cases that are a plain request once more and could not be judged, by the plain case.
     pub(super) by_name: HashMap<String, BTreeSet<String>>,
 }
@@ -308,6 +382,7 @@ impl Symptoms {
             let clause = plain.split_once('/').map_or(plain.as_str(), |(clause, _)| clause);
             self.of_operations.insert(clause.to_owned());
         }
+        self.has_accepted_plain |= verdict.verdict == Verdict::Pass && is_plain(verdict);
         if verdict.verdict == Verdict::Pass
             && let Some(request) = requests::accepted(verdict, exchanges)
         {
@@ -323,14 +398,13 @@ impl Symptoms {
     /// Takes what is wrong with a case.
     pub(crate) fn add(&mut self, verdict: &CaseVerdict, exchanges: &[Exchange], is_control: bool) {
         let judged = exchanges.iter().find(|exchange| Some(exchange.number) == verdict.exchange);
-        let answer = judged.and_then(|exchange| exchange.response.as_ref());
-        let class = answer.map_or(0, |answer| answer.status / 100);
+        let response = judged.and_then(|exchange| exchange.response.as_ref());
         let mut seen: Vec<usize> = Vec::new();
         for finding in counted(verdict, is_control) {
             let Some(at) = self.position(verdict, finding) else { continue };
             if !seen.contains(&at) {
                 seen.push(at);
-                self.all[at].add(verdict, finding, (class, exchanges));
+                self.all[at].add(verdict, finding, (response, exchanges));
             }
         }
     }
@@ -355,8 +429,13 @@ impl Symptoms {
     /// about.
     pub(super) fn is_accepted_otherwise(&self, symptom: &Symptom) -> bool {
         let accepted = self.accepted.get(&(symptom.clause.clone(), symptom.operation.clone()));
-        let mut places = symptom.smallest.iter().map(|place| place.to_lowercase());
-        accepted.is_some_and(|accepted| places.all(|place| accepted.contains(&place)))
+        let mut places = symptom.smallest.keys();
+        accepted.is_some_and(|accepted| places.all(|place| accepted.contains(place)))
+    }
+
+    /// Returns true if a request of the operation that has something at this place was accepted.
+    pub(super) fn is_accepted_at(&self, operation: &str, place: &str) -> bool {
+        self.accepted.iter().any(|((_, known), places)| known == operation && places.contains(place))
     }
 
     /// The smallest witness of each.

@@ -1,31 +1,45 @@
 //! Which symptoms of records made by hand become one finding.
 
 use xs2aspec_record::{
-    AskedAlone, Body, ControlSeen, Culprit, Earlier, End, Event, Finding, Level, OrderOfTime, RefusedForm,
-    Repeated, Verdict,
+    AskedAlone, Body, ControlSeen, Culprit, Difference, Earlier, End, Event, Finding, Level, Mismatch,
+    OrderOfTime, RefusedForm, Repeated, Verdict,
 };
 
 use super::*;
 use crate::{Run, sample::Sample};
 
-/// Adds a failing case that changes this place, and got this.
-fn fails<'a>(
-    sample: &'a mut Sample,
-    case: &str,
-    place: &str,
-    (expected, actual): (&str, &str),
-) -> &'a mut Sample {
-    let verdict = sample.verdict(case, Verdict::Fail);
-    verdict.control = Some(ControlSeen { case: "periodic.months/plain".into(), accepted: true });
-    verdict.changes = vec![format!("{place} = 1")];
-    verdict.places = vec![place.into()];
-    verdict.findings[0].expected = expected.into();
-    verdict.findings[0].actual = actual.into();
-    sample
+/// What is wrong with a response: its kind, status and error code. All have the same words.
+type Got = (Mismatch, u16, &'static str);
+
+const ACCEPTED: Got = (Mismatch::NotRejected, 201, "");
+const REFUSED: Got = (Mismatch::NotAccepted, 400, "FORMAT_ERROR");
+
+/// Adds a failing case that sends 1 at this place, where its control sends something else, and got this.
+fn fails<'a>(sample: &'a mut Sample, case: &str, place: &str, got: Got) -> &'a mut Sample {
+    sends(sample, case, (place, "1"), got)
 }
 
-const ACCEPTED: (&str, &str) = ("a refusal (4xx)", "201 with transactionStatus RCVD");
-const REFUSED: (&str, &str) = ("acceptance (2xx)", "400 with code FORMAT_ERROR");
+/// The same with another value.
+fn sends<'a>(sample: &'a mut Sample, case: &str, (place, sent): (&str, &str), got: Got) -> &'a mut Sample {
+    let verdict = sample.verdict(case, Verdict::Fail);
+    verdict.control = Some(ControlSeen { case: "periodic.months/plain".into(), accepted: true });
+    verdict.changes = vec![format!("{place} = {sent}")];
+    verdict.differences = vec![at(place, sent)];
+    gets(sample, got)
+}
+
+fn at(place: &str, sent: &str) -> Difference {
+    Difference { place: place.into(), sent: Some(sent.into()), control: None }
+}
+
+/// Makes this of the case added last.
+fn gets(sample: &mut Sample, (kind, status, code): Got) -> &mut Sample {
+    let verdict = sample.last();
+    verdict.findings[0].kind = kind;
+    verdict.codes = Some(code.to_owned()).filter(|code| !code.is_empty()).into_iter().collect();
+    sample.responds(status, "{}");
+    sample
+}
 
 fn shown(sample: &Sample) -> Vec<(String, Vec<String>)> {
     let run = Run::of(&sample.finished()).unwrap();
@@ -62,7 +76,8 @@ fn a_request_that_differs_in_one_place_tells_more_than_one_that_differs_in_many(
     let mut sample = Sample::new(3);
     for case in ["amount.digits/a", "amount.digits/b"] {
         fails(&mut sample, case, "body/months", REFUSED);
-        sample.last().places = vec!["body/months".into(), "body/amount".into(), "header/a".into()];
+        sample.last().differences =
+            ["body/months", "body/amount", "header/a"].map(|place| at(place, "1")).into();
     }
     fails(&mut sample, "periodic.months/one", "body/months", REFUSED);
     assert_eq!(shown(&sample), [pair("periodic.months", &["amount.digits"])]);
@@ -90,9 +105,8 @@ fn a_refused_plain_request_comes_first_and_is_named_by_what_is_minded() {
         clause: Some("periodic.months".into()),
     };
     let plain = sample.verdict("ncbct.path/plain", Verdict::Fail);
-    plain.findings[0].actual = REFUSED.1.into();
-    plain.findings[0].expected = REFUSED.0.into();
     plain.culprit = Some(Box::new(Culprit::Accepted { form, replaces: false }));
+    gets(&mut sample, REFUSED);
     let expected = [pair("periodic.months", &["ncbct.path"]), pair("amount.digits", &[])];
     assert_eq!(shown(&sample), expected);
     // A case of its own says it better.
@@ -116,6 +130,7 @@ fn a_wrong_part_of_answers_is_one_finding_in_all_operations_and_comes_before_sin
             expected: "a text".into(),
             actual: "3".into(),
             at: at.into(),
+            kind: Mismatch::Value,
             level: Level::Deny,
             end: End::Bank,
         }];
@@ -126,8 +141,8 @@ fn a_wrong_part_of_answers_is_one_finding_in_all_operations_and_comes_before_sin
 #[test]
 fn a_refused_plain_request_of_which_nothing_is_known_names_the_cases_that_share_it() {
     let mut sample = Sample::new(2);
-    let plain = sample.verdict("ncbct.path/plain", Verdict::Fail);
-    plain.findings[0].actual = REFUSED.1.into();
+    sample.verdict("ncbct.path/plain", Verdict::Fail);
+    gets(&mut sample, REFUSED);
     sample.verdict("periodic.months/one", Verdict::Inconclusive).same_as = Some("ncbct.path/plain".into());
     let run = Run::of(&sample.finished()).unwrap();
     assert_eq!(run.summary().findings().all()[0].shared_by, ["periodic.months"]);
@@ -204,7 +219,7 @@ fn what_began_at_one_request_and_stayed_is_one_finding_that_says_since_when() {
     let (_, _, Some(says)) = &found.iter().find(|(.., says)| says.is_some()).unwrap() else {
         panic!("{found:?}")
     };
-    assert!(says.starts_with("it began between requests 91 and 100 of the run: "), "{says}");
+    assert!(says.starts_with("it began between requests 90 and 100: "), "{says}");
     assert!(
         found
             .iter()
@@ -284,60 +299,47 @@ fn what_an_answer_lacks_goes_with_the_refusal_that_is_missing_under_whatever_cla
 
 #[test]
 fn the_status_of_answers_that_is_wrong_whatever_is_asked_is_one_finding() {
-    let with = |actual: &str| {
+    let with = |status: u16| {
         let mut sample = Sample::new(2);
-        for (case, clause, actual) in
-            [("ncbct.path/a", "amount.digits", "201"), ("basket.mix/a", "periodic.months", actual)]
+        for (case, clause, status) in
+            [("ncbct.path/a", "amount.digits", 201), ("basket.mix/a", "periodic.months", status)]
         {
-            let finding = &mut sample.verdict(case, Verdict::Fail).findings[0];
-            (finding.clause, finding.actual) = (clause.into(), actual.into());
-            finding.expected = format!("that of {clause}");
+            sample.verdict(case, Verdict::Fail).findings[0].clause = clause.into();
+            gets(&mut sample, (Mismatch::Status, status, ""));
         }
         shown(&sample).len()
     };
-    assert_eq!((with("201"), with("200")), (1, 2));
-}
-
-/// Each answer is another one.
-fn refused(events: &mut [Event]) {
-    for event in events {
-        if let Event::Exchange(exchange) = event {
-            exchange.response.as_mut().unwrap().status = 404;
-        }
-    }
+    assert_eq!((with(201), with(200)), (1, 2));
 }
 
 #[test]
 fn what_is_refused_alike_for_what_was_made_before_is_one_finding_and_a_sequence_names_it() {
-    const GONE: (&str, &str) = ("acceptance (2xx)", "404 with code RESOURCE_UNKNOWN");
-    let found = |place: &str, operation: &str, actual: &str, asked: Vec<AskedAlone>| {
+    const GONE: Got = (Mismatch::NotAccepted, 404, "RESOURCE_UNKNOWN");
+    const OTHER: Got = (Mismatch::NotAccepted, 404, "OTHER");
+    let found = |place: &str, operation: &str, got: Got, asked: Vec<AskedAlone>| {
         let mut sample = Sample::new(2);
         for case in ["periodic.months/one", "periodic.months/two"] {
             fails(&mut sample, case, "before", GONE);
         }
-        fails(&mut sample, "amount.digits/one", place, (GONE.0, actual)).last().operation = operation.into();
-        let mut events = sample.finished();
-        refused(&mut events);
-        let found = in_order(events, asked);
+        fails(&mut sample, "amount.digits/one", place, got).last().operation = operation.into();
+        let found = in_order(sample.finished(), asked);
         found.into_iter().map(|(clause, others, _)| (clause, others)).collect::<Vec<_>>()
     };
     let sequence =
         || vec![AskedAlone { requests: 6, ..asked_again("amount.digits", (0, 5), Repeated::Same) }];
-    let named = |place, operation, actual| found(place, operation, actual, sequence());
+    let named = |place, operation, got| found(place, operation, got, sequence());
     // The one that most cases show, and the sequence where there is one.
-    assert_eq!(found("before", "periodic", GONE.1, vec![]), [pair("periodic.months", &["amount.digits"])]);
-    assert_eq!(named("before", "periodic", GONE.1), [pair("amount.digits", &["periodic.months"])]);
+    assert_eq!(found("before", "periodic", GONE, vec![]), [pair("periodic.months", &["amount.digits"])]);
+    assert_eq!(named("before", "periodic", GONE), [pair("amount.digits", &["periodic.months"])]);
     // A request that changes nothing says it better than a sequence.
     let mut sample = Sample::new(2);
     fails(&mut sample, "amount.digits/one", "path", GONE);
-    fails(&mut sample, "periodic.months/own", "", GONE).last().places.clear();
-    let mut events = sample.finished();
-    refused(&mut events);
-    assert_eq!(in_order(events, sequence())[0].0, "periodic.months");
+    fails(&mut sample, "periodic.months/own", "", GONE).last().differences.clear();
+    assert_eq!(in_order(sample.finished(), sequence())[0].0, "periodic.months");
     // What differs in itself, is another operation, or gets another answer is another thing.
-    assert_eq!(named("body/months", "periodic", GONE.1).len(), 2);
-    assert_eq!(named("before", "basket", GONE.1).len(), 2);
-    assert_eq!(named("before", "periodic", "404 with code OTHER").len(), 2);
+    assert_eq!(named("body/months", "periodic", GONE).len(), 2);
+    assert_eq!(named("before", "basket", GONE).len(), 2);
+    assert_eq!(named("before", "periodic", OTHER).len(), 2);
 }
 
 #[test]
@@ -387,8 +389,8 @@ fn shown_of(events: &[Event]) -> Vec<(String, Vec<String>)> {
 fn a_request_with_a_wrong_value_of_an_answer_is_refused_for_that() {
     let with_id = |id: &str, sent: &str, status| {
         let mut sample = Sample::new(2);
-        let plain = sample.verdict("basket.mix/plain", Verdict::Fail);
-        plain.findings[0].actual = REFUSED.1.into();
+        sample.verdict("basket.mix/plain", Verdict::Fail);
+        gets(&mut sample, REFUSED);
         let wrong = &mut sample.verdict("ncbct.path/a", Verdict::Warn).findings[0];
         (wrong.clause, wrong.at) = ("amount.digits".into(), "body/id".into());
         let mut events = sample.finished();
@@ -434,17 +436,68 @@ fn where_other_values_are_accepted_at_a_place_the_finding_is_of_no_clause_that_t
 }
 
 #[test]
-fn a_plain_request_of_which_nothing_is_known_goes_with_one_that_is_refused_in_the_same_words() {
-    let mut sample = Sample::new(2);
-    let plain = sample.verdict("basket.mix/plain", Verdict::Fail);
-    plain.findings[0].actual = REFUSED.1.into();
-    let form = RefusedForm { place: "signing".into(), changes: vec!["signing/a = 1".into()], clause: None };
-    let known = sample.verdict("ncbct.path/plain", Verdict::Fail);
-    known.findings[0].actual = REFUSED.1.into();
-    known.culprit = Some(Box::new(Culprit::Accepted { form, replaces: true }));
-    assert_eq!(shown(&sample), [pair("ncbct.path", &["basket.mix"])]);
-    sample.last().findings[0].actual = "401".into();
-    assert_eq!(shown(&sample).len(), 2);
+fn a_plain_request_of_which_nothing_is_known_goes_with_one_that_is_refused_for_what_all_have() {
+    let with = |place: &str, got: Got| {
+        let mut sample = Sample::new(2);
+        sample.verdict("basket.mix/plain", Verdict::Fail);
+        gets(&mut sample, got);
+        let form = RefusedForm { place: place.into(), changes: vec!["a = 1".into()], clause: None };
+        let known = sample.verdict("ncbct.path/plain", Verdict::Fail);
+        known.culprit = Some(Box::new(Culprit::Accepted { form, replaces: true }));
+        gets(&mut sample, REFUSED);
+        shown(&sample)
+    };
+    let one = [pair("ncbct.path", &["basket.mix"])];
+    for place in ["signing", "header/Digest"] {
+        assert_eq!(with(place, REFUSED), one, "{place}");
+    }
+    assert_eq!(with("body/months", REFUSED).len(), 2, "a basket has no such field");
+    for other in [(Mismatch::NotAccepted, 401, "FORMAT_ERROR"), (Mismatch::NotAccepted, 400, "OTHER")] {
+        assert_eq!(with("signing", other).len(), 2, "{other:?}");
+    }
+}
+
+#[test]
+fn two_plain_requests_of_which_nothing_is_known_are_one_finding_if_one_reason_may_be_of_both() {
+    let with = |got: Got, accepts_another: bool| {
+        let mut sample = Sample::new(3);
+        for case in ["basket.mix/plain", "ncbct.path/plain"] {
+            sample.verdict(case, Verdict::Fail);
+            gets(&mut sample, got);
+        }
+        if accepts_another {
+            sample.verdict("transaction.path/plain", Verdict::Pass);
+        }
+        shown(&sample).len()
+    };
+    // Who asks is the same in all, whatever is accepted.
+    let unauthorized = (Mismatch::NotAccepted, 401, "CERTIFICATE_INVALID");
+    assert_eq!((with(unauthorized, false), with(unauthorized, true)), (1, 1));
+    // The same words for two requests that have nothing in common are two findings.
+    assert_eq!((with(REFUSED, false), with(REFUSED, true)), (1, 2));
+}
+
+#[test]
+fn two_values_that_are_rejected_in_the_same_words_at_a_place_that_accepts_others_are_two_findings() {
+    let other = (Mismatch::NotAccepted, 400, "OTHER");
+    let with = |one: &str, another: &str, got: Got, accepts_others: bool| {
+        let mut sample = Sample::new(3);
+        sends(&mut sample, "periodic.months/one", ("body/months", one), REFUSED);
+        sends(&mut sample, "periodic.months.duplicate/two", ("body/months", another), got);
+        // Both have the same operation.
+        let mut events = {
+            sample.verdict("periodic.months/three", Verdict::Pass);
+            sample.finished()
+        };
+        if accepts_others {
+            exchanged(&mut events, "periodic.months/three", &[("request", r#"{"months":[1]}"#, 201, "{}")]);
+        }
+        shown_of(&events).len()
+    };
+    assert_eq!(with("[11]", "[2,1]", REFUSED, true), 2, "unrelated");
+    assert_eq!(with("[11]", "[11]", REFUSED, true), 1, "the same value");
+    assert_eq!(with("[11]", "[2,1]", REFUSED, false), 1, "nothing is known to be accepted there");
+    assert_eq!(with("[11]", "[2,1]", other, false), 2, "another reason");
 }
 
 #[test]
@@ -456,6 +509,7 @@ fn what_one_clause_says_of_several_parts_of_the_same_answers_is_one_finding() {
             expected: "nothing".into(),
             actual: "-1".into(),
             at: at.into(),
+            kind: Mismatch::Value,
             level,
             end: End::Bank,
         };
@@ -482,6 +536,7 @@ fn of_one_wrong_part_of_answers_the_clause_that_more_answers_break_is_the_findin
             expected: format!("that of {clause}"),
             actual: "1".into(),
             at: "body/status".into(),
+            kind: Mismatch::Value,
             level,
             end: End::Bank,
         };

@@ -67,7 +67,10 @@ fn line(command: &str, what: &str, found: &Found) -> String {
         1 => String::new(),
         witnesses => format!(" ({witnesses} witnesses)"),
     };
-    let says = message(&format!("{}: {}{more}", witness.case, short(&found.root.mismatch)));
+    let request = found.root.request.map(|number| format!(", request {number}")).unwrap_or_default();
+    let sent = found.root.changes.first().map(|change| format!(" (sent {})", short(change)));
+    let (mismatch, sent) = (short(&found.root.mismatch), sent.unwrap_or_default());
+    let says = message(&format!("{}{request}: {mismatch}{sent}{more}", witness.case));
     format!("::{command} file={file},line={line},title={title}::{says}\n")
 }
 

@@ -38,12 +38,12 @@ pub(crate) fn failure_block(summary: &RunSummary, report: &CaseReport<'_>) -> St
     block
 }
 
-/// The judged exchange, and what the case changes in its baseline.
+/// The judged exchange, and what makes its request another one.
 fn sent(block: &mut String, summary: &RunSummary, report: &CaseReport<'_>) {
     if let Some(exchange) = report.judged() {
         line(block, "   | ", &exchanged(exchange, &summary.start().base_url));
     }
-    for change in report.verdict.telling_changes() {
+    for change in words::changes(report.verdict) {
         line(block, "   | ", &short(&change));
     }
     if let Some(culprit) = &report.verdict.culprit {
@@ -94,7 +94,7 @@ pub(crate) fn finding_block(summary: &RunSummary, report: &CaseReport<'_>, findi
 pub(crate) fn short_block(summary: &RunSummary, report: &CaseReport<'_>, finding: &Finding) -> String {
     let mut block = String::new();
     let sent = report.judged().map(|judged| exchanged(judged, &summary.start().base_url));
-    let changes = report.verdict.telling_changes().into_iter().take(CHANGES);
+    let changes = words::changes(report.verdict).into_iter().take(CHANGES);
     let sent: Vec<String> = sent.into_iter().chain(changes.map(|change| short(&change))).collect();
     line(&mut block, "   | ", &sent.join("     "));
     line(&mut block, "   | ", &short(&mismatch(summary, finding)));
@@ -192,7 +192,7 @@ fn line(block: &mut String, margin: &str, text: &str) {
     block.push('\n');
 }
 
-/// Method and path, what came back and how long it took.
+/// Method and path, what came back, how long it took, and the number of the request.
 fn exchanged(exchange: &Exchange, base_url: &str) -> String {
     let url = &exchange.request.url;
     let path = url.strip_prefix(base_url.trim_end_matches('/')).filter(|path| path.starts_with('/'));
@@ -201,7 +201,8 @@ fn exchanged(exchange: &Exchange, base_url: &str) -> String {
         Some(response) => format!("{} in {took}", response.status),
         None => format!("no answer in {took}"),
     };
-    format!("{} {}     {end}", short(&exchange.request.method), short(path.unwrap_or(url)))
+    let number = exchange.number;
+    format!("{} {}     {end}, request {number}", short(&exchange.request.method), short(path.unwrap_or(url)))
 }
 
 /// The reason of a verdict that is not about right or wrong.
@@ -263,7 +264,7 @@ mod tests {
         insta::assert_snapshot!(block(&sample::mixed(), "periodic.months.duplicate/adjacent"), @"
         FAIL  periodic.months.duplicate / adjacent
           --> cases/periodic/months-of-execution.yaml:18
-           | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms
+           | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms, request 3
            | body/monthsOfExecution = [3, 3]
            | expected a refusal (4xx), got 201 with transactionStatus RCVD
            = clause  periodic.months.duplicate (stated): month numbers may not repeat
@@ -288,7 +289,7 @@ mod tests {
         insta::assert_snapshot!(block(&sample::mixed(), "ncbct.path/plain"), @"
         ERROR  ncbct.path / plain
           --> cases/ncbct/months-of-execution.yaml:18
-           | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     no answer in 12 ms
+           | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     no answer in 12 ms, request 5
            | could not judge: no answer within 5 s
            = clause  ncbct.path (stated): an NCBCT payment is created under its path
            = again   xs2aspec run --only ncbct.path/plain --target 'my bank.toml' --now 2030-01-02T03:04:05Z
@@ -305,6 +306,7 @@ mod tests {
             expected: "at most 2 decimals (NOK)".into(),
             actual: "\"1.234\"".into(),
             at: at.into(),
+            kind: xs2aspec_record::Mismatch::Value,
             level: Level::Deny,
             end: End::Bank,
         };
@@ -315,7 +317,7 @@ mod tests {
         insta::assert_snapshot!(block(&sample.finished(), "periodic.months/one"), @r#"
         FAIL  periodic.months / one
           --> cases/periodic/months-of-execution.yaml:18
-           | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms
+           | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms, request 1
            | body/transactionFees/amount: expected at most 2 decimals (NOK), got "1.234" [amount.digits]
            | expected at most 2 decimals (NOK), got "1.234"
            = clause  periodic.months (stated): months 1 to 11 are accepted
@@ -328,7 +330,7 @@ mod tests {
         insta::assert_snapshot!(block(&sample.finished(), "periodic.months/one"), @r#"
         FAIL  periodic.months / one
           --> cases/periodic/months-of-execution.yaml:18
-           | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms
+           | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms, request 1
            | body/transactionFees/amount: expected at most 2 decimals (NOK), got "1.234" [amount.digits]
            | body/x: expected at most 2 decimals (NOK), got "1.234" [nowhere]
            = about   periodic.months (stated): months 1 to 11 are accepted

@@ -99,6 +99,9 @@ fn test(summary: &RunSummary, report: &CaseReport<'_>) -> Value {
             let says = first.map(|first| words::mismatch(words::end(summary.start(), first), first));
             test["message"] = text::short(&says.unwrap_or_default()).into();
             test["extra"] = json!({"findings": ids});
+            if let Some(number) = verdict.exchange {
+                test["extra"]["request"] = number.into();
+            }
             test["trace"] = block::failure_block(summary, report).into();
         }
         Verdict::Pass | Verdict::Observed => {}

@@ -17,8 +17,8 @@ use crate::{format::parts::Parts, reporter::Reporter, summary::RunSummary};
 /// clock of the run as the record says.
 pub struct Archive {
     entries: Parts,
-    /// When each exchange began, and where its entry is.
-    order: Vec<(u64, Range<u64>)>,
+    /// When each exchange began, its number, and where its entry is.
+    order: Vec<((u64, u64), Range<u64>)>,
 }
 
 impl Archive {
@@ -54,15 +54,15 @@ impl Reporter for Archive {
     ) -> io::Result<()> {
         for exchange in exchanges {
             let part = self.entries.add(&serde_json::to_vec(&entry(summary.start(), exchange))?);
-            self.order.push((exchange.at, part));
+            self.order.push(((exchange.at, exchange.number), part));
         }
         Ok(())
     }
 
     fn finish(&mut self, _: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
         self.order.sort_by_key(|(began, _)| *began);
-        for (number, (_, part)) in self.order.iter().enumerate() {
-            if number > 0 {
+        for (at, (_, part)) in self.order.iter().enumerate() {
+            if at > 0 {
                 out.write_all(b",")?;
             }
             self.entries.copy(part.clone(), out)?;
@@ -124,8 +124,9 @@ fn entry(start: &RunStarted, exchange: &Exchange) -> Value {
         },
         "cache": {},
         "timings": {"send": 0, "wait": took, "receive": 0},
+        "_number": exchange.number,
         "comment": format!(
-            "{} / {}{}", exchange.case, exchange.step,
+            "{} / {} (request {}){}", exchange.case, exchange.step, exchange.number,
             exchange.failure.as_ref().map(|failure| format!(": {failure}")).unwrap_or_default()
         ),
     });

@@ -101,7 +101,7 @@ impl Reporter for Page {
     fn case(&mut self, summary: &RunSummary, report: &CaseReport<'_>, out: &mut dyn Write) -> io::Result<()> {
         let verdict = report.verdict;
         self.detailed += usize::from(shows_exchanges(verdict.verdict));
-        self.tally.case(summary, verdict);
+        self.tally.case(summary, report);
         self.findings.add(summary, report, false);
         if matches!(
             verdict.verdict,
@@ -208,11 +208,10 @@ fn case(summary: &RunSummary, report: &CaseReport<'_>, clause: Option<usize>, is
     if verdict.verdict == Verdict::Pass {
         return json!([id, clause, "pass", verdict.exchange]);
     }
-    let judged = report.judged();
     let mut rest = json!({
         "place": verdict.place.to_string(),
         "expected": verdict.expected,
-        "changes": verdict.telling_changes().iter().map(|change| exchange::filled(change, judged)).collect::<Vec<_>>(),
+        "changes": words::changes(verdict).iter().map(|change| cut(change, LINE)).collect::<Vec<_>>(),
     });
     if let Some(culprit) = &verdict.culprit {
         rest["culprit"] = cut(&culprit.says(), LINE).into();
@@ -241,7 +240,7 @@ fn case(summary: &RunSummary, report: &CaseReport<'_>, clause: Option<usize>, is
             rest["again"] = again.into();
         }
         if is_detailed {
-            let changed = exchange::changed(verdict);
+            let changed = exchange::differing(verdict);
             let found: Vec<String> = verdict.findings.iter().map(|finding| finding.at.clone()).collect();
             rest["exchanges"] =
                 report.exchanges.iter().map(|sent| exchange::value(sent, &changed, &found)).collect();

@@ -204,7 +204,6 @@ impl Page {
             let lines = [heading].into_iter().chain(lines).collect::<Vec<_>>();
             self.list("Slower than the target profile allows", lines.iter().map(item), 0);
         }
-        self.list("Slow for one kind of value", times::slow_for(summary).iter().map(item), 0);
     }
 
     fn row(&mut self, name: &str, row: Counts) {
@@ -274,7 +273,8 @@ fn item(summary: &RunSummary, found: &Found) -> String {
     let by = words::by(root.end);
     let mut item = format!("- {}{by}{says} ({cases}, finding {})\n", code(&found.clause), code(&found.id));
     let (case, place) = (code(&root.witness.case), code(&root.witness.place.to_string()));
-    let _ = writeln!(item, "  - {case} at {place}: {}", code(&root.mismatch));
+    let request = root.request.map(|number| format!(", request {number}")).unwrap_or_default();
+    let _ = writeln!(item, "  - {case} at {place}{request}: {}", code(&root.mismatch));
     for change in root.changes.iter().take(CHANGES) {
         let _ = writeln!(item, "    - {}", code(change));
     }
@@ -357,7 +357,7 @@ mod tests {
         ### Violations
 
         - `periodic.months.duplicate`: `month numbers may not repeat` (1 case, finding `219065e171fdb086`)
-          - `periodic.months.duplicate/adjacent` at `cases/periodic/months-of-execution.yaml:18`: `expected a refusal (4xx), got 201 with transactionStatus RCVD`
+          - `periodic.months.duplicate/adjacent` at `cases/periodic/months-of-execution.yaml:18`, request 3: `expected a refusal (4xx), got 201 with transactionStatus RCVD`
             - `body/monthsOfExecution = [3, 3]`
 
         ### Inconclusive, by reason

@@ -34,6 +34,9 @@ const FINGERPRINT: &str = "clauseAndPlace/1";
 /// Clauses besides its own that a result names.
 const CLAUSES: usize = 20;
 
+/// Changes of a request that a result names.
+const CHANGES: usize = 4;
+
 /// Reasons for which cases could not be judged, each a notification.
 const REASONS: usize = 50;
 
@@ -154,6 +157,11 @@ fn result(summary: &RunSummary, found: &Found, rules: &mut Rules) -> Value {
     let says = summary.clause(&found.clause).map_or("", |clause| clause.says.as_str());
     let root = &found.root;
     let mut text = format!("{}: {}", short(says), short(&root.mismatch));
+    if !root.changes.is_empty() {
+        let changes: Vec<String> = root.changes.iter().take(CHANGES).map(|change| short(change)).collect();
+        // Writing to a String cannot fail.
+        _ = write!(text, "\nSent: {}", changes.join("; "));
+    }
     if let Some(again) = block::again(summary, &root.witness.case) {
         // Writing to a String cannot fail.
         _ = write!(text, "\nAgain: {again}");
@@ -171,6 +179,9 @@ fn result(summary: &RunSummary, found: &Found, rules: &mut Rules) -> Value {
     let carried = found.carried.iter().map(|symptom| &symptom.witness);
     let related = root.others.iter().chain(carried).enumerate();
     let mut properties = json!({"place": short(&found.place)});
+    if let Some(number) = root.request {
+        properties["request"] = number.into();
+    }
     if let Some(end) = root.end {
         properties["end"] = end.word().into();
     }

@@ -175,9 +175,6 @@ pub fn closing(summary: &RunSummary) -> String {
     let totals = summary.totals();
     let operations = totals.by_operation().iter().map(|(name, row)| (harmless(name), *row));
     let mut shown = table("operation", operations, totals.counts(), &times::rows(summary));
-    for line in times::slow_for(summary) {
-        let _ = writeln!(shown, "{line}");
-    }
     shown.push_str(&waivers(summary));
     let (target, amounts, conclusion) = (target(summary), amounts(summary), summary.conclusion());
     let _ = writeln!(shown, "\ntarget {target}\n{amounts}\n{}", demanded::numbers(summary));
@@ -241,11 +238,7 @@ pub(crate) fn refused_since(summary: &RunSummary) -> Option<String> {
     let open: Vec<&RefusedSince> = refused.filter(|one| one.again.is_none() && !one.is_broken).collect();
     let until = open.iter().map(|one| one.until).max()?;
     let since = open.iter().map(|one| one.since).min()?;
-    let when = if until < since {
-        format!("between requests {} and {since} of the run", until + 1)
-    } else {
-        format!("at request {since} of the run")
-    };
+    let when = words::between(until, since);
     let names: Vec<String> = open.iter().take(NAMES).map(|one| harmless(&one.plain)).collect();
     // A request that another one has to prepare says less.
     let mut words: BTreeMap<&str, usize> = BTreeMap::new();

@@ -2,7 +2,7 @@
 
 use xs2aspec_record::{
     Body, CaseEvents, CaseSource, CaseVerdict, ClauseText, ControlSeen, Counts, End, Event, Exchange, Exit,
-    Finding, Level, Numbering, Place, Request, Response, Role, RunFinished, RunStarted, Stopwatch, Strength,
+    Finding, Level, Mismatch, Place, Request, Response, Role, RunFinished, RunStarted, Stopwatch, Strength,
     Times, Totals, Verdict,
 };
 
@@ -70,6 +70,7 @@ impl Sample {
             expected: "a refusal (4xx)".into(),
             actual: "201 with transactionStatus RCVD".into(),
             at: "status".into(),
+            kind: Mismatch::NotRejected,
             level: Level::Deny,
             end: End::Bank,
         };
@@ -104,15 +105,24 @@ impl Sample {
             absence: None,
             control: None,
             changes: vec![],
-            places: vec![],
+            differences: vec![],
+            codes: vec![],
             culprit: None,
             same_as: None,
             judged_with: vec![],
+            waived_with: None,
             unconfirmed: false,
             exchange: sent.then_some(number),
             micros: 12_345,
         });
         self.last()
+    }
+
+    /// Gives the judged response of the case added last another status, and another body.
+    pub(crate) fn responds(&mut self, status: u16, body: &str) {
+        let last = self.exchanges.last_mut().and_then(|exchange| exchange.response.as_mut());
+        let response = last.expect("a response");
+        (response.status, response.body) = (status, Body::of(body.as_bytes()));
     }
 
     /// The verdict added last.
@@ -135,15 +145,13 @@ impl Sample {
         }));
         let mut verdicts: Vec<&CaseVerdict> = self.verdicts.iter().collect();
         verdicts.sort_by(|one, other| one.case.cmp(&other.case));
-        let mut numbering = Numbering::default();
         for verdict in verdicts {
             let exchanges = self.exchanges.iter().filter(|exchange| exchange.case == verdict.case);
-            let mut case = CaseEvents {
+            let case = CaseEvents {
                 case: verdict.case.clone(),
                 exchanges: exchanges.cloned().collect(),
                 verdict: Some(verdict.clone()),
             };
-            numbering.apply(&mut case);
             events.extend(case.into_events());
         }
         events
@@ -162,7 +170,7 @@ impl Sample {
     /// The times of its exchanges.
     fn times(&self) -> Times {
         let mut stopwatch = Stopwatch::default();
-        stopwatch.add(&self.exchanges, None);
+        stopwatch.add(&self.exchanges);
         stopwatch.finish()
     }
 
@@ -237,6 +245,7 @@ pub(crate) fn hostile() -> Vec<Event> {
         expected: text.into(),
         actual: text.into(),
         at: text.into(),
+        kind: Mismatch::Value,
         level: Level::Deny,
         end: End::Bank,
     };
@@ -245,6 +254,7 @@ pub(crate) fn hostile() -> Vec<Event> {
         expected: "a refusal".into(),
         actual: long.clone(),
         at: "status".into(),
+        kind: Mismatch::NotRejected,
         level: Level::Deny,
         end: End::Bank,
     };

@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError};
 
 use xs2aspec_record::{Exchange, Finding, Verdict};
-use xs2aspec_suite::{Case, Expectation, RequestSpec, lint};
+use xs2aspec_suite::{Case, Expectation, RequestSpec, difference};
 
 use super::{
     Done, Session, Trail, blank,
@@ -87,9 +87,6 @@ impl Session {
             let mut accepted = self.accepted.lock().unwrap_or_else(PoisonError::into_inner);
             accepted.insert(id.to_owned(), self.exchanges());
         }
-        if refused.is_none() {
-            self.count_asked_again(trail.exchanges.len());
-        }
         as_steps(id, &mut trail.exchanges);
         Again { refused, answer, is_held_back: trail.is_held_back, exchanges: trail.exchanges }
     }
@@ -102,7 +99,6 @@ impl Session {
         let mut verdict = blank(&own);
         let asked = self.attempt(&own, &mut verdict, &mut trail).await;
         self.levels.weigh(&mut verdict);
-        self.count_asked_again(trail.exchanges.len());
         let is_judged = matches!(verdict.verdict, Verdict::Pass | Verdict::Fail | Verdict::Warn);
         let (_, words) = asked.ok().filter(|_| is_judged)?;
         Some((verdict.findings, self.masker.text_with(&words, &trail.learned)))
@@ -153,7 +149,7 @@ impl Session {
         }
         let control = case.control.as_deref().and_then(|id| self.suite.case(id));
         control.is_some_and(|control| {
-            let changes = lint::differences(case, control);
+            let changes = difference::differences(case, control);
             !changes.iter().any(|place| place.starts_with("header/") || place == "signing")
         })
     }

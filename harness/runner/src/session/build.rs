@@ -3,10 +3,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::{
-        Arc, Mutex, OnceLock, PoisonError,
-        atomic::{AtomicBool, AtomicU64},
-    },
+    sync::{Arc, Mutex, OnceLock, PoisonError, atomic::AtomicBool},
     time::Instant,
 };
 
@@ -105,7 +102,6 @@ impl Session {
             silence: OnceLock::new(),
             started: BTreeMap::new(),
             shows_after: OnceLock::new(),
-            asked_again: AtomicU64::new(0),
             done: Mutex::default(),
             asked: Mutex::default(),
             accepted: Mutex::default(),

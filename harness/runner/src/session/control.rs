@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
-use xs2aspec_record::{CaseVerdict, ControlSeen, End, Finding, Level, Verdict};
+use xs2aspec_record::{CaseVerdict, ControlSeen, End, Finding, Level, Mismatch, Verdict};
 use xs2aspec_suite::{Case, IfControlRefused};
 
 use super::{Done, Session, Stop};
@@ -131,6 +131,7 @@ impl Session {
             expected: format!("status {usual}, as the plain request has it"),
             actual: status.to_string(),
             at: "status".to_owned(),
+            kind: Mismatch::Status,
             level: Level::Deny,
             end: End::Bank,
         })
@@ -166,6 +167,7 @@ impl Session {
                 expected: "acceptance (2xx)".to_owned(),
                 actual: words.clone(),
                 at: "status".to_owned(),
+                kind: Mismatch::NotAccepted,
                 level: Level::Deny,
                 end: End::Bank,
             }];

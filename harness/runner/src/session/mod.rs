@@ -20,7 +20,7 @@ use std::{
     collections::{BTreeMap, HashMap},
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -30,9 +30,10 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use xs2aspec_record::{
-    CaseVerdict, Culprit, End, Exchange, Finding, Level, Place, Request, Role, TargetProfile, Verdict,
+    CaseVerdict, Culprit, Difference, End, Exchange, Finding, Level, Mismatch, Place, Request, Role,
+    TargetProfile, Verdict,
 };
-use xs2aspec_suite::{Case, Expectation, Suite, lint};
+use xs2aspec_suite::{Case, Expectation, Suite, difference};
 
 pub use self::outcome::NotReady;
 pub(crate) use self::outcome::{Again, Narrowed};
@@ -89,6 +90,11 @@ pub struct Done {
 }
 
 impl Done {
+    /// Returns true if the server failed at the judged request.
+    pub(crate) fn is_server_error(&self) -> bool {
+        self.status.is_some_and(|status| status >= 500)
+    }
+
     /// The exchanges, in the order in which they ended. Who has taken them keeps them: a run has more of them
     /// than fit into memory.
     pub fn take_exchanges(&self) -> Vec<Exchange> {
@@ -125,8 +131,6 @@ pub struct Session {
     levels: Levels,
     /// Cases that had begun before the run was resumed, with what makes their identifiers others.
     started: BTreeMap<String, u64>,
-    /// Exchanges that only showed that valid requests are still accepted.
-    asked_again: AtomicU64,
     done: Mutex<HashMap<String, Arc<OnceCell<Arc<Done>>>>>,
     asked: Mutex<HashMap<String, Arc<OnceCell<Option<String>>>>>,
     /// At how many exchanges each valid request that was asked again was accepted last.
@@ -185,16 +189,6 @@ impl Session {
         self.transport.sent()
     }
 
-    /// How many exchanges only showed that valid requests are still accepted; they are not recorded.
-    pub fn asked_again(&self) -> u64 {
-        self.asked_again.load(Ordering::Relaxed)
-    }
-
-    /// Counts so many exchanges as those that only showed it.
-    pub(crate) fn count_asked_again(&self, exchanges: usize) {
-        self.asked_again.fetch_add(exchanges as u64, Ordering::Relaxed);
-    }
-
     /// How many of them sent a request once more.
     pub fn retries(&self) -> u64 {
         self.transport.retries()
@@ -244,7 +238,10 @@ impl Session {
         if !verdict.findings.is_empty()
             && let Some(control) = case.control.as_deref().and_then(|id| self.suite.case(id))
         {
-            verdict.places = lint::differences(case, control);
+            verdict.differences = differences(case, control);
+        }
+        if verdict.findings.is_empty() {
+            verdict.codes.clear();
         }
         let is_held_back = trail.is_held_back
             || case.control.as_deref().and_then(|id| self.done(id)).is_some_and(|done| done.is_held_back);
@@ -257,7 +254,9 @@ impl Session {
         if self.transport.is_shown() {
             let texts = verdict.findings.iter_mut().flat_map(|one| [&mut one.expected, &mut one.actual]);
             let seen = verdict.observations.iter_mut().chain(&mut verdict.refusal);
-            for text in texts.chain(seen).chain(&mut verdict.reason) {
+            let differing = verdict.differences.iter_mut().flat_map(|one| [&mut one.sent, &mut one.control]);
+            let told = verdict.codes.iter_mut().chain(differing.flatten());
+            for text in texts.chain(seen).chain(&mut verdict.reason).chain(told) {
                 *text = self.masker.text_with(text, &learned);
             }
         }
@@ -275,7 +274,7 @@ impl Session {
     }
 
     /// What became of a case, if it was run.
-    fn done(&self, id: &str) -> Option<Arc<Done>> {
+    pub(crate) fn done(&self, id: &str) -> Option<Arc<Done>> {
         self.done.lock().unwrap_or_else(PoisonError::into_inner).get(id)?.get().cloned()
     }
 
@@ -317,6 +316,7 @@ impl Session {
             },
         };
         trail.status = Some(answer.status);
+        verdict.codes.clone_from(&examined.codes);
         verdict.exchange = trail.exchanges.last().map(|exchange| exchange.number);
         examined.checks += checks;
         examined.findings.splice(0..0, findings);
@@ -419,6 +419,7 @@ impl Session {
             expected: expected.to_owned(),
             actual: words.clone(),
             at: "status".to_owned(),
+            kind: Mismatch::NoResponse,
             level: Level::Deny,
             end: End::Bank,
         }];
@@ -444,14 +445,25 @@ fn blank(case: &Case) -> CaseVerdict {
         absence: None,
         control: None,
         changes: case.changes(),
-        places: Vec::new(),
+        differences: Vec::new(),
+        codes: Vec::new(),
         culprit: None,
         same_as: case.same_as.clone(),
         judged_with: Vec::new(),
+        waived_with: None,
         unconfirmed: false,
         exchange: None,
         micros: 0,
     }
+}
+
+/// Returns where the request of a case differs from that of its control, as the record has it.
+fn differences(case: &Case, control: &Case) -> Vec<Difference> {
+    let recorded = |one: difference::Difference| {
+        let difference::Difference { place, sent, control } = one;
+        Difference { place, sent, control }
+    };
+    difference::compared(case, control).into_iter().map(recorded).collect()
 }
 
 /// The verdict of a case that is not sent again because it may have made something.

@@ -58,6 +58,13 @@ pub(crate) struct Again {
     pub(crate) exchanges: Vec<Exchange>,
 }
 
+impl Again {
+    /// Returns the number of its last request, or `None` if nothing was sent.
+    pub(crate) fn number(&self) -> Option<u64> {
+        self.exchanges.last().map(|exchange| exchange.number)
+    }
+}
+
 /// What came of asking smaller requests than a refused row.
 #[derive(Debug)]
 pub(crate) struct Narrowed {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use futures_util::future;
 use serde_json::Value;
-use xs2aspec_record::{End, Finding, Level, Verdict};
+use xs2aspec_record::{End, Finding, Level, Mismatch, Verdict};
 use xs2aspec_suite::{Case, Location, Preparation, StepExpect};
 
 use super::{
@@ -140,6 +140,7 @@ fn repeated(case: &Case, step: &Preparation, key: &str, values: Option<&Vec<Valu
         expected: format!("another value in each of {} answers", values.len()),
         actual: format!("{} twice", twice.1),
         at: place.to_string(),
+        kind: Mismatch::Value,
         level: Level::Deny,
         end: End::Bank,
     })

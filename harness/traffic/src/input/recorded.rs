@@ -11,7 +11,7 @@ use crate::traffic::{Payload, Received, Sent, Traffic};
 
 /// Reads a record.
 pub fn read(name: &str, file: impl BufRead, take: &mut dyn FnMut(Piece) -> bool) -> Result<(), InputError> {
-    let (mut number, mut now) = (0, DateTime::<Utc>::UNIX_EPOCH);
+    let mut now = DateTime::<Utc>::UNIX_EPOCH;
     for event in RecordReader::new(file).events() {
         let event = event.map_err(|error| InputError::Form(name.to_owned(), error.to_string()))?;
         let goes_on = match event {
@@ -21,13 +21,13 @@ pub fn read(name: &str, file: impl BufRead, take: &mut dyn FnMut(Piece) -> bool)
                 take(Piece::Masked(Masked { seed: start.seed, is_of_a_run }))
             }
             Event::Exchange(exchange) => {
-                number += 1;
+                let number = exchange.number;
                 let wrong = || InputError::Entry {
                     file: name.to_owned(),
                     number,
                     what: "expected base64 (RFC 4648, section 4) in a body, found none".to_owned(),
                 };
-                take(Piece::Traffic(Box::new(traffic(number, now, exchange).ok_or_else(wrong)?)))
+                take(Piece::Traffic(Box::new(traffic(now, exchange).ok_or_else(wrong)?)))
             }
             _ => true,
         };
@@ -38,7 +38,7 @@ pub fn read(name: &str, file: impl BufRead, take: &mut dyn FnMut(Piece) -> bool)
     Ok(())
 }
 
-fn traffic(number: u64, now: DateTime<Utc>, exchange: Exchange) -> Option<Traffic> {
+fn traffic(now: DateTime<Utc>, exchange: Exchange) -> Option<Traffic> {
     let at = TimeDelta::microseconds(i64::try_from(exchange.at).unwrap_or_default());
     let answer = match exchange.response {
         Some(answer) => {
@@ -52,8 +52,8 @@ fn traffic(number: u64, now: DateTime<Utc>, exchange: Exchange) -> Option<Traffi
         None => None,
     };
     Some(Traffic {
-        number,
-        label: Some(format!("{} / {}", exchange.case, exchange.step)),
+        number: exchange.number,
+        label: Some(format!("{} / {} (request {})", exchange.case, exchange.step, exchange.number)),
         began: now.checked_add_signed(at).unwrap_or(now),
         micros: exchange.micros,
         request: Sent {

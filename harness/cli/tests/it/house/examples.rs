@@ -10,7 +10,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use xs2aspec_record::RecordWriter;
 
-use crate::support::execute;
+use crate::support::{execute, numbered_in_order};
 
 const ONLY: [&str; 5] = [
     "periodic.months.duplicate/adjacent",
@@ -42,9 +42,10 @@ fn settle(folder: &Path) {
     // The authority stands in Host headers as well.
     let authority = start["base_url"].as_str().unwrap().trim_start_matches("http://");
     let record = record.replace(authority, "127.0.0.1:8080");
+    let mut events: Vec<Value> = record.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    numbered_in_order(&mut events);
     let mut settled = RecordWriter::new(Vec::new());
-    for line in record.lines() {
-        let mut event: Value = serde_json::from_str(line).unwrap();
+    for mut event in events {
         for name in ["at", "micros"] {
             if event.get(name).is_some() {
                 event[name] = 0.into();
@@ -56,7 +57,6 @@ fn settle(folder: &Path) {
             for name in ["p50", "p95", "p99", "largest"] {
                 times[name] = 0.into();
             }
-            times.as_object_mut().unwrap().remove("slow-for");
         }
         // In which order answers come decides who was first.
         for asked in event.get_mut("asked_again").and_then(Value::as_array_mut).into_iter().flatten() {

@@ -6,6 +6,7 @@ mod corpus;
 mod coverage;
 mod examples;
 mod files;
+mod imports;
 mod manual;
 mod names;
 mod scaffold;

@@ -13,3 +13,4 @@ mod reports;
 mod requests;
 mod resume;
 mod waivers;
+mod what_is_so;

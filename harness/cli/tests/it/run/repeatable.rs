@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use xs2aspec_record::Verdict;
 use xs2aspec_reference::{Bank, Clock, Config};
 
-use crate::support::{REFERENCE, command, execute, printed, recorded};
+use crate::support::{REFERENCE, command, execute, numbered_in_order, printed, recorded};
 
 const NOW: &str = "2030-01-31T12:00:00Z";
 
@@ -21,13 +21,14 @@ fn xs2aspec(arguments: &[&str]) -> Vec<u8> {
     output.stdout
 }
 
-/// Takes the times out of a record.
+/// Takes the times out of a record, and the order of time with them.
 fn without_times(folder: &Path) -> String {
     let record = fs::read_to_string(folder.join("record.jsonl")).unwrap();
+    let mut events: Vec<Value> = record.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    numbered_in_order(&mut events);
     let mut text = String::new();
     let mut times = 0;
-    for line in record.lines() {
-        let mut event: Value = serde_json::from_str(line).unwrap();
+    for mut event in events {
         for name in TIMING {
             if let Some(value) = event.get_mut(name) {
                 times += usize::from(*value != 0);

@@ -113,6 +113,31 @@ fn a_finding_is_waived_by_its_id_and_what_else_is_wrong_is_not() {
     assert_eq!(ran.exit, Some(1), "{}", ran.said);
 }
 
+/// A bank that rejects what some cases have as their control.
+const REJECTS_CONTROLS: [&str; 4] =
+    ["--fault", "signature.parameters.duplicate/refused", "--only", "signature.parameters"];
+
+#[test]
+fn what_cannot_be_judged_for_a_control_that_is_waived_or_allowed_is_waived_with_it() {
+    const CLAUSE: &str = "signature.parameters.duplicate";
+    // Another waiver makes the run say what to paste.
+    let ran = run(&[("basket.mix", "2030-02-01")], &REJECTS_CONTROLS);
+    assert!(matches!(ran.exit, Some(1 | 3)), "{}", ran.said);
+    assert!(ran.junit.matches("type=\"inconclusive\"").count() > 0, "{}", ran.said);
+    let by_id = pasted(&ran);
+    let by_clause = format!("cases = \"{CLAUSE}\"");
+    let none = "cases = \"basket.mix\"".to_owned();
+    for (waived, level) in [(&by_id, None), (&by_clause, None), (&none, Some("-A")), (&none, Some("-W"))] {
+        let level = level.map(|option| vec![option, CLAUSE]).unwrap_or_default();
+        let ran = run_with(&[(waived.clone(), "2030-02-01")], &[&REJECTS_CONTROLS[..], &level].concat());
+        assert_eq!(ran.exit, Some(0), "{waived} {level:?}: {}", ran.said);
+        assert_eq!(ran.junit.matches("type=\"inconclusive\"").count(), 0, "{waived} {level:?}");
+        assert!(ran.junit.contains("which is waived until") || ran.junit.contains("which is allowed by"));
+        // Nothing is said to be broken and not broken.
+        assert!(ran.said.contains(" 0 broken") || !ran.said.contains("nothing that was checked is broken"));
+    }
+}
+
 #[test]
 fn a_finding_that_is_not_there_any_more_makes_its_waiver_red_in_a_whole_run() {
     let waived = [("findings = [\"0123456789abcdef\"]".to_owned(), "2030-02-01")];

@@ -5,12 +5,14 @@ pub(crate) mod network;
 pub(crate) mod stub;
 
 use std::{
+    collections::HashMap,
     fs::{self, File},
     io::BufReader,
     path::Path,
     process::{Command, Output},
 };
 
+use serde_json::Value;
 use xs2aspec_record::{CaseVerdict, Event, Exchange};
 
 /// The test key of a TPP.
@@ -58,6 +60,23 @@ pub(crate) fn recorded(out: &Path, said: &str) -> (Vec<CaseVerdict>, Vec<Exchang
         }
     }
     (verdicts, exchanges)
+}
+
+/// Numbers the exchanges of a record in its own order, and names each by its new number: which requests came first
+/// is another thing in each run.
+pub(crate) fn numbered_in_order(events: &mut [Value]) {
+    let mut numbers = HashMap::new();
+    for event in events.iter_mut().filter(|event| event["event"] == "exchange") {
+        let new = numbers.len() as u64 + 1;
+        let old = event["number"].as_u64().unwrap();
+        assert!(numbers.insert(old, new).is_none(), "two requests have the number {old}");
+        event["number"] = new.into();
+    }
+    for event in events.iter_mut().filter(|event| event["event"] == "verdict") {
+        if let Some(old) = event["exchange"].as_u64() {
+            event["exchange"] = numbers[&old].into();
+        }
+    }
 }
 
 /// Copies a folder with all that is in it.

@@ -46,7 +46,7 @@ fn the_archive_of_a_run_shows_its_mistakes_as_those_of_the_client() {
     for case in
         cases.iter().filter(|case| case.expected.starts_with("refused") && case.verdict == Verdict::Pass)
     {
-        let label = format!("{} / request", case.case);
+        let label = format!("{} / request (request {})", case.case, case.exchange.unwrap());
         let own = judged.iter().find(|one| one.changes == [label.clone()]);
         let own = own.unwrap_or_else(|| panic!("{label} is not judged"));
         let found: Vec<&str> = own.findings.iter().map(|finding| finding.clause.as_str()).collect();

@@ -107,6 +107,8 @@ impl<'a> Drawing<'a> {
     fn sections(&self, document: &'a DocumentText) -> Vec<Section<'a>> {
         let mut drawn = BTreeSet::new();
         let mut sections = vec![Section { title: INTRODUCTION, level: 2, ..Section::default() }];
+        // The paragraph before a list of words says of which field they are.
+        let mut before = "";
         for part in outline::parts(&document.text) {
             if let Part::Heading { level, text } = part {
                 sections.push(Section { title: text, level: level.min(4), ..Section::default() });
@@ -119,7 +121,10 @@ impl<'a> Drawing<'a> {
                     *section.counts.entry(self.mark(clause)).or_default() += 1;
                 }
             }
-            self.part(&part, &mut section.html);
+            self.part(&part, before, &mut section.html);
+            if let Part::Text { line, .. } = &part {
+                before = line.text;
+            }
         }
         sections.retain(|section| !section.html.is_empty() || section.title != INTRODUCTION);
         let is_undrawn = |clause: &&&ClauseText| !drawn.contains(&clause.line);
@@ -152,7 +157,7 @@ impl<'a> Drawing<'a> {
         self.marks.get(clause.id.as_str()).copied().unwrap_or(Mark::Open)
     }
 
-    fn part(&self, part: &Part<'_>, html: &mut String) {
+    fn part(&self, part: &Part<'_>, before: &str, html: &mut String) {
         match part {
             Part::Heading { .. } => {}
             Part::Text { line, mark, depth } => {
@@ -169,7 +174,7 @@ impl<'a> Drawing<'a> {
             Part::Words(lines) => {
                 html.push_str("<div class=\"block\"><p class=\"words\">");
                 for line in lines {
-                    html.push_str(&self.words(line.text, 0..line.text.len(), true));
+                    html.push_str(&self.words(line.text, 0..line.text.len(), Some(before)));
                 }
                 let clauses: Vec<&ClauseText> =
                     lines.iter().flat_map(|line| self.clauses(line.number)).copied().collect();
@@ -237,7 +242,7 @@ impl<'a> Drawing<'a> {
             let (clauses, whole) =
                 if own.is_empty() && is_cell { (of_line.iter().collect(), " row") } else { (own, "") };
             let worst = clauses.into_iter().min_by_key(|clause| self.mark(clause));
-            let words = self.words(line.text, sentence.clone(), false);
+            let words = self.words(line.text, sentence.clone(), None);
             html.push(match worst {
                 Some(clause) => format!(
                     "<a class=\"s {}{whole}\" href=\"#clause:{}\">{words}</a>",
@@ -254,18 +259,18 @@ impl<'a> Drawing<'a> {
         html.join(" ")
     }
 
-    /// A part of a line, each listed word in it with its mark.
-    fn words(&self, text: &str, part: Range<usize>, is_block: bool) -> String {
+    /// A part of a line, each listed word in it with its mark. `before` is the text before a block of words.
+    fn words(&self, text: &str, part: Range<usize>, before: Option<&str>) -> String {
+        let is_block = before.is_some();
         let (mut html, mut from) = (String::new(), part.start);
         let words = outline::listed(text, is_block);
         let marked = words.into_iter().filter(|word| part.start <= word.start && word.end <= part.end);
         for word in marked {
             html.push_str(&code(&text[from..word.start]));
             let name = &text[word.clone()];
-            let tally = self.tally.word(name);
-            let mark = tally.map_or(Mark::Open, super::tally::WordTally::mark);
-            let sent = tally.map_or_else(Counts::default, |tally| tally.sent);
-            let answers = text::count(tally.map_or(0, |tally| tally.answers), "answer");
+            let tally = self.tally.word(name, before.unwrap_or(text));
+            let (mark, sent) = (tally.mark(), tally.sent);
+            let answers = text::count(tally.answers, "answer");
             let number = if is_block && sent.total() > 0 {
                 format!(" <small>{}</small>", sent.total())
             } else {

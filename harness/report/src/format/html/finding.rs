@@ -205,18 +205,10 @@ impl Shown {
         let judged = judged.as_ref();
         let control = verdict.control.as_ref();
         let twin = control.and_then(|control| all.controls.get(&control.case));
-        // What the accepted request has as well is no difference.
-        let both = judged.zip(twin);
-        let differs = |place: &str| both.is_none_or(|(one, other)| exchange::differ(one, other, place));
-        let changes = verdict.telling_changes();
-        let telling = changes.iter().filter(|change| differs(exchange::place(change)));
-        let telling: Vec<&String> =
-            if telling.clone().count() > 0 { telling.collect() } else { changes.iter().collect() };
-        if !telling.is_empty() {
-            let filled = telling
-                .iter()
-                .map(|change| format!("<code>{}</code>", shown(&exchange::filled(change, judged))));
-            _ = write!(html, "<div>Different from the accepted request:{}</div>", list(filled));
+        let changes = words::changes(verdict);
+        if !changes.is_empty() {
+            let changes = changes.iter().map(|change| format!("<code>{}</code>", shown(change)));
+            _ = write!(html, "<div>Different from the accepted request:{}</div>", list(changes));
         }
         if !verdict.judged_with.is_empty() {
             let with = verdict.judged_with.iter().map(|with| format!("<code>{}</code>", shown(with)));
@@ -230,22 +222,24 @@ impl Shown {
         for said in culprit.iter().chain(&verdict.reason) {
             _ = write!(html, "<p>{}</p>", shown(said));
         }
-        let mut places = exchange::changed(verdict);
-        if places.iter().any(|place| differs(place)) {
-            places.retain(|place| differs(place));
-        }
+        let places = exchange::differing(verdict);
         let found: Vec<String> = verdict.findings.iter().map(|finding| finding.at.clone()).collect();
         html.push_str("<div class=\"sides\">");
         if let Some(judged) = judged {
             let (sent, came) = (exchange::request(judged, &places), exchange::answer(judged, &found));
-            let place = shown(&verdict.place.to_string());
-            _ = write!(html, "<div><div class=\"soft\">sent ({place})</div>{}</div>", sent.html("request"));
+            let (number, place) = (judged.number, shown(&verdict.place.to_string()));
+            _ = write!(
+                html,
+                "<div><div class=\"soft\">sent with request {number} ({place})</div>{}</div>",
+                sent.html("request")
+            );
             _ = write!(html, "<div><div class=\"soft\">came back</div>{}</div>", came.html("answer"));
         }
         if let Some(control) = control {
             let word = if control.accepted { "accepted" } else { "not accepted" };
             _ = write!(html, "<div><div class=\"soft\">{word}: the valid twin {}</div>", case(&control.case));
             if let Some(twin) = twin {
+                _ = write!(html, "<div class=\"soft\">with request {}</div>", twin.number);
                 html.push_str(&exchange::request(twin, &places).html("request of the valid twin"));
             }
             html.push_str("</div>");

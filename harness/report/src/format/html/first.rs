@@ -17,7 +17,7 @@ use crate::{
 /// Items of one list that are shown.
 const ITEMS: usize = 200;
 
-/// The verdict, the four numbers, and what was tested.
+/// The verdict, the numbers of clauses, and what was tested.
 pub(super) fn header(summary: &RunSummary, violations: usize, warnings: usize) -> String {
     let start = summary.start();
     let exit = summary.exit().code();
@@ -32,9 +32,12 @@ pub(super) fn header(summary: &RunSummary, violations: usize, warnings: usize) -
         shown(&summary.of_other_cases(text::short)),
         escaped(&summary.conclusion())
     );
-    let classes = ["kept", "denied", "not-asked", "absent"];
-    let names = ["kept", "broken", "not asked", "declared absent or left out"];
+    let classes = ["kept", "denied", "warned", "not-asked", "absent"];
+    let names = ["kept", "broken", "waived", "not asked", "declared absent or left out"];
     for ((class, name), (_, number)) in classes.into_iter().zip(names).zip(demanded::named(summary)) {
+        if name == "waived" && number == 0 {
+            continue;
+        }
         let class = if number > 0 { class } else { "soft" };
         _ = write!(html, "<div><dt>{name}</dt><dd class=\"{class}\">{number}</dd></div>");
     }
@@ -327,7 +330,6 @@ pub(super) fn timing(summary: &RunSummary, slowest: &[(u64, String)]) -> String 
             list(lines.iter().map(|line| shown(line)))
         );
     }
-    html.push_str(&list(times::slow_for(summary).iter().map(|line| shown(line))));
     let slowest = slowest
         .iter()
         .map(|(micros, case)| format!("<code>{}</code> {}", shown(case), text::duration(*micros)));

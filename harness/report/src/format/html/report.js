@@ -36,7 +36,7 @@
 
   function exchange(one) {
     return make("div", {},
-      make("p", { class: "soft" }, (one.step === "request" ? "The judged request" : "Preparing: " + one.step) + ", " + one.took + ", exchange " + one.number + " of record.jsonl"),
+      make("p", { class: "soft" }, (one.step === "request" ? "The judged request" : "Preparing: " + one.step) + ", " + one.took + ", request " + one.number + " of the run"),
       make("div", { class: "sides" },
         make("div", {}, make("div", { class: "soft" }, "sent"), frame("request", one.sent)),
         make("div", {}, make("div", { class: "soft" }, "came back"), frame("answer", one.came))));
@@ -55,7 +55,7 @@
       list(more.observations, (seen) => make("span", { class: "observed" }, seen)),
       more.control && make("p", {}, "Its valid twin ", code(more.control.case), " was " + (more.control.accepted ? "accepted." : "not accepted.")),
       (more.exchanges || []).map(exchange),
-      !more.exchanges && make("p", { class: "soft" }, one.number ? "exchange " + one.number + " of record.jsonl" : "nothing was sent for it alone"),
+      !more.exchanges && make("p", { class: "soft" }, one.number ? "request " + one.number + " of the run" : "nothing was sent for it alone"),
       more.again && make("p", {}, "Again: ", code(more.again)),
       more.place && make("p", { class: "soft" }, more.place));
   }

@@ -3,12 +3,16 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use serde_json::Value;
 use xs2aspec_record::{
-    CaseVerdict, ClauseState, ClauseText, Counts, DocumentText, Exchange, Level, Strength, Verdict,
+    Body, CaseVerdict, ClauseState, ClauseText, Counts, DocumentText, Exchange, Level, Strength, Verdict,
 };
 
-use super::outline::{self, Part};
-use crate::summary::RunSummary;
+use super::{
+    exchange,
+    outline::{self, Part},
+};
+use crate::{reporter::CaseReport, summary::RunSummary};
 
 /// Cases of a clause that are named.
 const NAMED: usize = 3;
@@ -84,7 +88,7 @@ impl Mark {
 /// What the cases of a clause came to.
 #[derive(Debug, Default)]
 pub(super) struct ClauseTally {
-    /// Its own cases.
+    /// Its own cases, by what they say of the clause.
     pub(super) counts: Counts,
     /// How often cases of any clause observed it.
     pub(super) observed: usize,
@@ -98,12 +102,12 @@ pub(super) struct ClauseTally {
     pub(super) like: Option<(String, String)>,
 }
 
-/// How often a listed word was sent and came back.
-#[derive(Debug, Default)]
+/// How often a listed word was the value of a field.
+#[derive(Debug, Default, Clone, Copy)]
 pub(super) struct WordTally {
-    /// Cases that send it.
+    /// Cases that set the field to it, by what they say of their clause.
     pub(super) sent: Counts,
-    /// Answers that have it.
+    /// Responses that have it there.
     pub(super) answers: usize,
 }
 
@@ -126,7 +130,8 @@ pub(super) struct Tally {
     /// Cases that change one header field alone and are of a clause of another line: by operation and name in
     /// small letters, then by line.
     headers: HashMap<(String, String), BTreeMap<u32, Counts>>,
-    words: HashMap<String, WordTally>,
+    /// Listed words, each by the fields that had it as their value, by name in lower case.
+    words: HashMap<String, BTreeMap<String, WordTally>>,
 }
 
 impl Tally {
@@ -144,16 +149,15 @@ impl Tally {
                 Part::Heading { .. } => {}
             }
         }
-        Self {
-            words: words.into_iter().map(|word| (word, WordTally::default())).collect(),
-            ..Self::default()
-        }
+        Self { words: words.into_iter().map(|word| (word, BTreeMap::new())).collect(), ..Self::default() }
     }
 
     /// Counts a case.
-    pub(super) fn case(&mut self, summary: &RunSummary, verdict: &CaseVerdict) {
+    pub(super) fn case(&mut self, summary: &RunSummary, report: &CaseReport<'_>) {
+        let verdict = report.verdict;
+        let word = verdict.on_own_clause();
         let own = entry(&mut self.clauses, &verdict.clause);
-        own.counts.add(verdict.verdict);
+        own.counts.add(word);
         if own.cases.len() < NAMED {
             own.cases.push(verdict.case.clone());
         }
@@ -168,23 +172,33 @@ impl Tally {
             }
         }
         self.findings(verdict);
-        let line = summary.clause(&verdict.clause).map_or(0, |clause| clause.line);
-        self.lines.entry((line, verdict.operation.clone())).or_default().add(verdict.verdict);
+        for (line, word) in by_line(summary, verdict) {
+            self.lines.entry((line, verdict.operation.clone())).or_default().add(word);
+        }
         if let [change] = verdict.changes.as_slice()
-            && let Some(rest) = change.strip_prefix("header/")
+            && let Some(name) = exchange::place(change).strip_prefix("header/")
         {
-            let name = rest.split(' ').next().unwrap_or_default().to_lowercase();
-            let lines = self.headers.entry((verdict.operation.clone(), name)).or_default();
-            lines.entry(line).or_default().add(verdict.verdict);
+            let line = summary.clause(&verdict.clause).map_or(0, |clause| clause.line);
+            let lines = self.headers.entry((verdict.operation.clone(), name.to_lowercase())).or_default();
+            lines.entry(line).or_default().add(word);
         }
         // Of what is refused beside others nobody knows whether the word was to blame.
-        let is_to_blame = verdict.verdict == Verdict::Pass || verdict.changes.len() == 1;
-        for change in verdict.changes.iter().filter(|_| is_to_blame) {
-            for word in quoted(change) {
-                if let Some(known) = self.words.get_mut(word) {
-                    known.sent.add(verdict.verdict);
+        if word == Verdict::Pass || verdict.changes.len() == 1 {
+            self.sent(report, word);
+        }
+    }
+
+    /// Counts the listed words to which a case sets fields.
+    fn sent(&mut self, report: &CaseReport<'_>, word: Verdict) {
+        let Some(judged) = report.judged().filter(|_| !self.words.is_empty()) else { return };
+        for place in exchange::changed(report.verdict) {
+            let Some(value) = exchange::at(judged, &place) else { continue };
+            let name = place.rsplit('/').find(|step| !step.bytes().all(|byte| byte.is_ascii_digit()));
+            texts(&value, name.unwrap_or_default(), &mut |field, text| {
+                if let Some(fields) = self.words.get_mut(text) {
+                    fields.entry(field.to_lowercase()).or_default().sent.add(word);
                 }
-            }
+            });
         }
     }
 
@@ -198,19 +212,24 @@ impl Tally {
         }
     }
 
-    /// Counts the listed words of answers.
+    /// Counts the listed words of responses.
     pub(super) fn answers(&mut self, exchanges: &[Exchange]) {
         if self.words.is_empty() {
             return;
         }
-        let answers = exchanges.iter().filter_map(|exchange| exchange.response.as_ref()?.body.as_ref());
-        for body in answers {
-            let text = body.shown();
-            for word in quoted(&text).collect::<HashSet<_>>() {
-                if let Some(known) = self.words.get_mut(word) {
-                    known.answers += 1;
+        let bodies = exchanges.iter().filter_map(|exchange| exchange.response.as_ref()?.body.as_ref());
+        for body in bodies {
+            let Body::Text(text) = body else { continue };
+            let Ok(body) = serde_json::from_str::<Value>(text) else { continue };
+            let mut seen = HashSet::new();
+            texts(&body, "", &mut |field, text| {
+                if let Some(fields) = self.words.get_mut(text) {
+                    let field = field.to_lowercase();
+                    if seen.insert((field.clone(), text.to_owned())) {
+                        fields.entry(field).or_default().answers += 1;
+                    }
                 }
-            }
+            });
         }
     }
 
@@ -219,9 +238,18 @@ impl Tally {
         self.clauses.get(id)
     }
 
-    /// What was counted of a listed word.
-    pub(super) fn word(&self, word: &str) -> Option<&WordTally> {
-        self.words.get(word)
+    /// Returns what was counted of a listed word as the value of the fields that the text around its list names.
+    pub(super) fn word(&self, word: &str, around: &str) -> WordTally {
+        let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+        let names: HashSet<String> =
+            around.split(|letter| !is_of_name(letter)).map(str::to_lowercase).collect();
+        let mut sum = WordTally::default();
+        let fields = self.words.get(word).into_iter().flatten();
+        for (_, tally) in fields.filter(|(field, _)| names.contains(*field)) {
+            sum.sent.add_all(tally.sent);
+            sum.answers += tally.answers;
+        }
+        sum
     }
 
     /// What was counted of a row for an operation: cases of its clauses, and those that change one of these
@@ -249,7 +277,7 @@ impl Tally {
         }
         match summary.state(&clause.id) {
             Some(ClauseState::Kept) => Mark::Kept,
-            Some(ClauseState::Broken) => Mark::Denied,
+            Some(ClauseState::Broken | ClauseState::Waived) => Mark::Denied,
             Some(ClauseState::NotAsked) => Mark::NotAsked,
             Some(ClauseState::LeftOut) => Mark::Absent,
             None if clause.strength == Strength::Untestable => Mark::Untestable,
@@ -269,7 +297,37 @@ fn entry<'a>(clauses: &'a mut HashMap<String, ClauseTally>, id: &str) -> &'a mut
     clauses.entry(id.to_owned()).or_default()
 }
 
-/// What stands between two quotes.
-fn quoted(text: &str) -> impl Iterator<Item = &str> {
-    text.split('"').skip(1).step_by(2)
+/// Returns what a case says of each line of the document: of that of its own clause, and of those whose clauses
+/// its findings name. Of several for one line the worst counts.
+fn by_line(summary: &RunSummary, verdict: &CaseVerdict) -> BTreeMap<u32, Verdict> {
+    let line = |clause: &str| summary.clause(clause).map_or(0, |clause| clause.line);
+    let rank = |word: Verdict| match word {
+        Verdict::Fail => 0,
+        Verdict::Warn => 1,
+        Verdict::Waived => 2,
+        _ => 3,
+    };
+    let mut lines = BTreeMap::from([(line(&verdict.clause), verdict.on_own_clause())]);
+    for finding in verdict.findings.iter().filter(|finding| finding.clause != verdict.clause) {
+        let word = match finding.level {
+            _ if verdict.verdict == Verdict::Waived => Verdict::Waived,
+            Level::Deny => Verdict::Fail,
+            Level::Warn | Level::Note => Verdict::Warn,
+        };
+        let known = lines.entry(line(&finding.clause)).or_insert(word);
+        if rank(word) < rank(*known) {
+            *known = word;
+        }
+    }
+    lines
+}
+
+/// Visits all texts in a value, each with the name of its field.
+fn texts(value: &Value, field: &str, visit: &mut impl FnMut(&str, &str)) {
+    match value {
+        Value::String(text) => visit(field, text),
+        Value::Array(items) => items.iter().for_each(|item| texts(item, field, visit)),
+        Value::Object(members) => members.iter().for_each(|(name, value)| texts(value, name, visit)),
+        _ => {}
+    }
 }

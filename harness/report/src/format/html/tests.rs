@@ -1,5 +1,6 @@
 use xs2aspec_record::{
-    Absence, Body, ClauseText, ControlSeen, DocumentText, Event, Level, Reading, Strength, Verdict,
+    Absence, Body, ClauseText, ControlSeen, DocumentText, Event, Finding, Header, Level, Reading, Strength,
+    Verdict,
 };
 
 use super::Page;
@@ -10,7 +11,7 @@ use crate::{
 
 const DOCUMENT: &str = "# Title\n\nIt is an interface. Nobody speaks of `this <b>`.\n\n## Payments\n\n\
     | Header | Type | B | P |\n|---|---|---|---|\n| X-One, X-Two | a text, at most 9 | R | - |\n\n\
-    Codes, each one of these:\n\n```\nAED AFN ALL AMD\n```\n\n- Months may not repeat; see below.\n- Months are 1 to 11. A basket holds no series.\n";
+    The values of a code:\n\n```\nAED AFN ALL AMD\n```\n\n- Months may not repeat; see below.\n- Months are 1 to 11. A basket holds no series.\n";
 
 fn clause(id: &str, line: u32, quote: &str, strength: Strength) -> Event {
     Event::Clause(ClauseText {
@@ -68,8 +69,15 @@ fn events() -> Vec<Event> {
     let mut events = with_document(sample.finished());
     for event in &mut events {
         if let Event::Exchange(exchange) = event {
-            let months = if exchange.case == "periodic.months/two" { "[1,2]" } else { "[3,3]" };
-            exchange.request.body = Body::of(format!("{{\"name\":\"n\",\"months\":{months}}}").as_bytes());
+            let body = match exchange.case.as_str() {
+                "amount.digits/afn" => r#"{"code":"AFN"}"#,
+                "amount.digits/all" => r#"{"code":"ALL"}"#,
+                "periodic.months/two" => r#"{"name":"n","months":[1,2]}"#,
+                _ => r#"{"name":"n","months":[3,3]}"#,
+            };
+            exchange.request.body = Body::of(body.as_bytes());
+            // Another field that has a word of the list.
+            exchange.request.headers = vec![Header("X-One".into(), "AED".into())];
         }
     }
     events
@@ -95,7 +103,7 @@ fn each_sentence_cell_and_word_has_the_mark_of_what_the_run_says_of_it() {
         "<a class=\"s kept\" href=\"#clause:basket.mix\">X-One, X-Two</a>",
         "<td class=\"cell\"><span class=\"s kept\" title=\"basket: 2 kept\">R <small>2</small></span></td>",
         "<td class=\"cell\"><span class=\"s open\" title=\"periodic: no case\">-</span></td>",
-        "<span class=\"w kept\" title=\"sent: 1 kept; in 0 answers\">AED <small>1</small></span>",
+        "<span class=\"w open\" title=\"sent: no case; in 0 answers\">AED</span>",
         "<span class=\"w kept\" title=\"sent: 1 kept; in 0 answers\">AFN <small>1</small></span>",
         "<span class=\"w denied\" title=\"sent: 1 denied; in 0 answers\">ALL <small>1</small></span>",
         "<span class=\"w open\" title=\"sent: no case; in 0 answers\">AMD</span>",
@@ -106,6 +114,64 @@ fn each_sentence_cell_and_word_has_the_mark_of_what_the_run_says_of_it() {
         "<dt id=\"reading:12\">12</dt><dd>read so</dd>",
     ] {
         assert!(text.contains(wanted), "{wanted}\n\n{text}");
+    }
+}
+
+/// The classes of the marks of a clause, of the cell of its row for an operation, and of listed words.
+fn marks(events: &[Event]) -> (Vec<String>, String, Vec<String>) {
+    let page = page(events);
+    let text = main_of(&page);
+    let class = |before: &str, after: &str| {
+        let end = text.find(after).unwrap_or_else(|| panic!("{after}\n\n{text}"));
+        let start = text[..end].rfind(before).unwrap() + before.len();
+        text[start..].split('"').next().unwrap().to_owned()
+    };
+    let clauses = ["basket.mix", "periodic.months", "periodic.months.duplicate"];
+    let clauses = clauses.map(|id| class("<a class=\"s ", &format!("\" href=\"#clause:{id}\">")));
+    let words = ["AED", "AFN", "ALL"].map(|word| class("<span class=\"w ", &format!(">{word}")));
+    (clauses.to_vec(), class("<span class=\"s ", "\" title=\"basket: "), words.to_vec())
+}
+
+#[test]
+fn a_clause_has_the_mark_of_its_own_findings_and_not_of_its_cases() {
+    let missing = |level| Finding {
+        clause: "periodic.months".into(),
+        expected: "a string".into(),
+        actual: "absent".into(),
+        at: "body/id".into(),
+        kind: xs2aspec_record::Mismatch::Missing,
+        level,
+        end: xs2aspec_record::End::Bank,
+    };
+    for (verdict, level, mark) in
+        [(Verdict::Warn, Level::Warn, "warned"), (Verdict::Fail, Level::Deny, "denied")]
+    {
+        let mut sample = Sample::new(4);
+        // Cases of other clauses show it, one of which sends a listed word and one is in a cell.
+        for (case, change) in [
+            ("basket.mix/a", "header/X-One = \"AED\""),
+            ("periodic.months.duplicate/b", "body/months = [3,3]"),
+            ("amount.digits/afn", "body/code = \"AFN\""),
+        ] {
+            let verdict = sample.verdict(case, verdict);
+            verdict.changes = vec![change.into()];
+            verdict.findings = vec![missing(level)];
+        }
+        let mut waived = missing(level);
+        waived.clause = "ncbct.name".into();
+        sample.verdict("amount.digits/all", Verdict::Waived).findings = vec![waived];
+        sample.last().changes = vec!["body/code = \"ALL\"".into()];
+        let mut events = with_document(sample.finished());
+        for event in &mut events {
+            if let Event::Exchange(exchange) = event {
+                let code = if exchange.case.ends_with("afn") { "AFN" } else { "ALL" };
+                exchange.request.body = Body::of(format!("{{\"code\":\"{code}\"}}").as_bytes());
+                exchange.request.headers = vec![Header("X-One".into(), "AED".into())];
+            }
+        }
+        let (clauses, cell, words) = marks(&events);
+        assert_eq!(clauses, ["kept", mark, "kept"], "{mark}");
+        assert_eq!((cell.as_str(), words), ("kept", vec!["open".into(), "kept".into(), "kept".into()]));
     }
 }
 

@@ -154,8 +154,14 @@ fn a_few_are_shown_whole() {
 #[test]
 fn beside_several_findings_what_could_not_be_judged_is_short() {
     let mut sample = Sample::new(6);
-    for case in ["basket.mix/a", "ncbct.path/a", "periodic.months/a", "transaction.path/a"] {
-        sample.verdict(case, Verdict::Fail).findings[0].actual = case.into();
+    for (case, status) in [
+        ("basket.mix/a", 200),
+        ("ncbct.path/a", 201),
+        ("periodic.months/a", 202),
+        ("transaction.path/a", 203),
+    ] {
+        sample.verdict(case, Verdict::Fail);
+        sample.responds(status, "{}");
     }
     sample.verdict("periodic.months.duplicate/a", Verdict::Inconclusive);
     assert!(attention(&sample.finished()).contains("\nINCONCLUSIVE  periodic.months.duplicate / a\n"));
@@ -187,7 +193,7 @@ fn violations_come_before_warnings_and_each_is_shown_once_by_its_smallest_witnes
 
     deny  periodic.months    months 1 to 11 are accepted
       --> cases/periodic/months-of-execution.yaml:18
-       | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms
+       | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms, request 4
        | expected a refusal (4xx), got 201 with transactionStatus RCVD
        = witness periodic.months / one
        = clause  stated: Endpoints > Create periodic payment, line 242 of the document
@@ -196,7 +202,7 @@ fn violations_come_before_warnings_and_each_is_shown_once_by_its_smallest_witnes
 
     warn  ncbct.name    a name has no letters but those of the table
       --> cases/periodic/months-of-execution.yaml:18
-       | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms
+       | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms, request 4
        | body/list/0/name: expected a refusal (4xx), got 201 with transactionStatus RCVD
        = witness periodic.months / one
        = clause  expected: Endpoints > Create periodic payment, line 242 of the document
@@ -205,7 +211,7 @@ fn violations_come_before_warnings_and_each_is_shown_once_by_its_smallest_witnes
 
     warn  ncbct.name    a name has no letters but those of the table    (3 witnesses)
       --> cases/ncbct/months-of-execution.yaml:18
-       | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms
+       | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms, request 3
        | three
        | expected a refusal (4xx), got 201 with transactionStatus RCVD
        = witness ncbct.name / c
