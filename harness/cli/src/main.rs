@@ -52,6 +52,7 @@ mod sign;
 mod target;
 mod traffic_log;
 mod verdicts;
+mod verify;
 
 use std::{
     collections::BTreeMap,
@@ -102,7 +103,7 @@ fn carried_out(args: Args) -> Pin<Box<dyn Future<Output = Result<Exit, Failure>>
             Some(Command::Rejudge(rejudge)) => rejudge::rejudge(&rejudge).await,
             Some(Command::Merge(merge)) => report::merge(&merge),
             Some(Command::Bundle(bundle)) => evidence::bundle(&bundle),
-            Some(Command::Verify(verify)) => Box::pin(evidence::verify(&verify)).await,
+            Some(Command::Verify(verify)) => Box::pin(verify::verify(&verify)).await,
             Some(Command::Diff(diff)) => report::diff(&diff),
             Some(Command::Trend(trend)) => report::trend(&trend),
             Some(Command::Init(init)) => target::init(&init),

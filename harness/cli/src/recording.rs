@@ -9,7 +9,10 @@ use std::{
     path::Path,
 };
 
-use xs2aspec_record::{CaseVerdict, Event, Exchange, RecordWriter, journal, outputs};
+use xs2aspec_record::{
+    CaseVerdict, Event, Exchange, RecordWriter, RunFolder, outputs,
+    run_folder::{Doubt, Files},
+};
 use xs2aspec_report::stream::{self, Live};
 
 use crate::{
@@ -17,9 +20,15 @@ use crate::{
     report::{cannot_write, names},
 };
 
+/// Makes a folder this command's, if the command may write a run there.
+pub(crate) fn claim(folder: &Path, reads: &[&Path]) -> Result<RunFolder, Failure> {
+    RunFolder::begin(folder, Files { reports: &names(), reads }, Doubt::Fail).map_err(Failure::input)
+}
+
 /// A record whose events come as they happen.
 pub(crate) struct Recording<'a> {
     folder: &'a Path,
+    claimed: RunFolder,
     /// What is said of the run as a whole, before its cases and after them.
     before: Vec<Event>,
     after: Vec<Event>,
@@ -34,12 +43,11 @@ pub(crate) struct Recording<'a> {
 impl<'a> Recording<'a> {
     /// Begins the record of a folder, if the command may write there.
     pub(crate) fn create(folder: &'a Path, reads: &[&Path]) -> Result<Self, Failure> {
-        outputs::may_write_run(folder, &names(), reads).map_err(Failure::input)?;
+        let claimed = claim(folder, reads)?;
         let wrong = |error: io::Error| cannot_write(folder, &error);
-        fs::create_dir_all(folder).map_err(wrong)?;
-        journal::forget(folder).map_err(wrong)?;
         Ok(Self {
             folder,
+            claimed,
             before: vec![],
             after: vec![],
             waiting: BufWriter::new(tempfile::tempfile_in(folder).map_err(wrong)?),
@@ -100,13 +108,15 @@ impl<'a> Recording<'a> {
             self.after.into_iter().try_for_each(|event| record.add(event))
         };
         write().map_err(wrong)?;
-        record.finish(self.folder)
+        record.finish(self.folder)?;
+        self.claimed.end().map_err(wrong)
     }
 }
 
 /// A record whose cases come in the order of their ids: nothing of it waits.
 pub(crate) struct InOrder<'a> {
     folder: &'a Path,
+    claimed: RunFolder,
     writing: Writing,
     broken: Option<io::Error>,
 }
@@ -114,12 +124,10 @@ pub(crate) struct InOrder<'a> {
 impl<'a> InOrder<'a> {
     /// Begins the record of a folder, if the command may write there.
     pub(crate) fn create(folder: &'a Path, reads: &[&Path]) -> Result<Self, Failure> {
-        outputs::may_write_run(folder, &names(), reads).map_err(Failure::input)?;
-        let wrong = |error: io::Error| cannot_write(folder, &error);
-        fs::create_dir_all(folder).map_err(wrong)?;
-        journal::forget(folder).map_err(wrong)?;
-        let writing = Writing::create(&folder.join(outputs::RECORD)).map_err(wrong)?;
-        Ok(Self { folder, writing, broken: None })
+        let claimed = claim(folder, reads)?;
+        let writing = Writing::create(&folder.join(outputs::RECORD));
+        let writing = writing.map_err(|error| cannot_write(folder, &error))?;
+        Ok(Self { folder, claimed, writing, broken: None })
     }
 
     /// Writes the next event. What cannot be written is told at the end.
@@ -135,7 +143,8 @@ impl<'a> InOrder<'a> {
     pub(crate) fn finish(self) -> Result<(), Failure> {
         let wrong = |error: io::Error| cannot_write(self.folder, &error);
         self.broken.map_or(Ok(()), Err).map_err(wrong)?;
-        self.writing.finish(self.folder)
+        self.writing.finish(self.folder)?;
+        self.claimed.end().map_err(wrong)
     }
 }
 

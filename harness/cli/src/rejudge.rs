@@ -7,13 +7,17 @@ use xs2aspec_report::text;
 
 use crate::{Failure, args::Rejudge, report};
 
-/// Says which verdicts would be others. Exit code 1 if any would.
+/// Says which verdicts would be others. The exit code is 1 if any would, or if the record was edited, and 3 if some
+/// cannot be told.
 pub(crate) async fn rejudge(args: &Rejudge) -> Result<Exit, Failure> {
     let suite = Arc::new(crate::suite(&args.source)?);
     let path = report::record(&args.record);
     let rejudged = xs2aspec_runner::rejudge(suite, || RecordReader::open(&path), &args.levels.0)
         .await
         .map_err(|error| report::wrong(&path, &error))?;
+    for said in &rejudged.contradictions {
+        say!("the record was edited: {}", text::short(said));
+    }
     for change in &rejudged.changed {
         let (before, now) = (change.before.word(), change.now.word());
         say!("{}: {before} -> {now}: {}", text::short(&change.case), text::short(&change.why));
@@ -23,10 +27,16 @@ pub(crate) async fn rejudge(args: &Rejudge) -> Result<Exit, Failure> {
     }
     say!(
         "{} verdicts are the same, {} would be others, {} cannot be told; {} cases of this version are not in the record",
-        rejudged.unchanged,
+        rejudged.unchanged + rejudged.drawn,
         rejudged.changed.len(),
         rejudged.not_told.len(),
         rejudged.new
     );
-    Ok(if rejudged.changed.is_empty() { Exit::Conforms } else { Exit::Violation })
+    Ok(if rejudged.is_edited() || !rejudged.changed.is_empty() {
+        Exit::Violation
+    } else if rejudged.not_told.is_empty() {
+        Exit::Conforms
+    } else {
+        Exit::CouldNotTell
+    })
 }

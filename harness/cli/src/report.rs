@@ -26,6 +26,7 @@ use xs2aspec_report::{
 use crate::{
     Failure,
     args::{Denied, Diff as DiffArgs, Format, Gate, Merge, Report, Trend},
+    recording::claim,
 };
 
 /// Draws one format from a record.
@@ -100,8 +101,7 @@ pub(crate) fn merge(args: &Merge) -> Result<Exit, Failure> {
     let paths: Vec<PathBuf> = args.records.iter().map(|path| record(path)).collect();
     paths.iter().try_for_each(|path| open(path).map(drop))?;
     let reads: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
-    outputs::may_write_run(&args.out, &names(), &reads).map_err(Failure::input)?;
-    fs::create_dir_all(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
+    let claimed = claim(&args.out, &reads)?;
     let (part, whole) = (args.out.join(PART), args.out.join(RECORD));
     let file = File::create(&part).map_err(|error| cannot_write(&part, &error))?;
     let mut writer = RecordWriter::new(BufWriter::with_capacity(1 << 16, file));
@@ -129,6 +129,7 @@ pub(crate) fn merge(args: &Merge) -> Result<Exit, Failure> {
     written.map_err(|error| cannot_write(&whole, &error))?;
     let summary = live.finish().map_err(Failure::input)?;
     let errors = stream::write(&args.out, &summary);
+    claimed.end().map_err(|error| cannot_write(&args.out, &error))?;
     say_reporter(&mut terminal, &summary);
     let exit = summary.exit();
     if !errors.is_empty() {

@@ -6,21 +6,28 @@ use std::{
 };
 
 use clap::Parser as _;
-use xs2aspec_record::{RunStarted, journal, part};
+use xs2aspec_record::{RunFolder, RunStarted, journal, outputs::RECORD, part};
 use xs2aspec_report::shell;
 use xs2aspec_runner::resume::PreviousRun;
 
 use crate::{
     Failure,
     args::{Args, Command, Run},
+    report::wrong,
+    run,
 };
+
+/// Makes the folder of a run that goes on this command's, before its record is touched.
+pub(crate) fn claim(args: &Run, folder: &Path) -> Result<RunFolder, Failure> {
+    let path = folder.join(RECORD);
+    File::open(&path).map_err(|error| wrong(&path, &format!("cannot be read: {error}")))?;
+    run::files(args, |files| RunFolder::go_on(folder, files))
+}
 
 /// The earlier part of a run, and the arguments with which it goes on.
 pub(crate) fn earlier(args: &Run, folder: &Path) -> Result<(PreviousRun, Run), Failure> {
-    let path = folder.join("record.jsonl");
-    let wrong = |error: &dyn std::fmt::Display| Failure::input(format!("{}: {error}", path.display()));
-    let unreadable = |error: &dyn std::fmt::Display| wrong(&format!("cannot be read: {error}"));
-    File::open(&path).map_err(|error| unreadable(&error))?;
+    let path = folder.join(RECORD);
+    let wrong = |error: &dyn std::fmt::Display| wrong(&path, error);
     part::restore(folder).map_err(|error| wrong(&error))?;
     let noted = journal::noted(folder).map_err(|error| wrong(&error))?;
     let earlier = PreviousRun::read(&path, &noted).map_err(|error| wrong(&error))?;

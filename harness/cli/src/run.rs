@@ -10,9 +10,9 @@ use std::{
 use tokio::sync::Notify;
 use xs2aspec_prove::snapshot;
 use xs2aspec_record::{
-    Event, Exit, Journal, RecordWriter, journal,
+    Event, Exit, RecordWriter, RunFolder,
     outputs::{self, OutputError},
-    part,
+    run_folder::{self, Doubt, Files},
 };
 use xs2aspec_reference::Bank;
 use xs2aspec_report::{
@@ -44,12 +44,16 @@ const AHEAD: usize = 1000;
 
 /// Loads, plans, runs and reports.
 pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
+    let mut claimed = args.resume.as_deref().map(|folder| resume::claim(args, folder)).transpose()?;
     let resumed = args.resume.as_deref().map(|folder| resume::earlier(args, folder)).transpose()?;
     let (earlier, args) = match &resumed {
         Some((earlier, args)) => (Some(earlier), args),
         None => (None, args),
     };
-    may_write(args)?;
+    match earlier {
+        Some(_) => files(args, |files| run_folder::check(&args.out, files))?,
+        None => files(args, |files| RunFolder::may_begin(&args.out, files, doubt(args)))?,
+    }
     // It may be the record that this run replaces.
     let failed = args.base.as_deref().map(verdicts::failed).transpose();
     let base = args.base.as_deref().map(base).transpose()?;
@@ -85,24 +89,26 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     options.ahead = ahead(args, &suite, failed?);
     limit(args, &session, &plan);
 
-    fs::create_dir_all(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
-    let journal = Journal::open(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
+    let claimed = match claimed.take() {
+        Some(claimed) => claimed,
+        None => files(args, |files| RunFolder::begin(&args.out, files, doubt(args)))?,
+    };
     let record = args.out.join(outputs::RECORD);
     // A run that goes on has a record, which stays until a new one has all of it.
     let written = if earlier.is_some() { args.out.join(outputs::PART) } else { record.clone() };
-    if earlier.is_none() {
-        let made = journal.begin_anew().and_then(|()| make_room(&args.out, base.is_some()));
-        made.map_err(|error| cannot_write(&args.out, &error))?;
+    if earlier.is_none() && base.is_some() && record.is_file() {
+        // It may be the one that this run is compared with, and is read on while this run goes on.
+        fs::remove_file(&record).map_err(|error| cannot_write(&record, &error))?;
     }
     let (mut terminal, mut github) = (Terminal::default(), Github::default());
-    let file = create(&written, &args.out)?;
+    let file = File::create(&written).map_err(|error| cannot_write(&written, &error))?;
     let mut keeper = Keeper {
         writer: RecordWriter::new(BufWriter::with_capacity(1 << 16, file)),
         live: Live::new(vec![&mut terminal, &mut github]),
         base: base.map(Ok),
         broken: None,
     };
-    let session = session.with_journal(journal);
+    let session = session.with_journal(claimed.journal());
     let mut progress = Progress::new(mode(args.quiet));
     let mut hints = Hints::new(&suite);
     let session = Arc::new(session);
@@ -139,7 +145,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     if !is_record_lost {
         errors.extend(stream::write(&args.out, &summary).iter().map(ToString::to_string));
     }
-    leave(args, finished.stopped_early, is_record_lost)?;
+    leave(args, claimed, finished.stopped_early, is_record_lost)?;
     if !errors.is_empty() {
         return Err(report::unwritten(&errors, finished.exit, &args.out));
     }
@@ -169,11 +175,11 @@ fn suite(args: &Run) -> Result<(Arc<Suite>, Option<Profile>), Failure> {
 }
 
 /// Says how a run goes on that was stopped, or forgets what it had noted for that.
-fn leave(args: &Run, stopped_early: bool, is_record_lost: bool) -> Result<(), Failure> {
+fn leave(args: &Run, claimed: RunFolder, stopped_early: bool, is_record_lost: bool) -> Result<(), Failure> {
     if stopped_early {
         say!("stopped before the end; `{}` goes on", resume::again(args));
     } else if !is_record_lost {
-        journal::forget(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
+        claimed.end().map_err(|error| cannot_write(&args.out, &error))?;
     }
     Ok(())
 }
@@ -221,17 +227,24 @@ async fn stop(bank: Option<Bank>) -> Result<(), Failure> {
     }
 }
 
-/// Refuses a folder in which the run would write over what it reads, over a key, or over a run in doubt.
-fn may_write(args: &Run) -> Result<(), Failure> {
+/// Hands the files of a run to what fails before anything is sent: where the run would write over what it reads,
+/// over a key, over the run of another command, or over one in doubt.
+pub(crate) fn files<T>(
+    args: &Run,
+    of: impl FnOnce(Files<'_>) -> Result<T, OutputError>,
+) -> Result<T, Failure> {
     let profile = args.target.as_deref().filter(|target| !target.contains("://")).map(Path::new);
     let reads: Vec<&Path> = profile.into_iter().chain(args.waivers.as_deref()).collect();
-    match outputs::may_write_run(&args.out, &report::names(), &reads) {
-        Err(OutputError::InDoubt { .. }) if args.force || args.resume.is_some() => Ok(()),
-        Err(error @ OutputError::InDoubt { .. }) => {
-            Err(Failure::input(format!("{error}; --force gives it up and begins anew")))
+    of(Files { reports: &report::names(), reads: &reads }).map_err(|error| match error {
+        OutputError::InDoubt { .. } => {
+            Failure::input(format!("{error}; --force gives it up and begins anew"))
         }
-        done => done.map_err(Failure::input),
-    }
+        error => Failure::input(error),
+    })
+}
+
+fn doubt(args: &Run) -> Doubt {
+    if args.force { Doubt::GiveUp } else { Doubt::Fail }
 }
 
 /// What a command line says to ask the same again, whatever the record says beside it: the target, the cases
@@ -251,22 +264,6 @@ fn arguments(args: &Run, target: Vec<String>, seed: u64) -> Vec<String> {
         arguments.push("--allow-production".to_owned());
     }
     arguments
-}
-
-/// The file of a record in this folder. Where there can be none, nothing was sent, and nothing is left.
-fn create(record: &Path, out: &Path) -> Result<File, Failure> {
-    File::create(record).map_err(|error| {
-        drop(journal::forget(out));
-        cannot_write(record, &error)
-    })
-}
-
-/// Removes what another run left that is not written over.
-fn make_room(out: &Path, has_base: bool) -> io::Result<()> {
-    part::remove(out)?;
-    let record = out.join(outputs::RECORD);
-    // It may be the one that this run is compared with, and is read on while this run goes on.
-    if has_base && record.is_file() { fs::remove_file(&record) } else { Ok(()) }
 }
 
 /// The record of an earlier run, which can be read to its end.

@@ -66,7 +66,7 @@ pub fn events(
     tool: String,
     arguments: Vec<String>,
 ) -> (Vec<Event>, Exit) {
-    let mut events = vec![Event::RunStarted(RunStarted {
+    let start = RunStarted {
         format: RunStarted::FORMAT,
         tool,
         target: format!("the client of {}", recorded.start.target),
@@ -81,9 +81,11 @@ pub fn events(
         quality: Some(format!("{}.", Statement::of(ticked))),
         waivers_sha256: None,
         ..recorded.start.clone()
-    })];
+    };
     let cases: Vec<Case<'_>> = ticked.iter().map(|ticked| Case { ticked, recorded, file: plan.0 }).collect();
     let mut totals = Totals::default();
+    totals.start(&start);
+    let mut events = vec![Event::RunStarted(start)];
     let mut told = BTreeSet::new();
     for case in &cases {
         let clause = case.clause();

@@ -7,7 +7,7 @@
 use std::{
     collections::BTreeMap,
     fs::File,
-    io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write},
+    io::{self, BufRead, BufWriter, Read, Seek, Write},
     path::Path,
 };
 
@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use xs2aspec_record::{
     Entry, Event, Exit, HashChain, ReadError, RecordReader, Role, Verdict,
     digest::{measured, sha256},
+    lines::{NextLine, read_line},
 };
 use xs2aspec_report::{
     demanded,
@@ -23,7 +24,10 @@ use xs2aspec_report::{
     summary::RunSummary,
 };
 
-use crate::envelope::{EnvelopeError, SigningKey};
+use crate::{
+    envelope::{EnvelopeError, SigningKey},
+    slice::Slice,
+};
 
 /// The record, as it stands in the folder of a run.
 pub const RECORD: &str = "record.jsonl";
@@ -53,11 +57,6 @@ pub enum BundleError {
     /// The record is none, or cannot be read.
     #[error(transparent)]
     Record(#[from] ReportsError),
-    /// Somebody changed the record.
-    #[error(
-        "the record was changed after the run had written it: its lines do not come to the hash chain in its last line"
-    )]
-    Changed,
     /// The run has not come to its end.
     #[error("the run did not come to its end: `run --resume` goes on with it")]
     Unfinished,
@@ -88,23 +87,21 @@ pub fn bundle(
     key: &SigningKey,
     out: impl Write,
 ) -> Result<u64, BundleError> {
-    let open = || RecordReader::open(record);
-    let mut reader = open()?.with_chain();
-    let summary = stream::summary(&mut reader)?;
-    if reader.is_changed() {
-        return Err(BundleError::Changed);
-    }
+    let file = File::open(record)?;
+    let open = || RecordReader::new(Slice::whole(&file).buffered());
+    let summary = stream::summary(&mut open())?;
     if summary.finish().is_none() {
         return Err(BundleError::Unfinished);
     }
-    let contents = Contents::read(open()?).map_err(ReportsError::from)?;
+    let contents = Contents::read(open()).map_err(ReportsError::from)?;
+    let chain = chain(Slice::whole(&file).buffered())?;
     let mut members = vec![
-        Member::of_file(RECORD, File::open(record)?)?,
-        Member::of_file(CHAIN, chain(BufReader::new(File::open(record)?))?)?,
+        Member::of_file(RECORD, file.try_clone()?)?,
+        Member::of_file(CHAIN, chain)?,
         Member::of_text(PROFILE, profile(&summary)),
         Member::of_text(DIGESTS, contents.digests(&summary, program)),
     ];
-    for (report, file) in drawn(open()?, &summary, &Report::ALL)? {
+    for (report, file) in drawn(open(), &summary, &Report::ALL)? {
         members.push(Member::of_file(report.file(), file)?);
     }
     members.push(Member::of_text(PUBLIC_KEY, key.public()?.pem()));
@@ -152,7 +149,7 @@ pub fn append<W: Write>(
     length: u64,
     content: impl Read,
 ) -> io::Result<()> {
-    archive.append(&header(name, length)?, content)
+    archive.append(&header(name, length)?, content.take(length))
 }
 
 /// The header of a member.
@@ -209,9 +206,8 @@ pub fn names() -> Vec<&'static str> {
 fn chain(mut record: impl BufRead) -> io::Result<File> {
     let mut out = BufWriter::new(tempfile::tempfile()?);
     let (mut chain, mut line) = (HashChain::default(), Vec::new());
-    while record.read_until(b'\n', &mut line)? > 0 {
+    while read_line(&mut record, &mut line)? == NextLine::Line {
         writeln!(out, "{}", chain.add(&line))?;
-        line.clear();
     }
     out.into_inner().map_err(io::IntoInnerError::into_error)
 }

@@ -6,6 +6,7 @@
 
 pub mod bundle;
 pub mod envelope;
+mod slice;
 pub mod verify;
 
 /// The records that the tests of reports are made with.

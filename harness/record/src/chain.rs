@@ -1,12 +1,12 @@
-//! The hash chain over the lines of a record: whoever changes, drops or adds a line changes every link after
-//! it.
+//! The hash chain over the lines of a record. A line that is changed, dropped or added changes every later link,
+//! and the last line carries a link that covers all of them, itself included.
 
 use sha2::{Digest, Sha256};
 
 use crate::digest::hex;
 
-/// The chain, as far as lines were added. Each link is SHA-256, in hex, over the link before and the line
-/// with its end; the first line has no link before it.
+/// The chain over the lines that were added so far. Each link is SHA-256, in hex, over the link before and the
+/// line with its end. The first line has no link before it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HashChain {
     link: String,
@@ -15,13 +15,69 @@ pub struct HashChain {
 impl HashChain {
     /// Adds a line, with its end, and returns its link.
     pub fn add(&mut self, line: &[u8]) -> &str {
-        let hash = Sha256::new().chain_update(&self.link).chain_update(line);
-        self.link = hex(&hash.finalize());
+        self.link = self.next(line);
         &self.link
     }
 
-    /// The last link.
+    /// Returns the last link.
     pub fn link(&self) -> &str {
         &self.link
+    }
+
+    /// Appends the member `chain` to a JSON object, which is the last line of a record without its end: the link
+    /// that the object would have without that member.
+    pub fn seal(&self, object: &mut Vec<u8>) {
+        let link = self.next(object);
+        object.pop();
+        object.extend_from_slice(seal(&link).as_bytes());
+    }
+
+    /// Returns true if [`Self::seal`] made this line, with or without its end.
+    pub fn is_sealed(&self, line: &[u8]) -> bool {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let Some(at) = line.len().checked_sub(seal("").len() + LINK) else { return false };
+        let (before, found) = line.split_at(at);
+        let link = self.next(&[before, b"}"].concat());
+        found == seal(&link).as_bytes()
+    }
+
+    fn next(&self, line: &[u8]) -> String {
+        hex(&Sha256::new().chain_update(&self.link).chain_update(line).finalize())
+    }
+}
+
+/// Characters of a link.
+const LINK: usize = 64;
+
+/// The end of a sealed line.
+fn seal(link: &str) -> String {
+    format!(",\"chain\":\"{link}\"}}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seal_covers_its_own_line_and_all_before() {
+        let chain = |before: &[&[u8]]| {
+            let mut chain = HashChain::default();
+            before.iter().for_each(|line| drop(chain.add(line).to_owned()));
+            chain
+        };
+        let own = chain(&[b"one\n", b"two\n"]);
+        let mut line = br#"{"exit":1}"#.to_vec();
+        own.seal(&mut line);
+        assert!(own.is_sealed(&line) && own.is_sealed(&[&line[..], b"\n"].concat()));
+        for other in [chain(&[b"one\n"]), chain(&[b"two\n", b"one\n"]), chain(&[b"one\ntwo\n"]), chain(&[])] {
+            // A link covers bytes, and not where lines end: the reader of lines sees to that.
+            assert_eq!(other.is_sealed(&line), other == own, "{other:?}");
+        }
+        for at in 0..line.len() {
+            let mut edited = line.clone();
+            edited[at] ^= 1;
+            assert!(!own.is_sealed(&edited), "byte {at}");
+        }
+        assert!(!own.is_sealed(b"") && !own.is_sealed(br#"{"exit":1}"#));
     }
 }

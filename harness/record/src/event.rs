@@ -147,14 +147,24 @@ pub struct RunStarted {
 
 impl RunStarted {
     /// The format that this version writes. It reads format 1 as well, which has no `answer-checks`, format
-    /// 2, which has no `document`, and format 3, which has no `order-of-time`.
-    pub const FORMAT: u32 = 4;
+    /// 2, which has no `document`, format 3, which has no `order-of-time`, and format 4, whose `chain` does not
+    /// cover the last line.
+    pub const FORMAT: u32 = 5;
+    /// The first format in which each finished run has a `chain`.
+    pub const CHAINED: u32 = 4;
+    /// The first format whose `chain` covers the last line as well.
+    pub const SEALED: u32 = 5;
     /// The oldest format that this version reads.
     pub const OLDEST: u32 = 1;
 
     /// Whether all cases were to be asked, in this part and others: a finding that is not there then is none.
     pub fn is_whole(&self) -> bool {
         self.only.is_empty() && self.skip.is_empty() && self.depth != "quick"
+    }
+
+    /// Returns the address of a target that the command line named. The built-in bank has another one each time.
+    pub fn named_address(&self) -> Option<&str> {
+        self.arguments.iter().any(|argument| argument == "--target").then_some(self.base_url.as_str())
     }
 
     /// Where the target is, if its name does not say that already.
@@ -450,8 +460,8 @@ pub struct RunFinished {
     pub times: Times,
     /// The exit code, as [`crate::Exit`] defines it.
     pub exit: u8,
-    /// The link of the hash chain ([`crate::HashChain`]) of the line before this one. [`crate::RecordWriter`]
-    /// writes it.
+    /// The link of the hash chain ([`crate::HashChain`]) of this line without this member.
+    /// [`crate::RecordWriter`] writes it, behind all others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chain: Option<String>,
 }

@@ -15,10 +15,12 @@
 //! - [`order_of_time`]: what depends on what else was asked.
 //! - [`totals`]: the one count of verdicts from which exit code, `JUnit` and summaries are taken.
 //! - [`waiver`]: what has come of a waiver.
+//! - [`lines`]: reading lines of a bounded length.
 //! - [`writer`]: writing `record.jsonl`, in order, with its hash [`chain`]; [`reader`]: reading it, entry by
-//!   entry.
+//!   entry; [`read_error`]: why it is not read.
 //! - [`case_events`]: the order of a record; [`part`]: the record of a run that goes on.
 //! - [`outputs`]: which files a command may write, and how.
+//! - [`run_folder`]: one command at a time writes into the folder of a run.
 //! - [`journal`]: what was about to be sent, for a run that is killed.
 
 pub mod case_events;
@@ -33,10 +35,13 @@ pub mod exit;
 pub mod finding_id;
 pub mod journal;
 pub mod level;
+pub mod lines;
 pub mod order_of_time;
 pub mod outputs;
 pub mod part;
+pub mod read_error;
 pub mod reader;
+pub mod run_folder;
 pub mod stopwatch;
 pub mod times;
 pub mod totals;
@@ -58,7 +63,9 @@ pub use exit::Exit;
 pub use journal::Journal;
 pub use level::{ClauseLevel, Level, LevelRule, LevelSource};
 pub use order_of_time::{AskedAlone, Earlier, OrderOfTime, RefusedSince, Repeated};
-pub use reader::{ReadError, RecordReader, read};
+pub use read_error::ReadError;
+pub use reader::{RecordReader, read};
+pub use run_folder::RunFolder;
 pub use stopwatch::Stopwatch;
 pub use times::{OperationTimes, SlowFor, Times};
 pub use totals::Totals;

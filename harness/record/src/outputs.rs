@@ -9,12 +9,13 @@ use std::{
 
 use tempfile::{Builder, NamedTempFile};
 
-use crate::journal;
-
 pub use crate::journal::RECORD;
 
 /// The record of a run while a new one is written that takes its place.
 pub const PART: &str = "record.jsonl.part";
+
+/// What the record of a run begins with.
+pub(crate) const RECORD_BEGINS: &[u8] = b"{\"event\":\"run-started\"";
 
 /// Bytes at the beginning of a file in which a key is looked for.
 const LOOKED_AT: u64 = 64 * 1024;
@@ -37,6 +38,20 @@ pub enum OutputError {
         path: PathBuf,
         /// What stands there.
         what: &'static str,
+    },
+    /// Another command writes a run there.
+    #[error("{}: another command writes into this folder: wait until it ends, or name another folder", folder.display())]
+    Busy {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The system.
+    #[error("{}: cannot be written: {error}", path.display())]
+    Write {
+        /// What cannot be written.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
     },
     /// A run that did not come to its end, with cases of which nobody knows whether they made anything.
     #[error(
@@ -62,20 +77,18 @@ pub fn may_write(path: &Path, reads: &[&Path]) -> Result<(), OutputError> {
     }
 }
 
-/// Whether a command that reads these files may write a run into this folder: its record, which may take the
-/// place of another one, and reports of these names.
-pub fn may_write_run(folder: &Path, reports: &[&str], reads: &[&Path]) -> Result<(), OutputError> {
-    for name in [RECORD, PART, journal::FILE] {
-        is_no_input(&folder.join(name), reads)?;
+/// Returns an error if a file that is to hold a part of a run holds something else, by whatever name or link: what
+/// runs write begins so.
+pub(crate) fn holds_nothing_else(path: &Path, begins: &[u8]) -> Result<(), OutputError> {
+    let start = start_of(path).unwrap_or_default();
+    if start.is_empty() || start.starts_with(begins) {
+        return Ok(());
     }
-    reports.iter().try_for_each(|name| may_write(&folder.join(name), reads))?;
-    match journal::in_doubt(folder) {
-        0 => Ok(()),
-        cases => Err(OutputError::InDoubt { folder: folder.to_owned(), cases }),
-    }
+    let what = if is_key(&start) { "a private key" } else { "a file that no run wrote" };
+    Err(OutputError::Precious { path: path.to_owned(), what })
 }
 
-fn is_no_input(path: &Path, reads: &[&Path]) -> Result<(), OutputError> {
+pub(crate) fn is_no_input(path: &Path, reads: &[&Path]) -> Result<(), OutputError> {
     match reads.iter().find(|read| is_same(path, read)) {
         Some(read) => Err(OutputError::Input { path: path.to_owned(), read: (*read).to_owned() }),
         None => Ok(()),
@@ -86,8 +99,7 @@ fn is_no_input(path: &Path, reads: &[&Path]) -> Result<(), OutputError> {
 pub fn is_same(one: &Path, other: &Path) -> bool {
     #[cfg(unix)]
     {
-        use std::os::unix::fs::MetadataExt as _;
-        let id = |path: &Path| fs::metadata(path).ok().map(|file| (file.dev(), file.ino()));
+        let id = |path: &Path| fs::metadata(path).ok().map(|file| id(&file));
         id(one).is_some_and(|id_of_one| id(other) == Some(id_of_one))
     }
     #[cfg(not(unix))]
@@ -97,19 +109,50 @@ pub fn is_same(one: &Path, other: &Path) -> bool {
     }
 }
 
+/// Returns true if an open file still has this name: it may have been removed since. Elsewhere than on Unix an
+/// open file cannot be told from another one.
+pub(crate) fn is_still(file: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        let id = |file: io::Result<fs::Metadata>| file.ok().map(|file| id(&file));
+        id(file.metadata()).is_some_and(|own| id(fs::metadata(path)) == Some(own))
+    }
+    #[cfg(not(unix))]
+    {
+        _ = file;
+        path.exists()
+    }
+}
+
+#[cfg(unix)]
+fn id(file: &fs::Metadata) -> (u64, u64) {
+    use std::os::unix::fs::MetadataExt as _;
+    (file.dev(), file.ino())
+}
+
 /// What stands in a file that no command may write over.
 fn precious(path: &Path) -> Option<&'static str> {
-    // Devices and pipes hold nothing, and may not end.
+    let start = start_of(path)?;
+    if is_key(&start) {
+        return Some("a private key");
+    }
+    start.starts_with(RECORD_BEGINS).then_some("the record of a run")
+}
+
+/// Returns the first bytes of a regular file. Devices and pipes hold nothing, and may not end.
+fn start_of(path: &Path) -> Option<Vec<u8>> {
     if !fs::metadata(path).is_ok_and(|file| file.is_file()) {
         return None;
     }
     let mut start = Vec::new();
     File::open(path).ok()?.take(LOOKED_AT).read_to_end(&mut start).ok()?;
-    let has = |text: &str| start.windows(text.len()).any(|part| part == text.as_bytes());
-    if has("PRIVATE KEY-----") || is_key_in_der(&start) {
-        return Some("a private key");
-    }
-    start.starts_with(b"{\"event\":\"run-started\"").then_some("the record of a run")
+    Some(start)
+}
+
+/// Returns true if a file that begins so holds a private key.
+fn is_key(start: &[u8]) -> bool {
+    const PEM: &[u8] = b"PRIVATE KEY-----";
+    start.windows(PEM.len()).any(|part| part == PEM) || is_key_in_der(start)
 }
 
 /// Whether bytes begin as a private key in DER (PKCS#1, PKCS#8, SEC 1) or as PKCS#12 does: a sequence whose
@@ -306,32 +349,6 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn a_run_takes_the_place_of_one_that_ended_and_of_no_other() {
-        let folder = folder();
-        let path = |name: &str| folder.path().join(name);
-        let may = |reads: &[&Path]| {
-            may_write_run(folder.path(), &["report.html"], reads).map_err(|error| error.to_string())
-        };
-        assert_eq!(may(&[]), Ok(()));
-        fs::write(path(RECORD), STARTED).unwrap();
-        assert_eq!(may(&[]), Ok(()), "a record that nobody is about to go on with");
-        assert!(may(&[&path(RECORD)]).is_err() && may(&[&path("report.html")]).is_err());
-        fs::write(path(journal::FILE), "").unwrap();
-        assert_eq!(may(&[]), Ok(()), "it was killed, and nothing had been sent");
-        fs::write(path(journal::FILE), "{\"case\":\"a/b\",\"step\":\"request\"}\n").unwrap();
-        let said = may(&[]).unwrap_err();
-        assert!(
-            said.contains("1 of its cases may have made something at the target: `xs2aspec run --resume "),
-            "{said}"
-        );
-        fs::remove_file(path(RECORD)).unwrap();
-        assert_eq!(may(&[]).unwrap_err(), said, "without its record even more so");
-        fs::remove_file(path(journal::FILE)).unwrap();
-        fs::copy(path("key.pem"), path("junit.xml")).unwrap();
-        assert!(may_write_run(folder.path(), &["junit.xml"], &[]).is_err(), "a key by the name of a report");
     }
 
     #[test]

@@ -7,7 +7,8 @@ use crate::{
     case_events::Entry,
     event::Event,
     outputs::{Output, PART, RECORD},
-    reader::{ReadError, RecordReader},
+    read_error::ReadError,
+    reader::RecordReader,
     writer::RecordWriter,
 };
 

@@ -306,10 +306,18 @@ impl CaseVerdict {
         Some(if worst == Level::Deny { Verdict::Fail } else { Verdict::Warn })
     }
 
-    /// What in it speaks against itself, if anything does: a violation and a warning have findings of their
-    /// level, and nothing else has.
+    /// Returns what in it contradicts itself, if anything does. A violation and a warning have findings of their
+    /// level, and no other verdict has. What rests on an unconfirmed rejection is inconclusive, unless a finding
+    /// shows something else.
     pub fn contradiction(&self) -> Option<String> {
         let is_broken = matches!(self.verdict, Verdict::Fail | Verdict::Warn | Verdict::Waived);
+        if self.unconfirmed && !is_broken && self.verdict != Verdict::Inconclusive {
+            return Some(format!(
+                "the verdict of `{}` is `{}` and unconfirmed",
+                self.case,
+                self.verdict.word()
+            ));
+        }
         let found = match (self.by_findings(), self.findings.len()) {
             (None, _) if is_broken => "without a finding".to_owned(),
             (None, _) => return None,

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Writes events, one JSON line each, and flushes after every verdict so that a killed run leaves a readable
-/// record. The last line carries the link of the hash chain up to the line before it.
+/// record. The last line carries the link of the hash chain up to it.
 #[derive(Debug)]
 pub struct RecordWriter<W: Write> {
     out: W,
@@ -26,9 +26,9 @@ impl<W: Write> RecordWriter<W> {
     pub fn write(&mut self, event: &Event) -> io::Result<()> {
         self.line.clear();
         if let Event::RunFinished(finished) = event {
-            let chain = Some(self.chain.link().to_owned());
-            let finished = Event::RunFinished(RunFinished { chain, ..finished.clone() });
+            let finished = Event::RunFinished(RunFinished { chain: None, ..finished.clone() });
             serde_json::to_writer(&mut self.line, &finished)?;
+            self.chain.seal(&mut self.line);
         } else {
             serde_json::to_writer(&mut self.line, event)?;
         }

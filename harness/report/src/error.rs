@@ -72,4 +72,22 @@ pub enum RunError {
         /// Counts of the verdicts.
         found: Box<Counts>,
     },
+    /// The exit code of `run-finished` is not that of the verdicts.
+    #[error(
+        "`run-finished` says exit {said}, and the verdicts come to exit {found}, so that the record was edited"
+    )]
+    Exit {
+        /// Exit code of `run-finished`.
+        said: u8,
+        /// Exit code of the verdicts.
+        found: u8,
+    },
+    /// A waived case that no waiver names.
+    #[error(
+        "the case `{case}` is waived, and `run-finished` has no waiver in force that names it, so that the record was edited"
+    )]
+    NotWaived {
+        /// The case.
+        case: String,
+    },
 }

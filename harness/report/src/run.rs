@@ -82,7 +82,7 @@ impl Run {
 
 #[cfg(test)]
 mod tests {
-    use xs2aspec_record::{Exit, Verdict};
+    use xs2aspec_record::{Exit, RunFinished, Verdict, WaiverState};
 
     use super::*;
     use crate::sample::{self, Sample};
@@ -143,5 +143,38 @@ mod tests {
         expected the record to carry the clause `basket.mix` of the case `basket.mix/periodic`, found none
         expected the verdicts that `run-finished` counts (pass 4, fail 1, inconclusive 1, not-applicable 1, observed 1, error 1), found pass 3, fail 1, inconclusive 1, not-applicable 1, observed 1, error 1
         ");
+    }
+    #[test]
+    fn what_the_end_says_follows_from_the_verdicts() {
+        let ended = |mut events: Vec<Event>, edit: &dyn Fn(&mut RunFinished)| {
+            let Some(Event::RunFinished(finished)) = events.last_mut() else { panic!("a run that ended") };
+            edit(finished);
+            Run::of(&events).err()
+        };
+        let mixed = || sample::mixed();
+        assert_eq!(ended(mixed(), &|_| {}), None);
+        assert_eq!(ended(mixed(), &|end| end.exit = 0), Some(RunError::Exit { said: 0, found: 1 }));
+        // A run that lost cases does not say that it conforms.
+        let mut lost = Sample::new(2);
+        lost.verdict("periodic.months/one", Verdict::Pass);
+        assert_eq!(ended(lost.finished(), &|end| end.exit = 0), Some(RunError::Exit { said: 0, found: 3 }));
+        let mut stopped = Sample::new(1);
+        stopped.verdict("periodic.months/one", Verdict::Pass);
+        let goes_on = |end: &mut RunFinished| end.stopped_early = false;
+        assert_eq!(ended(stopped.stopped_early(), &goes_on), Some(RunError::Exit { said: 3, found: 0 }));
+        // A waived violation is one that a waiver in force names.
+        let waived = || {
+            let mut sample = Sample::new(1);
+            let verdict = sample.verdict("periodic.months/one", Verdict::Fail);
+            (verdict.verdict, verdict.reason) = (Verdict::Waived, Some("known".into()));
+            sample.finished()
+        };
+        let case = || "periodic.months/one".to_owned();
+        assert_eq!(ended(waived(), &|_| {}), None);
+        assert_eq!(ended(waived(), &|end| end.waivers.clear()), Some(RunError::NotWaived { case: case() }));
+        let other = |end: &mut RunFinished| end.waivers[0].cases[0].push('x');
+        assert_eq!(ended(waived(), &other), Some(RunError::NotWaived { case: case() }));
+        let expired = |end: &mut RunFinished| end.waivers[0].state = WaiverState::Expired;
+        assert_eq!(ended(waived(), &expired), Some(RunError::Exit { said: 0, found: 1 }));
     }
 }

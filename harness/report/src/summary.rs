@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, btree_map};
 use xs2aspec_record::{
     CaseEvents, CaseVerdict, Changes, ClauseState, ClauseText, Demanded, DocumentText, Entry, Event, Exit,
     Level, OrderOfTime, Resumed, Role, RunFinished, RunStarted, Strength, TargetProfile, Totals, Verdict,
-    WaiverSeen,
+    WaiverSeen, WaiverState,
 };
 
 use crate::{
@@ -28,6 +28,8 @@ pub struct RunSummary {
     broken: BTreeSet<String>,
     /// Clauses that selected cases warn of.
     warned: BTreeSet<String>,
+    /// Cases that are waived, controls among them.
+    waived: BTreeSet<String>,
     /// Controls of the cases that fail or warn.
     controls: BTreeSet<String>,
     /// What was seen where the document leaves the target free.
@@ -117,6 +119,7 @@ impl RunSummary {
             totals,
             broken: BTreeSet::new(),
             warned: BTreeSet::new(),
+            waived: BTreeSet::new(),
             controls: BTreeSet::new(),
             observations: 0,
             profile: None,
@@ -217,6 +220,9 @@ impl RunSummary {
             case: verdict.case.clone(),
         })?;
         self.totals.add(verdict, clause.strength);
+        if verdict.verdict == Verdict::Waived {
+            self.waived.insert(verdict.case.clone());
+        }
         match &verdict.control {
             Some(control) if control.accepted => self.accepted += 1,
             Some(_) => self.refused += 1,
@@ -252,13 +258,26 @@ impl RunSummary {
         }
     }
 
-    /// Holds the verdicts that were counted against those of `run-finished`.
+    /// Holds what `run-finished` says against the verdicts: it can be computed again from them.
     fn check(&self) -> Result<(), RunError> {
+        let Some(finish) = &self.finish else { return Ok(()) };
         let found = self.totals.counts();
-        match &self.finish {
-            Some(finish) if finish.counts != found => {
-                Err(RunError::Counts { counted: Box::new(finish.counts), found: Box::new(found) })
-            }
+        if finish.counts != found {
+            return Err(RunError::Counts { counted: Box::new(finish.counts), found: Box::new(found) });
+        }
+        // Other formats had other rules.
+        if self.start.format < RunStarted::SEALED {
+            return Ok(());
+        }
+        let found = self.exit().code();
+        if finish.exit != found {
+            return Err(RunError::Exit { said: finish.exit, found });
+        }
+        let in_force = finish.waivers.iter().filter(|waiver| waiver.state == WaiverState::InForce);
+        let named: BTreeSet<&String> = in_force.flat_map(|waiver| &waiver.cases).collect();
+        let is_red = finish.waivers.iter().any(WaiverSeen::is_red);
+        match self.waived.iter().find(|case| !named.contains(case)) {
+            Some(case) if !is_red => Err(RunError::NotWaived { case: case.clone() }),
             _ => Ok(()),
         }
     }

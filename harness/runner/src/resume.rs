@@ -144,7 +144,11 @@ impl PreviousRun {
     /// Whether the session and the plan are those of the earlier part.
     pub fn fits(&self, session: &Session, plan: &Plan<'_>, waivers: &WaiversFile) -> Result<(), ResumeError> {
         let start = &self.start;
+        // The built-in bank has another address each time.
+        let address = start.named_address().map(|before| (before, session.profile().base_url.as_str()));
+        let (before, now) = address.unwrap_or_default();
         let same = [
+            ("address of the target", before.to_owned(), now.to_owned()),
             ("version of xs2aspec", start.tool.clone(), crate::run::tool()),
             ("document", start.document_sha256.clone(), session.suite().spec().document.sha256()),
             ("case files", start.suite_sha256.clone(), session.suite().tree().sha256()),

@@ -2,14 +2,17 @@
 
 use std::{
     fs::File,
-    io::{self, BufReader, Read, Seek, SeekFrom, Take},
-    path::{Path, PathBuf},
+    io::{self, BufReader, Read},
+    path::Path,
 };
 
-use xs2aspec_record::{RecordReader, digest::measured};
+use xs2aspec_record::{RecordReader, digest::measured, lines::LONGEST};
 use xs2aspec_report::text;
 
-use crate::bundle::{CHAIN, DIGESTS, LARGEST, PROFILE, PUBLIC_KEY, RECORD, STATEMENT, header};
+use crate::{
+    bundle::{CHAIN, DIGESTS, LARGEST, PROFILE, PUBLIC_KEY, RECORD, STATEMENT, header},
+    slice::Slice,
+};
 
 /// Why a file is not looked at.
 #[derive(Debug, thiserror::Error)]
@@ -35,13 +38,10 @@ const KINDS: [(&[u8], &str); 6] = [
     (b"7z\xbc\xaf\x27\x1c", "7z"),
 ];
 
-/// Bytes of a member that is read whole. Records and reports are not.
-const WHOLE: u64 = 1 << 28;
-
 /// The members of a bundle, where they stand and what they come to.
 #[derive(Debug)]
 pub struct Archive {
-    path: PathBuf,
+    file: File,
     pub(super) members: Vec<Member>,
     /// Why what comes after the last of them cannot be read.
     pub(super) error: Option<String>,
@@ -60,37 +60,24 @@ pub(super) struct Member {
 impl Archive {
     /// Reads an archive once. One that is too large is found before that.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
-        let mut file = File::open(path)?;
+        let file = File::open(path)?;
         let mut start = Vec::new();
-        file.by_ref().take(512).read_to_end(&mut start)?;
+        Slice::new(&file, 0, 512).read_to_end(&mut start)?;
         if let Some((_, kind)) = KINDS.iter().find(|(kind, _)| start.starts_with(kind)) {
             return Err(OpenError::Kind(kind));
         }
         if file.metadata()?.len() > LARGEST {
             return Err(OpenError::Large);
         }
-        file.rewind()?;
-        let mut archive = Self { path: path.to_owned(), members: Vec::new(), error: None };
-        if let Err(error) = archive.read_members(BufReader::new(file.take(LARGEST))) {
-            let place = archive.members.last();
+        let mut members = Vec::new();
+        let read = read_members(Slice::new(&file, 0, LARGEST).buffered(), &mut members);
+        let error = read.err().map(|error| {
+            let place = members.last();
             let place = place
                 .map_or("at its start".to_owned(), |last| format!("after `{}`", text::short(&last.name)));
-            archive.error = Some(format!("the archive {place}: {error}"));
-        }
-        Ok(archive)
-    }
-
-    fn read_members(&mut self, input: impl Read) -> io::Result<()> {
-        for entry in tar::Archive::new(input).entries()? {
-            let mut entry = entry?;
-            let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-            let (length, sha256) = measured(&mut entry)?;
-            if entry.size() != length {
-                return Err(io::Error::other(format!("`{}` is cut off", text::short(&name))));
-            }
-            self.members.push(Member { name, start: entry.raw_file_position(), length, sha256 });
-        }
-        Ok(())
+            format!("the archive {place}: {error}")
+        });
+        Ok(Self { file, members, error })
     }
 
     pub(super) fn member(&self, name: &str) -> Option<&Member> {
@@ -98,23 +85,22 @@ impl Archive {
     }
 
     /// The content of a member; nothing where it is missing.
-    pub(super) fn content(&self, name: &str) -> io::Result<BufReader<Take<File>>> {
-        let mut file = File::open(&self.path)?;
+    pub(super) fn content(&self, name: &str) -> BufReader<Slice<'_>> {
         let (start, length) = self.member(name).map_or((0, 0), |member| (member.start, member.length));
-        file.seek(SeekFrom::Start(start))?;
-        Ok(BufReader::with_capacity(1 << 16, file.take(length)))
+        Slice::new(&self.file, start, length).buffered()
     }
 
-    /// The content of a member that is small.
+    /// The content of a member that is small, and no longer than a line of a record. Records and reports are
+    /// read piece by piece.
     pub(super) fn whole(&self, name: &str) -> io::Result<Vec<u8>> {
         let mut content = Vec::new();
-        self.content(name)?.take(WHOLE).read_to_end(&mut content)?;
+        self.content(name).take(LONGEST).read_to_end(&mut content)?;
         Ok(content)
     }
 
     /// The record.
-    pub fn record(&self) -> io::Result<RecordReader<BufReader<Take<File>>>> {
-        self.content(RECORD).map(RecordReader::new)
+    pub fn record(&self) -> RecordReader<BufReader<impl Read + '_>> {
+        RecordReader::new(self.content(RECORD))
     }
 
     /// Whether the members are those that are expected, once each and in order, and nothing is besides.
@@ -146,20 +132,18 @@ impl Archive {
 
     /// Looks at each byte that is no content of a member: `bundle` writes them in one way only.
     fn frame(&self) -> io::Result<Option<String>> {
-        let mut file = BufReader::new(File::open(&self.path)?);
         let mut at = 0;
         for Member { name, start, length, .. } in &self.members {
             let header = header(name, *length)?;
-            if let Some(byte) = differing(&mut file, header.as_bytes())? {
+            if let Some(byte) = self.differing(at, header.as_bytes())? {
                 return Ok(Some(format!("the archive: byte {byte} of the header of `{name}` is another")));
             }
             if *start != at + 512 {
                 return Ok(Some(format!("the archive: `{name}` has more than one header")));
             }
             at = start + length;
-            file.seek(SeekFrom::Start(at))?;
             let padding = usize::try_from(length.next_multiple_of(512) - length).unwrap_or_default();
-            if let Some(byte) = differing(&mut file, &vec![0; padding])? {
+            if let Some(byte) = self.differing(at, &vec![0; padding])? {
                 return Ok(Some(format!(
                     "the archive: byte {}, between the end of `{name}` and the next member, is another",
                     at + byte
@@ -167,16 +151,32 @@ impl Archive {
             }
             at = start + length.next_multiple_of(512);
         }
-        let end =
-            differing(&mut file, &[0; 1024])?.or(if file.read(&mut [0])? > 0 { Some(1024) } else { None });
+        let is_longer = Slice::new(&self.file, at + 1024, 1).read(&mut [0])? > 0;
+        let end = self.differing(at, &[0; 1024])?.or(is_longer.then_some(1024));
         Ok(end.map(|byte| format!("the archive: byte {}, after the last member, is another", at + byte)))
+    }
+
+    /// Returns the first byte from here on that is not the expected one, if any is; one that is missing is another
+    /// too.
+    fn differing(&self, start: u64, expected: &[u8]) -> io::Result<Option<u64>> {
+        let mut found = Vec::new();
+        Slice::new(&self.file, start, expected.len() as u64).read_to_end(&mut found)?;
+        let at = expected.iter().zip(&found).position(|(expected, found)| expected != found);
+        Ok(at.or((found.len() < expected.len()).then_some(found.len())).map(|at| at as u64))
     }
 }
 
-/// The first byte of the input that is not the expected one, if any is; one that is missing is another too.
-fn differing(input: &mut impl Read, expected: &[u8]) -> io::Result<Option<u64>> {
-    let mut found = Vec::new();
-    input.take(expected.len() as u64).read_to_end(&mut found)?;
-    let at = expected.iter().zip(&found).position(|(expected, found)| expected != found);
-    Ok(at.or((found.len() < expected.len()).then_some(found.len())).map(|at| at as u64))
+/// Reads the members of an archive as far as it can be read. Headers that only say something of the next member
+/// are members themselves: `bundle` writes none, and a name may be as long as the file.
+fn read_members(input: impl Read, members: &mut Vec<Member>) -> io::Result<()> {
+    for entry in tar::Archive::new(input).entries()?.raw(true) {
+        let mut entry = entry?;
+        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        let (length, sha256) = measured(&mut entry)?;
+        if entry.size() != length {
+            return Err(io::Error::other(format!("`{}` is cut off", text::short(&name))));
+        }
+        members.push(Member { name, start: entry.raw_file_position(), length, sha256 });
+    }
+    Ok(())
 }

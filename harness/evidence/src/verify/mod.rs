@@ -6,7 +6,10 @@ mod archive;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use serde_json::Value;
-use xs2aspec_record::{Exit, HashChain, ReadError};
+use xs2aspec_record::{
+    Exit, HashChain, ReadError,
+    lines::{NextLine, read_line},
+};
 use xs2aspec_report::{
     format::Report,
     stream::{self, ReportsError},
@@ -30,6 +33,8 @@ pub struct Verified {
     pub proven: Vec<String>,
     /// What is not.
     pub not_proven: Vec<String>,
+    /// True if a key that the caller trusts signed the bundle. Nothing is proven otherwise.
+    pub is_trusted: bool,
     /// What the record says of the run as a whole, if it can be read.
     pub summary: Option<RunSummary>,
 }
@@ -46,17 +51,20 @@ pub fn verify(archive: &Archive, trusted: Option<&PublicKey>, own: &Program) -> 
     }
     let changed = digests(archive, statement.as_ref(), &mut verified);
     let is_chained = chain(archive, &changed, &mut verified.broken)?;
-    let mut record = archive.record()?.with_chain();
-    match stream::summary(&mut record) {
+    match stream::summary(&mut archive.record()) {
         Ok(summary) => {
-            if is_chained && record.is_changed() {
-                verified.broken.push(format!("{RECORD}: it was changed after the run had written it"));
-            }
-            content(archive, &summary, statement.as_ref(), own, changed, &mut verified)
+            content(archive, &summary, statement.as_ref(), own, &changed, &mut verified)
                 .map_err(|error| OpenError::Read(io::Error::other(error)))?;
             verified.summary = Some(summary);
         }
+        // The line that was changed is named already.
+        Err(ReportsError::Record(ReadError::Chain { .. })) if !is_chained => {}
         Err(error) => verified.broken.push(format!("{RECORD}: {error}")),
+    }
+    for name in changed {
+        if !verified.broken.iter().any(|broken| broken.starts_with(&format!("{name}: "))) {
+            verified.broken.push(format!("{name}: it is not the file that was signed"));
+        }
     }
     Ok(verified)
 }
@@ -101,7 +109,8 @@ fn signature(
             if brought.as_ref().is_ok_and(|brought| brought.id() != id) {
                 verified.broken.push(format!("{PUBLIC_KEY}: it is not the key that signed the statement"));
             }
-            if trusted.is_some() {
+            verified.is_trusted = trusted.is_some();
+            if verified.is_trusted {
                 verified.proven.push(format!(
                     "the key that you trust, {id} ({scheme}), signed the statement; {PUBLIC_KEY} is that key"
                 ));
@@ -139,19 +148,17 @@ fn digests(archive: &Archive, statement: Option<&Value>, verified: &mut Verified
     changed
 }
 
-/// Follows the hash chain through the record. Whether it holds.
+/// Follows the hash chain through the record. Returns true if it holds.
 fn chain(archive: &Archive, changed: &[String], broken: &mut Vec<String>) -> io::Result<bool> {
-    let (mut record, mut links) = (archive.content(RECORD)?, archive.content(CHAIN)?);
+    let (mut record, mut links) = (archive.content(RECORD), archive.content(CHAIN));
     let (mut chain, mut line, mut found) = (HashChain::default(), Vec::new(), Vec::new());
     for number in 1.. {
-        line.clear();
-        found.clear();
-        let is_end = record.read_until(b'\n', &mut line)? == 0;
-        links.read_until(b'\n', &mut found)?;
-        if is_end && found.is_empty() {
+        let next = (read_line(&mut record, &mut line)?, read_line(&mut links, &mut found)?);
+        if next == (NextLine::End, NextLine::End) {
             break;
         }
-        if is_end || found.strip_suffix(b"\n") != Some(chain.add(&line).as_bytes()) {
+        let is_whole = next == (NextLine::Line, NextLine::Line);
+        if !is_whole || found.strip_suffix(b"\n") != Some(chain.add(&line).as_bytes()) {
             let is_changed = |name: &str| changed.iter().any(|other| other == name);
             broken.push(if is_changed(CHAIN) && !is_changed(RECORD) {
                 format!("{CHAIN}: line {number} does not follow from the record")
@@ -170,16 +177,15 @@ fn content(
     summary: &RunSummary,
     statement: Option<&Value>,
     own: &Program,
-    changed: Vec<String>,
+    changed: &[String],
     verified: &mut Verified,
 ) -> Result<(), ReportsError> {
-    let record = || archive.record().map_err(ReadError::Io);
     let program = program(&archive.whole(DIGESTS).map_err(ReadError::Io)?);
     let is_own = program == *own;
-    let contents = Contents::read(record()?)?;
+    let contents = Contents::read(archive.record())?;
     let mut expected: Vec<(&str, Box<dyn Read>)> = Vec::new();
     let found = archive.whole(PROFILE).map_err(ReadError::Io)?;
-    let recorded = profile_of(archive.content(RECORD).map_err(ReadError::Io)?);
+    let recorded = profile_of(archive.content(RECORD)).map_err(ReadError::Io)?;
     if !serde_json::from_slice(&found).is_ok_and(|found: Value| found == recorded) {
         expected.push((PROFILE, Box::new(Cursor::new(bundle::profile(summary)))));
     }
@@ -187,17 +193,15 @@ fn content(
     if program.name == own.name {
         expected.push((DIGESTS, Box::new(Cursor::new(contents.digests(summary, &program)))));
         let known = Report::ALL.into_iter().filter(|report| archive.member(report.file()).is_some());
-        for (report, file) in bundle::drawn(record()?, summary, &known.collect::<Vec<_>>())? {
+        for (report, file) in bundle::drawn(archive.record(), summary, &known.collect::<Vec<_>>())? {
             expected.push((report.file(), Box::new(file)));
         }
     }
     let is_changed = |name: &str| changed.iter().any(|other| other == name);
     let mut others = Vec::new();
     for (name, expected) in expected {
-        let found = archive.content(name).map_err(ReadError::Io)?;
-        let Some(line) = differing_line(BufReader::new(expected), found).map_err(ReadError::Io)? else {
-            continue;
-        };
+        let line = differing_line(BufReader::new(expected), archive.content(name)).map_err(ReadError::Io)?;
+        let Some(line) = line else { continue };
         if !is_own && name != PROFILE && !is_changed(name) {
             others.push(name);
             continue;
@@ -207,12 +211,7 @@ fn content(
             verified.broken.push(format!("{name}: line {line} is not what the record says"));
         }
     }
-    for name in changed {
-        if !verified.broken.iter().any(|broken| broken.starts_with(&format!("{name}: "))) {
-            verified.broken.push(format!("{name}: it is not the file that was signed"));
-        }
-    }
-    if let Some(statement) = statement.filter(|_| verified.broken.is_empty()) {
+    if let Some(statement) = statement.filter(|_| verified.broken.is_empty() && changed.is_empty()) {
         let listed = listed(Some(statement));
         let members = listed.iter().filter(|name| *name != STATEMENT);
         let members = members.filter_map(|name| archive.member(name));
@@ -284,14 +283,17 @@ fn drawn_again(
 }
 
 /// The profile of a record as it stands there, whatever this version knows of it.
-fn profile_of(record: impl BufRead) -> Value {
-    let mut lines =
-        record.split(b'\n').map_while(Result::ok).filter_map(|line| serde_json::from_slice(&line).ok());
-    let mut profile: Value = lines.find(|line: &Value| line["event"] == "profile").unwrap_or_default();
-    if let Some(members) = profile.as_object_mut() {
-        members.remove("event");
+fn profile_of(mut record: impl BufRead) -> io::Result<Value> {
+    let mut line = Vec::new();
+    while read_line(&mut record, &mut line)? == NextLine::Line {
+        let event: Value = serde_json::from_slice(&line).unwrap_or_default();
+        if event["event"] == "profile" {
+            let mut profile = event;
+            profile.as_object_mut().and_then(|members| members.remove("event"));
+            return Ok(profile);
+        }
     }
-    profile
+    Ok(Value::Null)
 }
 
 fn program(digests: &[u8]) -> Program {

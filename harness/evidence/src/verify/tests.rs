@@ -278,15 +278,46 @@ fn a_record_that_was_changed_before_it_was_bundled_is_seen() {
         members[1].1 = links.collect::<String>().into_bytes();
         members[0].1 = record.into_bytes();
     });
+    let lines = read(&edited)[0].1.split(|byte| *byte == b'\n').count() - 1;
     let broken = verify(&edited, None, &tool()).broken;
-    assert!(
-        broken.contains(&"record.jsonl: it was changed after the run had written it".to_owned()),
-        "{broken:?}"
-    );
+    assert!(broken[0].starts_with(&format!("record.jsonl: line {lines} of the record: ")), "{broken:?}");
     // `bundle` does not sign it at all.
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join(RECORD);
     std::fs::write(&path, &read(&edited)[0].1).unwrap();
-    let error = bundle::bundle(&path, &tool(), &key, std::io::sink()).unwrap_err().to_string();
-    assert!(error.starts_with("the record was changed after the run had written it"), "{error}");
+    let error = bundle::bundle(&path, &tool(), &key, std::io::sink()).unwrap_err();
+    let is_chain = |error: &bundle::BundleError| matches!(error, bundle::BundleError::Record(ReportsError::Record(ReadError::Chain { line })) if *line == lines);
+    assert!(is_chain(&error), "{error}");
+}
+
+/// Who can swap the file meanwhile does not show two files.
+#[test]
+fn an_archive_is_the_file_that_was_opened() {
+    let key = ed25519();
+    let folder = tempfile::TempDir::new().unwrap();
+    let (path, other) = (folder.path().join("evidence.tar"), folder.path().join("other.tar"));
+    std::fs::write(&path, made(&sample::mixed(), &key)).unwrap();
+    std::fs::write(&other, made(&sample::hostile(), &key)).unwrap();
+    let archive = Archive::open(&path).unwrap();
+    std::fs::rename(&other, &path).unwrap();
+    let verified = super::verify(&archive, None, &tool()).unwrap();
+    assert_eq!(verified.broken, Vec::<String>::new());
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(super::verify(&archive, None, &tool()).unwrap().broken, Vec::<String>::new());
+}
+
+/// Headers that only say something of the next member are none that `bundle` writes.
+#[test]
+fn an_extended_header_is_a_member_that_does_not_belong_there() {
+    let bytes = made(&sample::mixed(), &ed25519());
+    let mut archive = tar::Builder::new(Vec::new());
+    for (number, (name, content)) in read(&bytes).iter().enumerate() {
+        if number == 1 {
+            let pax = [("comment", b"hidden".as_slice())];
+            archive.append_pax_extensions(pax).unwrap();
+        }
+        bundle::append(&mut archive, name, content.len() as u64, content.as_slice()).unwrap();
+    }
+    let broken = verify(&archive.into_inner().unwrap(), None, &tool()).broken.join("\n");
+    assert!(broken.contains("does not belong there"), "{broken}");
 }

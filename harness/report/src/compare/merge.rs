@@ -171,9 +171,12 @@ fn check(parts: &[Part]) -> Result<(), MergeError> {
             ("document", first.document_sha256.clone(), start.document_sha256.clone()),
             ("version of xs2aspec", first.tool.clone(), start.tool.clone()),
             ("target", first.target.clone(), start.target.clone()),
+            ("address of the target", address(first), address(start)),
             ("levels", levels(first), levels(start)),
             ("profile", first.profile_sha256.clone(), start.profile_sha256.clone()),
             ("fault", format!("{:?}", first.fault), format!("{:?}", start.fault)),
+            ("variations", first.variations.join(", "), start.variations.join(", ")),
+            ("waivers", waivers(first), waivers(start)),
             ("seed", first.seed.to_string(), start.seed.to_string()),
             ("depth", first.depth.clone(), start.depth.clone()),
             ("number of requests", format!("{:?}", first.requests), format!("{:?}", start.requests)),
@@ -201,6 +204,16 @@ fn check(parts: &[Part]) -> Result<(), MergeError> {
         }
     }
     Ok(())
+}
+
+/// The address that somebody named. The built-in bank has another one in each shard.
+fn address(start: &RunStarted) -> String {
+    start.named_address().unwrap_or("that of the built-in bank").to_owned()
+}
+
+/// The digest of the waivers.
+fn waivers(start: &RunStarted) -> String {
+    start.waivers_sha256.clone().unwrap_or_else(|| "none".to_owned())
 }
 
 /// The levels that somebody gave, in one line.

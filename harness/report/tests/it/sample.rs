@@ -3,7 +3,7 @@
 use xs2aspec_record::{
     Body, CaseEvents, CaseSource, CaseVerdict, ClauseText, ControlSeen, Counts, End, Event, Exchange, Exit,
     Finding, Level, Numbering, Place, Request, Response, Role, RunFinished, RunStarted, Stopwatch, Strength,
-    Times, Totals, Verdict,
+    Times, Totals, Verdict, WaiverSeen, WaiverState,
 };
 
 /// The failing case of [`hostile`].
@@ -166,6 +166,25 @@ impl Sample {
         stopwatch.finish()
     }
 
+    /// A waiver of all cases that are waived.
+    fn waivers(&self) -> Vec<WaiverSeen> {
+        let waived = self.verdicts.iter().filter(|verdict| verdict.verdict == Verdict::Waived);
+        let cases: Vec<String> = waived.map(|verdict| verdict.case.clone()).collect();
+        let waiver = WaiverSeen {
+            pattern: "*".into(),
+            findings: vec![],
+            owner: "team".into(),
+            reason: "known".into(),
+            ticket: "BANK-1".into(),
+            expires: "2031-01-31".into(),
+            place: "waivers.toml:1".into(),
+            state: WaiverState::InForce,
+            cases,
+            near: None,
+        };
+        Some(waiver).filter(|waiver| !waiver.cases.is_empty()).into_iter().collect()
+    }
+
     fn ended(&self, stopped_early: bool) -> Vec<Event> {
         let mut totals = Totals::default();
         totals.start(&self.start);
@@ -179,16 +198,21 @@ impl Sample {
             totals.add(verdict, clause.strength);
         }
         let counts: Counts = totals.counts();
+        let is_whole = !stopped_early && (self.start.drawn || counts.total() == self.start.cases);
+        let exit = match Exit::of(&totals) {
+            Exit::Conforms if !is_whole => Exit::CouldNotTell,
+            exit => exit,
+        };
         let mut events = self.killed();
         events.push(Event::RunFinished(RunFinished {
-            waivers: vec![],
+            waivers: self.waivers(),
             counts,
             exchanges: self.exchanges.len() as u64 + 2,
             asked_again: 0,
             retries: 1,
             micros: 2_500_000,
             stopped_early,
-            exit: Exit::of(&totals).code(),
+            exit: exit.code(),
             times: self.times(),
             chain: None,
         }));

@@ -190,6 +190,12 @@ impl Offered {
             Self::NotSaid => "not said",
         }
     }
+
+    /// Reads the word of a record.
+    fn of_word(word: &str) -> Self {
+        let all = [Self::Yes, Self::No, Self::Ask];
+        all.into_iter().find(|offered| offered.word() == word).unwrap_or(Self::NotSaid)
+    }
 }
 
 impl Profile {
@@ -320,7 +326,11 @@ impl Profile {
             paths: seen.paths.clone(),
             choices: seen.choices.clone(),
             levels: Vec::new(),
-            capabilities: BTreeMap::new(),
+            capabilities: seen
+                .capabilities
+                .iter()
+                .map(|(name, word)| (name.clone(), Offered::of_word(word)))
+                .collect(),
             rejected_is_refusal: seen.rejected_is_refusal,
             own_key: !seen.test_key,
             key: Key::Pem(TEST_KEY.to_owned()),

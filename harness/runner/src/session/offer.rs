@@ -3,6 +3,7 @@
 use std::sync::{Arc, PoisonError};
 
 use serde_json::{Value, json};
+use xs2aspec_record::Absence;
 use xs2aspec_suite::{Case, Expectation, ProfileSpec, RequestSpec, Signing, definition::Change, template};
 
 use super::{Session, Stop};
@@ -27,11 +28,7 @@ impl Session {
             match self.profile.capability(need) {
                 Offered::Yes => {}
                 Offered::No => return Err(self.absent(need)),
-                Offered::NotSaid => {
-                    let reason =
-                        format!("the target profile does not say whether it offers `{need}`; add {line}");
-                    return Err(Stop::not_said(reason, line));
-                }
+                Offered::NotSaid => return Err(self.not_said(need)),
                 Offered::Ask => {
                     if let Some(answer) = self.ask(need).await {
                         let reason = format!(
@@ -46,6 +43,12 @@ impl Session {
                 }
             }
         }
+        self.apart_from_needs(case)
+    }
+
+    /// Stops where the profile alone says that the target lacks what the case needs, capabilities that it names
+    /// apart.
+    fn apart_from_needs(&self, case: &Case) -> Result<(), Stop> {
         if self.is_its_control(case) {
             let reason = "the values of the target profile make it the request of its control";
             return Err(Stop::declared_absent(reason.to_owned()));
@@ -58,6 +61,38 @@ impl Session {
             Some(capability) => Err(self.absent(capability)),
             None => Ok(()),
         }
+    }
+
+    /// Returns why the profile alone says that a case, or one that it rests on, is not applicable. None if the
+    /// profile does not say that.
+    pub(crate) fn absence(&self, case: &Case) -> Option<Absence> {
+        let rests_on = [&case.same_as, &case.control].into_iter().flatten();
+        let own = self.own_absence(case).err().and_then(|stop| stop.absence);
+        own.or_else(|| rests_on.filter_map(|id| self.suite.case(id)).find_map(|case| self.absence(case)))
+    }
+
+    fn own_absence(&self, case: &Case) -> Result<(), Stop> {
+        for need in &case.needs {
+            match self.profile.capability(need) {
+                Offered::Yes | Offered::Ask => {}
+                Offered::No => return Err(self.absent(need)),
+                Offered::NotSaid => return Err(self.not_said(need)),
+            }
+        }
+        self.apart_from_needs(case)?;
+        let expected = case.expect.placeholders().into_iter();
+        let expected = expected.filter_map(|name| name.strip_prefix("target.").map(str::to_owned));
+        match values(case).into_iter().chain(expected).find(|value| self.profile.value(value).is_none()) {
+            Some(value) => Err(self.not_offered(&value)),
+            None => Ok(()),
+        }
+    }
+
+    /// A capability of which the profile says nothing, with the line to add.
+    fn not_said(&self, need: &str) -> Stop {
+        let line = self.spec().capability(need).map_or("", |capability| capability.add.as_str());
+        let reason = format!("the target profile does not say whether it offers `{need}`; add {line}");
+        Stop::not_said(reason, line)
     }
 
     /// Whether a request that must be refused differs from its control in values of its path alone, and the

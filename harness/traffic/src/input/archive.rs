@@ -4,8 +4,9 @@ use std::{fmt, io::Read};
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Deserializer as Json, Value};
+use xs2aspec_record::lines::LONGEST_WORDS;
 
-use super::{InputError, Masked, Piece, entry, surrogates::WithoutHalves};
+use super::{InputError, Masked, Piece, budget::Budget, entry, surrogates::WithoutHalves};
 
 /// Why the reading ended.
 enum Stop {
@@ -17,16 +18,19 @@ enum Stop {
 
 /// Reads an archive.
 pub fn read(name: &str, file: impl Read, take: &mut dyn FnMut(Piece) -> bool) -> Result<(), InputError> {
-    let mut state = State { take, number: 0, stop: None, found: false, is_of_a_run: true };
-    let mut json = Json::from_reader(WithoutHalves::new(file));
+    let budget = Budget::new();
+    let mut json = Json::from_reader(WithoutHalves::new(budget.of(file)));
+    let mut state = State { take, number: 0, stop: None, found: false, is_of_a_run: true, budget };
     let read = json.deserialize_any(Whole(&mut state)).and_then(|()| json.end());
-    let State { number, stop, found, .. } = state;
+    let State { number, stop, found, budget, .. } = state;
     let error = match (stop, read) {
         (Some(Stop::Wrong(number, what)), _) => (number, what),
         (None, Err(error)) => {
             let at = format!("line {}, column {}", error.line(), error.column());
             let what = if error.is_eof() {
                 format!("the archive ends in the middle ({at})")
+            } else if budget.is_used_up() {
+                format!("expected at most {LONGEST_WORDS}, found more ({at})")
             } else if error.is_io() {
                 return Err(InputError::File(name.to_owned(), error.into()));
             } else {
@@ -54,6 +58,8 @@ struct State<'a> {
     found: bool,
     /// Whether the archive of this program is that of a run, as long as it does not say otherwise.
     is_of_a_run: bool,
+    /// What each entry may still have.
+    budget: Budget,
 }
 
 impl State<'_> {
@@ -62,6 +68,7 @@ impl State<'_> {
     }
 
     fn entry(&mut self, value: &Value) {
+        self.budget.renew();
         match entry::traffic(self.number + 1, value) {
             Ok(traffic) => {
                 self.number += 1;

@@ -2,6 +2,7 @@
 //! their answers as they went over the wire.
 
 pub mod archive;
+mod budget;
 pub mod entry;
 pub mod pairs;
 pub mod recorded;

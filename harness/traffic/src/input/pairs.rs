@@ -8,13 +8,13 @@
 use std::io::{BufRead, Read};
 
 use chrono::{DateTime, Utc};
+use xs2aspec_record::lines::{LONGEST, LONGEST_WORDS};
 
 use super::{InputError, Piece};
 use crate::traffic::{Payload, Received, Sent, Traffic};
 
-/// The longest line and the longest body that are read.
+/// The longest line that is read.
 const MOST_LINE: u64 = 1 << 20;
-const MOST_BODY: u64 = 1 << 30;
 
 /// What stands between exchanges.
 const SEPARATOR: &[u8] = b"###";
@@ -32,11 +32,12 @@ pub fn read(
     now: DateTime<Utc>,
     take: &mut dyn FnMut(Piece) -> bool,
 ) -> Result<(), InputError> {
-    let mut lines = Lines { file, number: 0 };
+    let mut lines = Lines { file, number: 0, left: LONGEST };
     let mut number = 0;
     let mut next = lines.start().map_err(|what| wrong(name, 1, what))?;
     while let Some(line) = next {
         number += 1;
+        lines.left = LONGEST;
         let fail = |what: String| wrong(name, number, what);
         let (method, target) = start_of_request(&line)
             .ok_or_else(|| fail(format!("line {}: expected `METHOD PATH HTTP/1.1`", lines.number)))?;
@@ -109,10 +110,10 @@ fn length(headers: &[(String, String)]) -> Result<Option<u64>, String> {
         );
     }
     let Some((_, text)) = field("content-length") else { return Ok(None) };
-    let length = text.trim().parse().ok().filter(|length| *length <= MOST_BODY);
+    let length = text.trim().parse().ok().filter(|length| *length <= LONGEST);
     length
         .map(Some)
-        .ok_or_else(|| format!("expected a Content-Length of at most {MOST_BODY}, found another text"))
+        .ok_or_else(|| format!("expected a Content-Length of at most {LONGEST}, found another text"))
 }
 
 /// The URL of a request: its target, or that at its host. Traffic with banks is encrypted.
@@ -134,17 +135,23 @@ struct Lines<'a> {
     file: &'a mut dyn BufRead,
     /// Number of the line that was read last.
     number: u64,
+    /// Bytes that this exchange may still have.
+    left: u64,
 }
 
 impl Lines<'_> {
     /// The next line without its end; `None` at the end of the file.
     fn line(&mut self) -> Result<Option<Vec<u8>>, String> {
+        if self.left == 0 {
+            return Err(format!("expected at most {LONGEST_WORDS}, found more"));
+        }
         let mut line = Vec::new();
         let read = (&mut *self.file).take(MOST_LINE).read_until(b'\n', &mut line);
         let read = read.map_err(|error| format!("cannot be read: {error}"))?;
         if read == 0 {
             return Ok(None);
         }
+        self.left = self.left.saturating_sub(read as u64);
         self.number += 1;
         if read as u64 == MOST_LINE {
             return Err(format!("line {}: expected at most {MOST_LINE} bytes", self.number));
@@ -191,6 +198,7 @@ impl Lines<'_> {
 
     fn body(&mut self, length: u64) -> Result<Vec<u8>, String> {
         let mut body = Vec::new();
+        self.left = self.left.saturating_sub(length);
         let read = (&mut *self.file).take(length).read_to_end(&mut body);
         let read = read.map_err(|error| format!("cannot be read: {error}"))?;
         if read as u64 != length {

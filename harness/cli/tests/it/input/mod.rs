@@ -1,9 +1,11 @@
 //! What is typed and what lies about: command lines, files that are not written over, case files and keys
 //! that are none.
 
+mod bounded;
 mod case_files;
 mod clock;
 mod command_lines;
+mod one_writer;
 mod output_files;
 
 use std::path::Path;

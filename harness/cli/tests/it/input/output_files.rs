@@ -315,7 +315,7 @@ fn a_folder_belongs_to_the_run_that_writes_into_it() {
     }
     let (code, said) = run(&out, &[]);
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("another run writes into this folder"), "{said}");
+    assert!(said.contains("another command writes into this folder"), "{said}");
     let (code, said) = run(&folder.path().join("other"), &[]);
     assert_eq!(code, Some(0), "{said}");
     assert_eq!(first.wait().unwrap().code(), Some(0), "the first run is as it was");

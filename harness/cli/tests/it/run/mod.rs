@@ -2,6 +2,7 @@
 
 mod again;
 mod culprits;
+mod edits;
 mod entries;
 mod evidence;
 mod judgement;

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use xs2aspec_record::Verdict;
 use xs2aspec_reference::{Bank, Clock, Config};
 
-use crate::support::{REFERENCE, command, execute, printed, recorded};
+use crate::support::{REFERENCE, chained, command, execute, printed, recorded};
 
 const NOW: &str = "2030-01-31T12:00:00Z";
 
@@ -42,7 +42,7 @@ fn without_times(folder: &Path) -> String {
         text.push('\n');
     }
     assert!(times > 500, "{times} times in the record");
-    text
+    chained(&text)
 }
 
 /// A bank at this address, or at one that is free; the address, and the profile in a file of the folder.

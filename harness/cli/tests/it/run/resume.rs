@@ -300,7 +300,18 @@ async fn a_run_goes_on_only_as_it_began() {
     resumed(&["--waivers", "waivers.toml"]);
     fs::write(path("bank.toml"), profile.replace("NO1400004200179", "NO1400004200187")).unwrap();
     resumed(&[]);
+    // The same bank at another address: the record would say of both that they are the first.
+    let other = self::bank(([127, 0, 0, 1], 0).into()).await;
+    fs::write(path("bank.toml"), profile.replace(&bank.base_url(), &other.base_url())).unwrap();
+    resumed(&[]);
+    other.shutdown().await.unwrap();
     fs::write(path("bank.toml"), &profile).unwrap();
+    // A run that was killed, and of which somebody changed a line.
+    let killed = &record[..record.trim_end().rfind('\n').unwrap() + 1];
+    fs::write(path("out/record.jsonl"), killed.replacen("\"suite_sha256\":\"", "\"suite_sha256\":\"0", 1))
+        .unwrap();
+    resumed(&[]);
+    // One that ended, and of which somebody changed a line.
     fs::write(path("out/record.jsonl"), record.replacen("\"suite_sha256\":\"", "\"suite_sha256\":\"0", 1))
         .unwrap();
     resumed(&[]);
@@ -308,15 +319,48 @@ async fn a_run_goes_on_only_as_it_began() {
     resumed(&[]);
     fs::remove_file(path("out/record.jsonl")).unwrap();
     resumed(&[]);
+    assert_eq!(table.len(), 8);
     for (said, expected) in table.iter().zip([
         "error: the argument '--resume <DIR>' cannot be used with '--seed <N>'",
         "error: a run goes on with the same waivers: it began with `none`, and now it is `",
         "error: a run goes on with the same target profile: it began with `",
+        "error: a run goes on with the same address of the target: it began with `http://127.0.0.1:",
         "error: a run goes on with the same case files: it began with `0",
+        "error: out/record.jsonl: line ",
         "error: out/record.jsonl: the record does not begin with `run-started`",
         "error: out/record.jsonl: cannot be read: ",
     ]) {
         assert!(said.starts_with(expected), "{said}");
     }
     bank.shutdown().await.unwrap();
+}
+
+/// Shards under one name of a profile, in two folders, at two addresses.
+#[tokio::test(flavor = "multi_thread")]
+async fn shards_of_two_banks_are_not_one_run() {
+    let (one, other) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let (first, _) = target(one.path()).await;
+    let (second, _) = target(other.path()).await;
+    let shard = |folder: &Path, shard: &str| {
+        let arguments = ["--target", "bank.toml", "--seed", "5", "--now", NOW, "--only", "basket.payment*"];
+        let (exit, said) =
+            ended(start(folder, &[&arguments[..], &["--shard", shard, "--out", "out"]].concat()));
+        assert_eq!(exit, Some(0), "{said}");
+        folder.join("out").to_str().unwrap().to_owned()
+    };
+    let out = one.path().join("merged");
+    let merge = |parts: [&str; 2]| {
+        let output = command().arg("merge").args(parts).arg("--out").arg(&out).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let parts = (shard(one.path(), "1/2"), shard(other.path(), "2/2"));
+    let (exit, said) = merge([&parts.0, &parts.1]);
+    assert_eq!(exit, Some(2), "{said}");
+    assert!(said.contains("the same address of the target") && !out.join("record.jsonl").exists(), "{said}");
+    fs::rename(&parts.0, one.path().join("1")).unwrap();
+    let second_of_one = shard(one.path(), "2/2");
+    let (exit, said) = merge([one.path().join("1").to_str().unwrap(), &second_of_one]);
+    assert_eq!(exit, Some(0), "{said}");
+    first.shutdown().await.unwrap();
+    second.shutdown().await.unwrap();
 }

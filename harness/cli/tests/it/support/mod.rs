@@ -11,7 +11,8 @@ use std::{
     process::{Command, Output},
 };
 
-use xs2aspec_record::{CaseVerdict, Event, Exchange};
+use serde_json::Value;
+use xs2aspec_record::{CaseVerdict, Event, Exchange, HashChain};
 
 /// The test key of a TPP.
 pub(crate) const KEY: &str = include_str!("../../../../../fixtures/keys/tpp.key.pem");
@@ -58,6 +59,25 @@ pub(crate) fn recorded(out: &Path, said: &str) -> (Vec<CaseVerdict>, Vec<Exchang
         }
     }
     (verdicts, exchanges)
+}
+
+/// The same record with a hash chain that holds, as somebody leaves it who edits more than the lines.
+pub(crate) fn chained(record: &str) -> String {
+    let (mut chain, mut text) = (HashChain::default(), String::new());
+    for line in record.split_inclusive('\n') {
+        let mut line = line.as_bytes().to_vec();
+        let event: Value = serde_json::from_slice(&line).unwrap();
+        if event["event"] == "run-finished" {
+            let mut event = event;
+            event.as_object_mut().unwrap().remove("chain");
+            line = event.to_string().into_bytes();
+            chain.seal(&mut line);
+            line.push(b'\n');
+        }
+        chain.add(&line);
+        text.push_str(std::str::from_utf8(&line).unwrap());
+    }
+    text
 }
 
 /// Copies a folder with all that is in it.

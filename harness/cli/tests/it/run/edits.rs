@@ -1,0 +1,526 @@
+//! A failing record that somebody edited, in a thousand ways: it never passes for one that conforms.
+//!
+//! Half of the edits leave counts, exit code and hash chain as they were. The other half makes all three match,
+//! as an attacker would. An honest signer then bundles what is readable.
+
+use std::{collections::HashMap, fs, path::Path, sync::Arc};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use xs2aspec_evidence::{
+    bundle::{self, Program},
+    envelope::SigningKey,
+    verify::{self, Archive},
+};
+use xs2aspec_record::{Exit, HashChain, RecordReader};
+use xs2aspec_report::{compare::merge, stream};
+use xs2aspec_runner::Rejudged;
+use xs2aspec_suite::{Suite, Tree};
+
+use crate::support::{KEY, xs2aspec};
+
+/// A record as events, each with its line.
+struct Record {
+    events: Vec<Value>,
+    lines: HashMap<String, String>,
+}
+
+impl Record {
+    /// The lines of these events. Those that nobody edited are as the run wrote them.
+    fn written(&self, events: &[Value]) -> String {
+        let line = |event: &Value| {
+            let text = event.to_string();
+            self.lines.get(&text).cloned().unwrap_or(text) + "\n"
+        };
+        events.iter().map(line).collect()
+    }
+}
+
+/// A run with failures. It is a shard, so that `merge` reads it.
+fn failing(folder: &Path) -> Record {
+    let out = folder.join("run");
+    let (exit, said) = xs2aspec(&[
+        "run",
+        "--quiet",
+        "--seed",
+        "1",
+        "--now",
+        "2030-01-31T12:00:00Z",
+        "--fault",
+        "periodic.months.duplicate/only-adjacent",
+        "--only",
+        "periodic.months.duplicate",
+        "--only",
+        "header.psu-context.format",
+        "--shard",
+        "1/1",
+        "--out",
+        out.to_str().unwrap(),
+    ]);
+    assert_eq!(exit, Some(1), "{said}");
+    let record = fs::read_to_string(out.join("record.jsonl")).unwrap();
+    let events: Vec<Value> = record.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines = events.iter().map(Value::to_string).zip(record.lines().map(str::to_owned)).collect();
+    Record { events, lines }
+}
+
+/// Numbers that look random, and are the same in each run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % end
+    }
+
+    fn of<'a, T>(&mut self, list: &'a [T]) -> &'a T {
+        &list[self.below(list.len())]
+    }
+}
+
+fn is(event: &Value, kind: &str) -> bool {
+    event["event"] == kind
+}
+
+/// Where events of this kind are.
+fn all(events: &[Value], kind: &str) -> Vec<usize> {
+    (0..events.len()).filter(|at| is(&events[*at], kind)).collect()
+}
+
+/// An event, each kind as often as the others.
+fn any(events: &[Value], numbers: &mut Numbers) -> usize {
+    let kinds = [
+        "run-started",
+        "profile",
+        "clause",
+        "exchange",
+        "verdict",
+        "verdict",
+        "answer-checks",
+        "run-finished",
+    ];
+    let of_kind = all(events, *numbers.of(&kinds));
+    if of_kind.is_empty() { 0 } else { *numbers.of(&of_kind) }
+}
+
+/// Pointers to all members and items of a value.
+fn places(value: &Value, at: &str, found: &mut Vec<String>) {
+    let mut below = |name: String, value: &Value| {
+        let place = format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"));
+        places(value, &place, found);
+        found.push(place);
+    };
+    match value {
+        Value::Object(members) => members.iter().for_each(|(name, value)| below(name.clone(), value)),
+        Value::Array(items) => items.iter().enumerate().for_each(|(at, value)| below(at.to_string(), value)),
+        _ => {}
+    }
+}
+
+/// A place in an event that is not its kind.
+fn place(event: &Value, numbers: &mut Numbers) -> String {
+    let mut found = Vec::new();
+    places(event, "", &mut found);
+    found.retain(|place| place != "/event");
+    numbers.of(&found).clone()
+}
+
+fn remove(event: &mut Value, place: &str) {
+    let (parent, name) = place.rsplit_once('/').unwrap();
+    let name = name.replace("~1", "/").replace("~0", "~");
+    match event.pointer_mut(parent).unwrap() {
+        Value::Object(members) => drop(members.remove(&name)),
+        Value::Array(items) => drop(items.remove(name.parse().unwrap())),
+        _ => unreachable!("a member has a parent"),
+    }
+}
+
+/// Members that say something somewhere.
+fn telling() -> Vec<(&'static str, Value)> {
+    let waiver = json!({
+        "pattern": "periodic", "owner": "a", "reason": "b", "ticket": "c", "expires": "2031-01-01",
+        "place": "waivers.toml:1", "state": "in-force", "cases": ["periodic.months.duplicate/adjacent"],
+    });
+    vec![
+        ("unconfirmed", json!(true)),
+        ("drawn", json!(true)),
+        ("stopped_early", json!(true)),
+        ("traffic", json!("judge")),
+        ("on_purpose", json!(true)),
+        ("verdict", json!("pass")),
+        ("role", json!("control")),
+        ("exit", json!(0)),
+        ("format", json!(4)),
+        ("format", json!(3)),
+        ("tool", json!("xs2aspec 99.0.0")),
+        ("suite_sha256", json!("0")),
+        ("strength", json!("observed")),
+        ("depth", json!("quick")),
+        ("requests", json!(3)),
+        ("shard", json!("1/2")),
+        ("planned", json!(1)),
+        ("only", json!(["certificate.validity"])),
+        ("skip", json!(["periodic.months.duplicate"])),
+        ("levels", json!([{"pattern": "periodic.months.duplicate", "level": "note", "by": "command-line"}])),
+        ("set", json!({"level": "note", "by": "profile"})),
+        ("waivers", json!([waiver])),
+        ("absence", json!({"kind": "declared"})),
+        ("same_as", json!("periodic.path/plain")),
+        ("other_cases", json!("cases")),
+        ("reason", json!("nothing")),
+        ("findings", json!([])),
+        ("checks", json!([])),
+        ("rejected_is_refusal", json!(true)),
+        ("nothing", json!(null)),
+    ]
+}
+
+/// Another value in place of this one.
+fn retyped(value: &Value, numbers: &mut Numbers) -> Value {
+    let others = [
+        json!(null),
+        json!(true),
+        json!(0),
+        json!(1),
+        json!(-1),
+        json!("x"),
+        json!([]),
+        json!({}),
+        json!("pass"),
+    ];
+    match value {
+        Value::Bool(is) if numbers.below(2) == 0 => json!(!is),
+        Value::Number(number) if numbers.below(2) == 0 => json!(number.as_u64().unwrap_or_default() + 1),
+        Value::Array(items) if numbers.below(2) == 0 && !items.is_empty() => json!(items[1..]),
+        Value::String(text) if numbers.below(2) == 0 => json!(format!("{text}x")),
+        _ => numbers.of(&others).clone(),
+    }
+}
+
+const WORDS: [&str; 8] =
+    ["pass", "fail", "warn", "waived", "inconclusive", "not-applicable", "observed", "error"];
+
+/// Turns verdicts that fail into something else: one, or all of them.
+fn flip(events: &mut Vec<Value>, numbers: &mut Numbers) {
+    let failing: Vec<usize> =
+        all(events, "verdict").into_iter().filter(|at| events[*at]["verdict"] == "fail").collect();
+    let word = if numbers.below(2) == 0 { "pass" } else { *numbers.of(&WORDS) };
+    let ways = [
+        numbers.below(2),
+        numbers.below(3),
+        numbers.below(3),
+        numbers.below(3),
+        numbers.below(4),
+        numbers.below(4),
+    ];
+    let chosen = if ways[0] == 0 { failing.clone() } else { vec![*numbers.of(&failing)] };
+    for at in &chosen {
+        let verdict = &mut events[*at];
+        verdict["verdict"] = word.into();
+        if ways[1] > 0 {
+            verdict.as_object_mut().unwrap().remove("findings");
+        }
+        if ways[2] == 0 {
+            verdict["unconfirmed"] = true.into();
+        }
+        if ways[3] == 0 || word == "inconclusive" {
+            verdict["reason"] = "it could not be told".into();
+        }
+        if word == "not-applicable" {
+            verdict["absence"] = json!({"kind": "declared"});
+        }
+        if ways[4] == 0 {
+            verdict["role"] = "control".into();
+        }
+    }
+    if ways[5] == 0 {
+        let cases: Vec<Value> = chosen.iter().map(|at| events[*at]["case"].clone()).collect();
+        events.retain(|event| !(is(event, "exchange") && cases.contains(&event["case"])));
+    }
+}
+
+const KINDS: [&str; 12] = [
+    "field removed",
+    "field added",
+    "field retyped",
+    "event dropped",
+    "event moved",
+    "event doubled",
+    "events merged",
+    "verdict flipped",
+    "failing cases dropped",
+    "fields swapped",
+    "verdicts flipped and start changed",
+    "findings deleted",
+];
+
+/// Edits a record in a way of this kind.
+fn edit(kind: usize, events: &mut Vec<Value>, numbers: &mut Numbers) {
+    match kind {
+        0 => {
+            let at = any(events, numbers);
+            let place = place(&events[at], numbers);
+            remove(&mut events[at], &place);
+        }
+        1 => {
+            let at = any(events, numbers);
+            let (name, value) = numbers.of(&telling()).clone();
+            events[at][name] = value;
+        }
+        2 => {
+            let at = any(events, numbers);
+            let place = place(&events[at], numbers);
+            let value = events[at].pointer_mut(&place).unwrap();
+            *value = retyped(value, numbers);
+        }
+        3 => drop(events.remove(numbers.below(events.len()))),
+        4 => {
+            let event = events.remove(any(events, numbers));
+            events.insert(numbers.below(events.len()), event);
+        }
+        5 => {
+            let event = events[any(events, numbers)].clone();
+            events.insert(numbers.below(events.len()), event);
+        }
+        6 => {
+            let (one, other) = (any(events, numbers), any(events, numbers));
+            let more = events[other].as_object().unwrap().clone();
+            events[one].as_object_mut().unwrap().extend(more);
+            if one != other {
+                events.remove(other);
+            }
+        }
+        7 => flip(events, numbers),
+        8 => {
+            let failing: Vec<Value> = events
+                .iter()
+                .filter(|event| event["verdict"] == "fail")
+                .map(|event| event["case"].clone())
+                .collect();
+            let one = numbers.of(&failing).clone();
+            let is_all = numbers.below(2) == 0;
+            let is_gone = |case: &Value| if is_all { failing.contains(case) } else { *case == one };
+            events.retain(|event| !is_gone(&event["case"]));
+            if numbers.below(3) == 0 {
+                events[0]["drawn"] = true.into();
+                events[0]["cases"] = 0.into();
+            }
+        }
+        9 => {
+            let verdicts = all(events, "verdict");
+            let (one, other) = (*numbers.of(&verdicts), *numbers.of(&verdicts));
+            let names = [
+                "case",
+                "clause",
+                "verdict",
+                "changes",
+                "operation",
+                "control",
+                "exchange",
+                "findings",
+                "role",
+            ];
+            let name = *numbers.of(&names);
+            let (first, second) = (events[one][name].clone(), events[other][name].clone());
+            (events[one][name], events[other][name]) = (second, first);
+        }
+        10 => {
+            flip(events, numbers);
+            let (name, value) = numbers.of(&telling()).clone();
+            events[0][name] = value;
+        }
+        11 => {
+            for at in all(events, "verdict") {
+                events[at].as_object_mut().unwrap().remove("findings");
+                if numbers.below(2) == 0 && events[at]["verdict"] == "fail" {
+                    events[at]["verdict"] = (*numbers.of(&WORDS)).into();
+                }
+            }
+        }
+        _ => unreachable!("there are as many kinds"),
+    }
+}
+
+/// Makes counts, exit code and numbers match the verdicts, as an attacker would who wants the run to conform.
+fn mend(events: &mut [Value]) {
+    let selected: Vec<String> = events
+        .iter()
+        .filter(|event| is(event, "verdict") && event["role"] == "selected")
+        .map(|event| event["verdict"].as_str().unwrap_or_default().to_owned())
+        .collect();
+    let is_drawn = events.first().is_some_and(|start| start["drawn"] == true);
+    if let Some(start) = events.first_mut().filter(|start| is(start, "run-started")) {
+        start["cases"] = if is_drawn { 0.into() } else { selected.len().into() };
+        if start["planned"].is_u64() {
+            start["planned"] = selected.len().into();
+        }
+    }
+    let Some(finished) = events.iter_mut().rfind(|event| is(event, "run-finished")) else { return };
+    for word in WORDS {
+        finished["counts"][word] = selected.iter().filter(|found| *found == word).count().into();
+    }
+    finished["exit"] = 0.into();
+}
+
+/// The lines of a record with a chain that holds, as its format has it.
+fn chained(events: &[Value]) -> String {
+    let format = events.first().map_or(0, |start| start["format"].as_u64().unwrap_or_default());
+    let (mut chain, mut text) = (HashChain::default(), String::new());
+    for event in events {
+        let mut event = event.clone();
+        let is_last = is(&event, "run-finished");
+        if let Some(members) = event.as_object_mut().filter(|_| is_last) {
+            members.remove("chain");
+            if format == 4 {
+                members.insert("chain".to_owned(), chain.link().into());
+            }
+        }
+        let mut line = event.to_string().into_bytes();
+        if is_last && format > 4 {
+            chain.seal(&mut line);
+        }
+        line.push(b'\n');
+        chain.add(&line);
+        text.push_str(std::str::from_utf8(&line).unwrap());
+    }
+    text
+}
+
+/// Who reads records, as the commands do, without starting them.
+struct Readers {
+    suite: Arc<Suite>,
+    key: SigningKey,
+    program: Program,
+    folder: TempDir,
+}
+
+/// What the readers make of a record.
+struct Read {
+    /// What `report` prints, if it reads the record.
+    report: Option<Exit>,
+    /// What `merge` makes of it.
+    merge: Option<Exit>,
+    rejudged: Option<Rejudged>,
+    /// The exit code of `verify`, of a bundle that an honest signer made.
+    verify: Exit,
+}
+
+impl Readers {
+    fn new() -> Self {
+        Self {
+            suite: Arc::new(Suite::load(Tree::embedded()).unwrap()),
+            key: SigningKey::from_pem(KEY).unwrap(),
+            program: Program {
+                name: concat!("xs2aspec ", env!("CARGO_PKG_VERSION")).to_owned(),
+                sha256: "ab".repeat(32),
+            },
+            folder: TempDir::new().unwrap(),
+        }
+    }
+
+    async fn read(&self, text: &str) -> Read {
+        let open = || RecordReader::new(text.as_bytes());
+        let report = stream::summary(&mut open()).ok().map(|summary| summary.exit());
+        // What does not conform for `report` does not for `verify`, which prints the same.
+        let conforms = report == Some(Exit::Conforms);
+        let rejudged = if conforms {
+            xs2aspec_runner::rejudge(Arc::clone(&self.suite), || Ok(open()), &[]).await.ok()
+        } else {
+            None
+        };
+        Read {
+            report,
+            merge: if conforms { merged(text) } else { None },
+            verify: if conforms { self.verify(text).await } else { Exit::Violation },
+            rejudged,
+        }
+    }
+
+    /// The exit code of `bundle` and then `verify`.
+    async fn verify(&self, text: &str) -> Exit {
+        let (record, bundle) =
+            (self.folder.path().join("record.jsonl"), self.folder.path().join("evidence.tar"));
+        fs::write(&record, text).unwrap();
+        let out = fs::File::create(&bundle).unwrap();
+        if bundle::bundle(&record, &self.program, &self.key, out).is_err() {
+            return Exit::BadInput;
+        }
+        let archive = Archive::open(&bundle).unwrap();
+        let trusted = self.key.public().unwrap();
+        let verified = verify::verify(&archive, Some(&trusted), &self.program).unwrap();
+        let rejudged = xs2aspec_runner::rejudge(Arc::clone(&self.suite), || Ok(archive.record()), &[]).await;
+        match rejudged {
+            Err(_) => Exit::CouldNotTell,
+            Ok(rejudged) if rejudged.is_edited() || !verified.broken.is_empty() => Exit::Violation,
+            Ok(rejudged) if !rejudged.is_whole() => Exit::CouldNotTell,
+            Ok(_) => Exit::Conforms,
+        }
+    }
+}
+
+/// What the record of a shard comes to when it is merged alone.
+fn merged(text: &str) -> Option<Exit> {
+    let mut events = Vec::new();
+    let shard = [|| Ok(RecordReader::new(text.as_bytes()))];
+    merge::merge(&shard, |event| {
+        events.push(event);
+        Ok(())
+    })
+    .ok()?;
+    xs2aspec_report::Run::of(&events).ok().map(|run| run.summary().exit())
+}
+
+#[tokio::test]
+async fn a_thousand_edits_of_a_failing_record_never_conform() {
+    let folder = TempDir::new().unwrap();
+    let record = failing(folder.path());
+    let honest = &record.events;
+    let readers = Readers::new();
+    // As it was written it does not conform, and holds. So it does when it is chained again.
+    for text in [record.written(honest), chained(honest)] {
+        assert_eq!(readers.read(&text).await.report, Some(Exit::Violation));
+        assert_eq!(readers.verify(&text).await, Exit::Conforms, "its verdicts follow from its responses");
+    }
+    let mut numbers = Numbers(7);
+    let (mut edits, mut convincing, mut readable) = ([0_usize; KINDS.len()], [0_usize; KINDS.len()], 0);
+    while edits.iter().sum::<usize>() < 1000 {
+        let kind = edits.iter().sum::<usize>() / 2 % KINDS.len();
+        let mut events = honest.clone();
+        edit(kind, &mut events, &mut numbers);
+        if events == *honest {
+            continue;
+        }
+        let what = |text: &str| {
+            let differs = |(one, other): &(&str, String)| *one != other;
+            let honest = honest.iter().map(Value::to_string);
+            let line = text.lines().zip(honest).find(differs).map(|(line, _)| line.to_owned());
+            format!("{}: {:.2000}", KINDS[kind], line.unwrap_or_default())
+        };
+        // As an editor leaves it.
+        let careless = record.written(&events);
+        let is_cut = !events.last().is_some_and(|event| is(event, "run-finished"));
+        let summary = stream::summary(&mut RecordReader::new(careless.as_bytes()));
+        let exit = summary.map(|summary| summary.exit());
+        assert!(exit.is_err() || is_cut, "no reader takes it for a record: {}", what(&careless));
+        assert!(!matches!(exit, Ok(Exit::Conforms)), "{}", what(&careless));
+        edits[kind] += 1;
+        // As an attacker leaves it.
+        mend(&mut events);
+        let careful = chained(&events);
+        let read = readers.read(&careful).await;
+        readable += usize::from(read.report.is_some());
+        if read.report == Some(Exit::Conforms) {
+            convincing[kind] += 1;
+            assert_ne!(read.verify, Exit::Conforms, "`verify` believes it: {}", what(&careful));
+            let is_told = read.rejudged.is_none_or(|rejudged| {
+                rejudged.is_edited() || !rejudged.changed.is_empty() || !rejudged.is_whole()
+            });
+            assert!(is_told, "`rejudge` does not tell: {}", what(&careful));
+        }
+        assert!(read.merge != Some(Exit::Conforms) || read.report == Some(Exit::Conforms));
+        edits[kind] += 1;
+    }
+    // The attacks are good: many can be read, and for some `report` alone sees nothing.
+    assert!(readable > 150, "{readable}");
+    assert!(convincing.iter().sum::<usize>() > 40, "{convincing:?}");
+}

@@ -1,0 +1,155 @@
+use super::*;
+
+const STARTED: &str = "{\"event\":\"run-started\",\"format\":1}\n";
+const KEY: &str = "-----BEGIN PRIVATE KEY-----\nAA\n";
+const NOTHING: Files<'_> = Files { reports: &["report.html"], reads: &[] };
+
+fn begin(folder: &Path) -> Result<RunFolder, OutputError> {
+    RunFolder::begin(folder, NOTHING, Doubt::Fail)
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<String> = entries.map(|name| name.into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_folder_belongs_to_one_command_at_a_time() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path();
+    let first = begin(path).unwrap();
+    for other in [
+        begin(path).map(drop),
+        RunFolder::go_on(path, NOTHING).map(drop),
+        RunFolder::begin(path, NOTHING, Doubt::GiveUp).map(drop),
+        RunFolder::may_begin(path, NOTHING, Doubt::GiveUp),
+    ] {
+        assert!(matches!(other, Err(OutputError::Busy { .. })), "{other:?}");
+    }
+    drop(first);
+    assert!(names(path).is_empty(), "nothing was noted, so nothing is left");
+    begin(path).unwrap().end().unwrap();
+    assert!(names(path).is_empty());
+}
+
+#[test]
+fn one_of_many_commands_gets_the_folder() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let holders = std::sync::atomic::AtomicU32::new(0);
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    let Ok(own) = begin(folder.path()) else { continue };
+                    assert_eq!(holders.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
+                    thread::yield_now();
+                    assert_eq!(holders.fetch_sub(1, std::sync::atomic::Ordering::SeqCst), 1);
+                    drop(own);
+                }
+            });
+        }
+    });
+    assert!(names(folder.path()).is_empty());
+}
+
+#[test]
+fn what_was_noted_is_read_again_until_the_run_ends() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path();
+    assert!(journal::noted(path).unwrap().is_empty());
+    for case in ["a/b", "c/d"] {
+        let own = RunFolder::go_on(path, NOTHING).unwrap();
+        own.journal().note(case, "request").unwrap();
+    }
+    assert_eq!(journal::noted(path).unwrap(), ["a/b", "c/d"]);
+    let journal = path.join(journal::FILE);
+    let whole = fs::read(&journal).unwrap();
+    fs::write(&journal, &whole[..whole.len() - 3]).unwrap();
+    assert_eq!(journal::noted(path).unwrap(), ["a/b"], "the cut line was not sent");
+    drop(RunFolder::begin(path, NOTHING, Doubt::GiveUp).unwrap());
+    assert!(journal::noted(path).unwrap().is_empty());
+    RunFolder::go_on(path, NOTHING).unwrap().end().unwrap();
+    assert!(names(path).is_empty());
+}
+
+#[test]
+fn a_line_of_the_journal_without_an_end_is_refused() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let journal = File::create(folder.path().join(journal::FILE)).unwrap();
+    journal.set_len(crate::lines::LONGEST + 1).unwrap();
+    assert_eq!(journal::noted(folder.path()).unwrap_err().kind(), io::ErrorKind::InvalidData);
+}
+
+#[test]
+fn a_run_takes_the_place_of_one_that_ended_and_of_no_other() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let may = |doubt: Doubt| RunFolder::may_begin(folder.path(), NOTHING, doubt);
+    assert!(may(Doubt::Fail).is_ok());
+    fs::write(path(RECORD), STARTED).unwrap();
+    assert!(may(Doubt::Fail).is_ok(), "a record that nobody is about to go on with");
+    for read in [RECORD, "report.html"] {
+        fs::write(path("report.html"), "").unwrap();
+        let reads = Files { reads: &[&path(read)], ..NOTHING };
+        let refused = RunFolder::may_begin(folder.path(), reads, Doubt::GiveUp);
+        assert!(matches!(refused, Err(OutputError::Input { .. })), "{read}: {refused:?}");
+    }
+    fs::write(path(journal::FILE), "").unwrap();
+    assert!(may(Doubt::Fail).is_ok(), "it was killed, and nothing had been sent");
+    fs::write(path(journal::FILE), "{\"case\":\"a/b\",\"step\":\"request\"}\n").unwrap();
+    assert!(matches!(may(Doubt::Fail), Err(OutputError::InDoubt { cases: 1, .. })));
+    assert!(may(Doubt::GiveUp).is_ok());
+    fs::remove_file(path(RECORD)).unwrap();
+    assert!(matches!(may(Doubt::Fail), Err(OutputError::InDoubt { cases: 1, .. })), "so without its record");
+    assert!(matches!(begin(folder.path()), Err(OutputError::InDoubt { .. })));
+    assert_eq!(journal::noted(folder.path()).unwrap(), ["a/b"], "and it keeps what it noted");
+}
+
+/// By whatever name or link of a run something else is reached: it stays.
+#[test]
+fn no_name_of_a_run_leads_to_something_else() {
+    for name in [RECORD, PART, journal::FILE, "report.html"] {
+        for (content, is_refused) in [
+            (KEY, true),
+            ("a key is below\n-----BEGIN RSA PRIVATE KEY-----\nAA\n", true),
+            ("notes", name != "report.html"),
+            ("", false),
+        ] {
+            for link in ["none", "hard", "soft", "soft to soft"] {
+                let folder = tempfile::TempDir::new().unwrap();
+                let path = |name: &str| folder.path().join(name);
+                fs::create_dir(path("run")).unwrap();
+                let (file, own) = (path("file"), path("run").join(name));
+                match link {
+                    "none" => fs::write(&own, content).unwrap(),
+                    "hard" => {
+                        fs::write(&file, content).unwrap();
+                        fs::hard_link(&file, &own).unwrap();
+                    }
+                    #[cfg(unix)]
+                    _ => {
+                        fs::write(&file, content).unwrap();
+                        let to = if link == "soft" { file.clone() } else { path("between") };
+                        std::os::unix::fs::symlink(&file, path("between")).unwrap();
+                        std::os::unix::fs::symlink(to, &own).unwrap();
+                    }
+                    #[cfg(not(unix))]
+                    _ => continue,
+                }
+                let what = format!("{name}, {link}: {content}");
+                let may = RunFolder::may_begin(&path("run"), NOTHING, Doubt::GiveUp);
+                let begun = RunFolder::begin(&path("run"), NOTHING, Doubt::GiveUp).map(drop);
+                let goes_on = RunFolder::go_on(&path("run"), NOTHING).map(drop);
+                for result in [may, begun, goes_on] {
+                    let refused = matches!(result, Err(OutputError::Precious { .. }));
+                    assert_eq!((refused, result.is_err()), (is_refused, is_refused), "{what}: {result:?}");
+                }
+                if is_refused {
+                    assert_eq!(fs::read_to_string(&own).unwrap(), content, "{what}");
+                }
+            }
+        }
+    }
+}

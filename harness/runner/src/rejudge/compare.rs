@@ -1,0 +1,138 @@
+//! One recorded verdict, and that of this version.
+
+use xs2aspec_record::{CaseVerdict, Exchange, Finding, Verdict};
+use xs2aspec_suite::Case;
+
+use super::Change;
+use crate::session::Done;
+
+/// What has come of a verdict that was judged again.
+pub(super) enum Compared {
+    Same,
+    Other(Change),
+    NotTold(String),
+}
+
+/// Returns why the recorded exchanges are not those that this version would have with the case. None if they are.
+pub(super) fn asks_otherwise(before: &CaseVerdict, case: &Case) -> Option<String> {
+    let differs = |what: &str, before: &str, now: &str| {
+        (before != now).then(|| format!("its {what} was `{before}`, and is now `{now}`"))
+    };
+    let control = before.control.as_ref().map(|control| control.case.as_str());
+    // A case that stopped before its control has not recorded it.
+    let control = control.filter(|before| case.same_as.as_deref() != Some(*before));
+    let now = case.control.as_deref();
+    differs("clause", &before.clause, &case.clause)
+        .or_else(|| differs("operation", &before.operation, case.operation()))
+        .or_else(|| differs("change to the baseline", &before.changes.join("; "), &case.changes().join("; ")))
+        .or_else(|| {
+            let same_as = |id: Option<&str>| id.unwrap_or("none").to_owned();
+            differs("plain case", &same_as(before.same_as.as_deref()), &same_as(case.same_as.as_deref()))
+        })
+        .or_else(|| control.and_then(|before| differs("control", before, now.unwrap_or("none"))))
+}
+
+/// Holds the verdict of a case by this version against the recorded one.
+pub(super) fn compare(before: &CaseVerdict, done: &Done, is_own: bool, is_complete: bool) -> Compared {
+    let now = &done.verdict;
+    // What is waived was judged a violation or a warning.
+    let word = before.by_findings().unwrap_or(before.verdict);
+    let is_as_before = !is_own || before.control == now.control && before.expected == now.expected;
+    if now.verdict == word && now.findings == before.findings && is_as_before {
+        return Compared::Same;
+    }
+    if let Some(place) = masked(&done.take_exchanges(), before, now) {
+        let why = format!("what was recorded of {place} is masked, so that it cannot be judged again");
+        return Compared::NotTold(why);
+    }
+    // What the run could not tell hung on more than these exchanges, and a run that broke off lacks some.
+    let is_told = |word: Verdict| !matches!(word, Verdict::Inconclusive | Verdict::Error);
+    let is_edit = is_own && is_told(before.verdict) && (is_complete || is_told(now.verdict));
+    Compared::Other(Change {
+        case: before.case.clone(),
+        before: before.verdict,
+        now: now.verdict,
+        why: difference(before, now, is_edit),
+        is_edit,
+    })
+}
+
+/// Where a finding that makes the difference speaks of a body of which something is masked.
+fn masked(exchanges: &[Exchange], before: &CaseVerdict, now: &CaseVerdict) -> Option<String> {
+    let differing = different(&before.findings, &now.findings);
+    let place = differing.iter().find(|finding| finding.at != "status")?;
+    let is_masked = exchanges.iter().filter_map(|exchange| exchange.response.as_ref()).any(|answer| {
+        let headers = answer.headers.iter().map(|header| header.1.as_str());
+        let body = answer.body.as_ref().map(|body| body.shown());
+        headers.chain(body.as_deref()).any(has_pseudonym)
+    });
+    is_masked.then(|| place.at.clone())
+}
+
+/// Whether a text holds the mark of [`crate::mask`]: `~` and eight hexadecimal digits.
+fn has_pseudonym(text: &str) -> bool {
+    text.match_indices('~').any(|(at, _)| {
+        text.as_bytes().get(at + 1..at + 9).is_some_and(|mark| mark.iter().all(u8::is_ascii_hexdigit))
+    })
+}
+
+fn different<'a>(before: &'a [Finding], now: &'a [Finding]) -> Vec<&'a Finding> {
+    let gone = before.iter().filter(|finding| !now.contains(finding));
+    gone.chain(now.iter().filter(|finding| !before.contains(finding))).collect()
+}
+
+/// What makes the difference, in words.
+fn difference(before: &CaseVerdict, now: &CaseVerdict, is_edit: bool) -> String {
+    let mut why = Vec::new();
+    if before.expected != now.expected {
+        why.push(format!("it expected `{}`, and expects `{}` now", before.expected, now.expected));
+    }
+    let says = |finding: &Finding| {
+        format!("{}: expected {}, got {} at {}", finding.clause, finding.expected, finding.actual, finding.at)
+    };
+    let same = |finding: &Finding, others: &[Finding]| {
+        let other = |other: &&Finding| Finding { level: finding.level, ..(*other).clone() } == *finding;
+        others.iter().find(other).map(|other| other.level)
+    };
+    for finding in &before.findings {
+        match same(finding, &now.findings) {
+            None => why.push(format!("no finding any more: {}", says(finding))),
+            Some(level) if level != finding.level => {
+                let (before, now) = (finding.level.word(), level.word());
+                why.push(format!("its level was {before}, and is {now} now: {}", says(finding)));
+            }
+            Some(_) => {}
+        }
+    }
+    for finding in &now.findings {
+        if same(finding, &before.findings).is_none() {
+            why.push(format!("a new finding: {}", says(finding)));
+        }
+    }
+    if before.reason != now.reason && before.verdict != Verdict::Waived {
+        why.extend(now.reason.iter().map(|reason| format!("now: {reason}")));
+    }
+    if is_edit {
+        why.push("this version and these cases judged the run, so that the record was edited".to_owned());
+    } else if why.is_empty() {
+        why.push("the rules of judgement are others".to_owned());
+    }
+    why.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_of_the_mask_is_seen() {
+        for (text, is_one) in [
+            ("{\"iban\":\"iban~0a1b2c3d\"}", true),
+            ("~0a1b2c3", false),
+            ("~/home/folder", false),
+            ("", false),
+        ] {
+            assert_eq!(has_pseudonym(text), is_one, "{text}");
+        }
+    }
+}

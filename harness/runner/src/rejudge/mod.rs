@@ -1,0 +1,270 @@
+//! Judges the recorded exchanges of a run again, by the cases and rules of this version, and reports which
+//! verdicts would be others, which cannot be judged again, and what of the record contradicts the suite.
+//!
+//! - `plan`: which cases the record must have, and what it says of the run as a whole.
+//! - `compare`: one recorded verdict, and that of this version.
+
+mod compare;
+mod plan;
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    io::{self, BufRead},
+    sync::Arc,
+};
+
+use xs2aspec_record::{
+    AnswerChecks, CaseEvents, CaseVerdict, Entry, Event, LevelRule, ReadError, RecordReader, Role,
+    RunFinished, RunStarted, TargetProfile, Verdict,
+};
+use xs2aspec_suite::{Problems, Suite};
+
+use self::{
+    compare::{Compared, compare},
+    plan::Expected,
+};
+use crate::session::{Session, SessionError};
+
+/// Why a record cannot be judged again.
+#[derive(Debug, thiserror::Error)]
+pub enum RejudgeError {
+    /// A record of a version that did not write it.
+    #[error("the record has no `profile`, which says how the target was judged")]
+    NoProfile,
+    /// A record that cannot be read.
+    #[error(transparent)]
+    Record(#[from] ReadError),
+    /// The session.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    /// The cases that were drawn, which the record carries.
+    #[error("the drawn cases of the record are none of this version: {0}")]
+    Drawn(#[from] Problems),
+}
+
+/// What has come of a record that was judged again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rejudged {
+    /// True if this version judged the run, by these cases: what differs was then edited.
+    pub is_own: bool,
+    /// Verdicts that are the same, by the same findings.
+    pub unchanged: usize,
+    /// Verdicts that would be others.
+    pub changed: Vec<Change>,
+    /// What cannot be judged again, with the reason: a case by its id.
+    pub not_told: Vec<(String, String)>,
+    /// What the record says that the suite and its own verdicts contradict.
+    pub contradictions: Vec<String>,
+    /// Verdicts that are the same by cases which the record itself carries.
+    pub drawn: usize,
+    /// How many cases the record must have: selected ones, and controls. The error says why nobody knows.
+    pub planned: Result<(usize, usize), &'static str>,
+    /// Cases of this version that the run did not have, at any depth.
+    pub new: usize,
+}
+
+/// A verdict that would be another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Case id.
+    pub case: String,
+    /// As recorded.
+    pub before: Verdict,
+    /// By this version.
+    pub now: Verdict,
+    /// What makes the difference.
+    pub why: String,
+    /// True if nothing but an edit explains it.
+    pub is_edit: bool,
+}
+
+impl Rejudged {
+    /// Verdicts that the recorded exchanges contradict.
+    pub fn edited(&self) -> impl Iterator<Item = &Change> {
+        self.changed.iter().filter(|change| change.is_edit)
+    }
+
+    /// How many verdicts could not be judged again.
+    pub fn untold(&self) -> usize {
+        self.not_told.len() + self.changed.iter().filter(|change| !change.is_edit).count()
+    }
+
+    /// Returns true if every verdict was judged again, and the record has all cases of its run.
+    pub fn is_whole(&self) -> bool {
+        self.untold() + self.drawn == 0 && self.planned.is_ok()
+    }
+
+    /// Returns true if nothing but an edit explains what the record says.
+    pub fn is_edited(&self) -> bool {
+        self.edited().next().is_some() || !self.contradictions.is_empty()
+    }
+}
+
+/// What a record says of the run as a whole.
+#[derive(Debug, Default)]
+struct Whole {
+    start: RunStarted,
+    profile: Option<TargetProfile>,
+    /// Document, clauses and case files.
+    introduced: Vec<Event>,
+    checks: Option<AnswerChecks>,
+    finished: Option<RunFinished>,
+    /// Cases that others rest on.
+    rested_on: HashMap<String, CaseEvents>,
+}
+
+impl Whole {
+    /// Reads it from a record, with those of these cases that it has.
+    fn read<R: BufRead>(record: RecordReader<R>, ids: &HashSet<&str>) -> Result<Self, ReadError> {
+        let mut whole = Self::default();
+        for entry in record {
+            match entry? {
+                Entry::Run(Event::RunStarted(start)) => whole.start = start,
+                Entry::Run(Event::Profile(profile)) => whole.profile = Some(profile),
+                Entry::Run(event @ (Event::Document(_) | Event::Clause(_) | Event::Source(_))) => {
+                    whole.introduced.push(event);
+                }
+                Entry::Run(Event::AnswerChecks(checks)) => whole.checks = Some(checks),
+                Entry::Run(Event::RunFinished(finished)) => whole.finished = Some(finished),
+                Entry::Case(case) if ids.contains(case.case.as_str()) => {
+                    whole.rested_on.insert(case.case.clone(), case);
+                }
+                _ => {}
+            }
+        }
+        Ok(whole)
+    }
+
+    /// True if the run came to its end by itself.
+    fn is_complete(&self) -> bool {
+        self.finished.as_ref().is_some_and(|finished| !finished.stopped_early)
+    }
+}
+
+/// Judges the exchanges of a record again, with these levels after its own. It is opened twice: a case may
+/// rest on one that comes after it.
+pub async fn rejudge<R: BufRead>(
+    suite: Arc<Suite>,
+    open: impl Fn() -> io::Result<RecordReader<R>>,
+    levels: &[LevelRule],
+) -> Result<Rejudged, RejudgeError> {
+    let cases = suite.cases().iter();
+    let ids: HashSet<&str> =
+        cases.flat_map(|case| [&case.control, &case.same_as]).flatten().map(String::as_str).collect();
+    let mut whole = Whole::read(open().map_err(ReadError::Io)?, &ids)?;
+    let session = session(&suite, &mut whole, levels)?;
+    let (base, suite) = (&suite, session.suite());
+    let is_own = is_of(&whole.start, suite) && levels.is_empty();
+    let mut rejudged = Rejudged {
+        is_own,
+        unchanged: 0,
+        changed: Vec::new(),
+        not_told: Vec::new(),
+        contradictions: Vec::new(),
+        drawn: 0,
+        planned: Err("another version, or other cases, planned the run"),
+        new: 0,
+    };
+    let mut expected = if is_own { Expected::of(&session, &whole, &mut rejudged) } else { None };
+    let is_drawn = |id: &str| base.case(id).is_none();
+    let mut known = HashSet::new();
+    for entry in open().map_err(ReadError::Io)? {
+        let Entry::Case(events) = entry? else { continue };
+        if let Some(expected) = &mut expected {
+            expected.see(&events, &mut rejudged);
+        }
+        let case = events.case.clone();
+        known.insert(case.clone());
+        let Some(before) = events.verdict.clone() else {
+            rejudged.not_told.push((events.case, "the run ended before its verdict".to_owned()));
+            continue;
+        };
+        let unchanged = rejudged.unchanged;
+        judge(&session, before, events, whole.is_complete(), &mut rejudged).await;
+        if rejudged.unchanged > unchanged && whole.start.drawn && is_drawn(&case) {
+            rejudged.unchanged = unchanged;
+            rejudged.drawn += 1;
+        }
+    }
+    if let Some(expected) = expected {
+        expected.finish(&whole, &mut rejudged);
+    }
+    rejudged.new = suite.cases().iter().filter(|case| !known.contains(&case.id)).count();
+    Ok(rejudged)
+}
+
+/// Judges one case again.
+async fn judge(
+    session: &Session,
+    before: CaseVerdict,
+    events: CaseEvents,
+    is_complete: bool,
+    rejudged: &mut Rejudged,
+) {
+    let Some(case) = session.suite().case(&before.case) else {
+        return rejudged.not_told.push((before.case, "this version has no such case".to_owned()));
+    };
+    if let Some(why) = compare::asks_otherwise(&before, case) {
+        return if rejudged.is_own {
+            rejudged
+                .contradictions
+                .push(format!("the case `{}` is not that of the suite: {why}", before.case));
+        } else {
+            rejudged.not_told.push((before.case, format!("it asks something else: {why}")));
+        };
+    }
+    if before.unconfirmed {
+        let why = "the responses to other requests decided it, and they say nothing of this one";
+        return rejudged.not_told.push((before.case, why.to_owned()));
+    }
+    let is_sent = events.exchanges.iter().any(|exchange| exchange.step == "request");
+    if before.verdict == Verdict::NotApplicable && !is_sent {
+        return match session.absence(case).filter(|absence| before.absence.as_ref() == Some(absence)) {
+            Some(_) => rejudged.unchanged += 1,
+            None => {
+                let why = "the recorded profile does not say that it is not applicable".to_owned();
+                rejudged.not_told.push((before.case, why));
+            }
+        };
+    }
+    let Some(done) = session.judge_recorded(case, events).await else { return };
+    match compare(&before, &done, rejudged.is_own, is_complete) {
+        Compared::Same => rejudged.unchanged += 1,
+        Compared::Other(change) => rejudged.changed.push(change),
+        Compared::NotTold(why) => rejudged.not_told.push((before.case, why)),
+    }
+}
+
+/// A session in which the record responds.
+fn session(suite: &Arc<Suite>, whole: &mut Whole, more: &[LevelRule]) -> Result<Session, RejudgeError> {
+    let profile = whole.profile.clone().ok_or(RejudgeError::NoProfile)?;
+    let levels = whole.start.levels.iter().chain(more).cloned().collect();
+    let suite = of_record(suite, whole, &profile)?;
+    Ok(Session::of_record(suite, std::mem::take(&mut whole.rested_on), (&profile, levels))?)
+}
+
+/// The suite with all cases of a run: those that were drawn for it, which stand in its record as the texts of
+/// case files, and those of all entries of its profile.
+fn of_record(suite: &Arc<Suite>, whole: &Whole, profile: &TargetProfile) -> Result<Arc<Suite>, Problems> {
+    let sources = whole.introduced.iter().filter_map(|event| match event {
+        Event::Source(source) if whole.start.drawn => Some((source.file.as_str(), source.text.as_str())),
+        _ => None,
+    });
+    let drawn: Vec<(&str, &str)> = sources.filter(|(file, _)| suite.tree().text(file).is_none()).collect();
+    let values = || profile.values.keys().map(String::as_str);
+    if drawn.is_empty() && suite.has_entries(values()) {
+        return Ok(Arc::clone(suite));
+    }
+    let suite = Suite::load(suite.tree().clone().and(&drawn))?;
+    Ok(Arc::new(suite.with_entries(values()).map_err(|problem| Problems(vec![problem]))?))
+}
+
+/// Returns true if a run was judged by this version and by these cases.
+fn is_of(start: &RunStarted, suite: &Suite) -> bool {
+    start.tool == crate::run::tool()
+        && start.suite_sha256 == suite.tree().sha256()
+        && start.document_sha256 == suite.spec().document.sha256()
+}
+
+/// The roles of the cases of a record, by id.
+type Roles = BTreeMap<String, Role>;
