@@ -102,7 +102,7 @@ async fn watch(args: &Run) -> Result<Exit, Failure> {
             return came_to;
         }
         if let Err(failure) = &came_to {
-            eprintln!("error: {}", failure.message);
+            note!("error: {}", failure.message);
         }
         let was_up = !matches!(&came_to, Err(failure) if failure.exit == Exit::CouldNotTell);
         say!("waiting for a change of {}; Ctrl-C ends it", watched.named());

@@ -89,7 +89,7 @@ impl Answers<'_> {
     fn text(&mut self, question: &str) -> Option<String> {
         say_on!("{question}");
         // Whoever asks and is not heard gets no answer.
-        drop(std::io::stdout().flush());
+        crate::output::written(std::io::stdout().flush());
         let mut answer = String::new();
         self.0.read_line(&mut answer).ok()?;
         let answer = answer.trim();

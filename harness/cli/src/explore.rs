@@ -49,7 +49,7 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
     let mut step = |step: Step<'_>| match step {
         Step::Begin { partitions } => say!("seed {seed}, {partitions} partitions of requests"),
         Step::Event(event) => recording.write(event),
-        Step::Progress(progress) => eprintln!("{}", says(progress)),
+        Step::Progress(progress) => note!("{}", says(progress)),
         Step::Found(violation) => {
             say_violation(violation);
             let kept = args.save.as_deref().map(|folder| keep(folder, &suite, violation));

@@ -167,7 +167,7 @@ pub(crate) fn lint(args: &Source) -> Result<Exit, Failure> {
         return Ok(Exit::Conforms);
     }
     for problem in &problems {
-        eprintln!("{problem}");
+        note!("{problem}");
     }
     Err(Failure::input(format!(
         "{} of the authoring rules",

@@ -2,7 +2,6 @@
 //! authentication, and keeps what the address it comes back to says.
 
 use std::{
-    io::{Write as _, stdout},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -41,7 +40,7 @@ pub(crate) async fn listen(args: &Listen) -> Result<Exit, Failure> {
     let listener = TcpListener::bind(args.address).await;
     let listener = listener.map_err(|error| Failure::input(format!("{}: {error}", args.address)))?;
     let address = listener.local_addr().map_err(Failure::input)?;
-    eprintln!("waiting at http://{address}{} for {} s", args.path, args.timeout_s);
+    note!("waiting at http://{address}{} for {} s", args.path, args.timeout_s);
     let (sender, arrived) = oneshot::channel();
     let server = tokio::spawn(axum::serve(listener, router(&args.path, sender)).into_future());
     let returned = timeout(Duration::from_secs(args.timeout_s), arrived).await;
@@ -53,7 +52,7 @@ pub(crate) async fn listen(args: &Listen) -> Result<Exit, Failure> {
     };
     let text = format!("{returned}\n");
     // A code is good for one time: it is shown whatever becomes of the file.
-    stdout().write_all(text.as_bytes()).map_err(Failure::input)?;
+    say_on!("{text}");
     if let Some(path) = &args.out {
         report::write(path, &[], text.as_bytes())?;
     }

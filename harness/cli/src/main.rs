@@ -1,16 +1,19 @@
 //! The command `xs2aspec`: checks whether an interface does what its document says.
 
-/// Prints a line. Whoever reads may have seen enough (`| head`), which is no failure of ours.
+/// Prints a line.
 macro_rules! say {
-    ($($text:tt)*) => {
-        drop(std::io::Write::write_fmt(&mut std::io::stdout(), format_args!("{}\n", format_args!($($text)*))))
-    };
+    ($($text:tt)*) => { $crate::output::print(format_args!("{}\n", format_args!($($text)*))) };
 }
 
 /// [`say`] without the end of the line.
 macro_rules! say_on {
+    ($($text:tt)*) => { $crate::output::print(format_args!($($text)*)) };
+}
+
+/// Prints a line on standard error. Nothing depends on it, so it may fail.
+macro_rules! note {
     ($($text:tt)*) => {
-        drop(std::io::Write::write_fmt(&mut std::io::stdout(), format_args!($($text)*)))
+        drop(std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{}\n", format_args!($($text)*))))
     };
 }
 
@@ -39,6 +42,7 @@ mod manual;
 mod matrix;
 mod message;
 mod order;
+mod output;
 mod prove;
 mod proxy;
 mod recording;
@@ -53,13 +57,7 @@ mod target;
 mod traffic_log;
 mod verdicts;
 
-use std::{
-    collections::BTreeMap,
-    io::{self, Write as _},
-    path::PathBuf,
-    pin::Pin,
-    process::ExitCode,
-};
+use std::{collections::BTreeMap, path::PathBuf, pin::Pin, process::ExitCode};
 
 use args::{Args, Command, Source};
 use clap::Parser;
@@ -72,15 +70,27 @@ use xs2aspec_suite::{Depth, Problem, ProfileSpec, SigningSpec, Suite, Tree};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let args = Args::parse();
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return failed(&Failure::input(format!("cannot start: {error}"))),
-    };
-    match runtime.block_on(carried_out(args)) {
+    match output::finish(started()) {
         Ok(exit) => ExitCode::from(exit.code()),
-        Err(failure) => failed(&failure),
+        Err(failure) => {
+            note!("error: {}", failure.message);
+            ExitCode::from(failure.exit.code())
+        }
     }
+}
+
+fn started() -> Result<Exit, Failure> {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) if error.use_stderr() => error.exit(),
+        Err(help) => {
+            output::written(help.print());
+            return Ok(Exit::Conforms);
+        }
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::input(format!("cannot start: {error}")))?;
+    runtime.block_on(carried_out(args))
 }
 
 /// Does what the command line says. Boxed, so that its code is in the program once: the runtime polls it in
@@ -171,10 +181,4 @@ fn suite_for(source: &Source, depth: Depth) -> Result<Suite, Failure> {
 /// The same suite with cases for all that a profile with these values has entries of.
 fn with_entries(suite: Suite, values: &BTreeMap<String, String>) -> Result<Suite, Failure> {
     suite.with_entries(values.keys().map(String::as_str)).map_err(Failure::input)
-}
-
-fn failed(failure: &Failure) -> ExitCode {
-    // Nobody may read it any more.
-    drop(writeln!(io::stderr(), "error: {}", failure.message));
-    ExitCode::from(failure.exit.code())
 }

@@ -54,11 +54,11 @@ pub(crate) fn sign(args: &Sign) -> Result<Exit, Failure> {
     let made = signature_header::sign(&signer, &request.fields, &options).map_err(Failure::input)?;
     let certificate = signer.certificate();
     if !added.is_empty() {
-        eprintln!("added    {}", added.join(", "));
+        note!("added    {}", added.join(", "));
     }
-    eprintln!("keyId    {}", certificate.key_id(&encoding.key_id));
-    eprintln!("signed   with the ends of lines as \\n; there is none behind the last");
-    eprintln!("  | {}", made.signing_string.replace('\n', "\\n\n  | "));
+    note!("keyId    {}", certificate.key_id(&encoding.key_id));
+    note!("signed   with the ends of lines as \\n; there is none behind the last");
+    note!("  | {}", made.signing_string.replace('\n', "\\n\n  | "));
     request.fields.extend(spec.certificate_header.map(|name| (name, certificate.header_value())));
     request.fields.push(("Signature".to_owned(), made.value));
     show(args, &request, &mut out)?;
@@ -89,7 +89,7 @@ fn show(args: &Sign, request: &Request, out: &mut impl io::Write) -> Result<(), 
         )));
     }
     fs::write(path, bytes).map_err(|error| Failure::input(format!("{file}: cannot be written: {error}")))?;
-    eprintln!("written  {file}; xs2aspec sign --verify --request {file} reads it");
+    note!("written  {file}; xs2aspec sign --verify --request {file} reads it");
     Ok(())
 }
 
@@ -139,7 +139,7 @@ fn signer(args: &Sign, profile: Option<&Profile>) -> Result<Signer, Failure> {
         }
         (_, _, Some(profile)) => profile.signer().map_err(Failure::input),
         _ => {
-            eprintln!(
+            note!(
                 "signed with the test key that everybody knows; --key and --certificate, or --target, take another"
             );
             Signer::from_pem(profile::TEST_KEY, profile::TEST_CERTIFICATE).map_err(Failure::input)
@@ -215,7 +215,7 @@ fn request(args: &Sign, spec: &SigningSpec) -> Result<Request, Failure> {
         .iter()
         .find(|name| request.fields.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name)).count() > 1);
     if let Some(name) = repeated {
-        eprintln!("{name} is there several times: its values are joined with `, ` before they are signed");
+        note!("{name} is there several times: its values are joined with `, ` before they are signed");
     }
     Ok(request)
 }

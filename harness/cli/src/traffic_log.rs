@@ -112,11 +112,11 @@ fn log(
             Sighting::Unread { connection, why } => {
                 unread += 1;
                 let why = text::short(&why);
-                eprintln!("connection {connection}: {why}: the rest of it passes without being judged");
+                note!("connection {connection}: {why}: the rest of it passes without being judged");
             }
             Sighting::Unreachable { connection, why } => {
                 unreachable += 1;
-                eprintln!("connection {connection}: the bank cannot be reached: {}", text::short(&why));
+                note!("connection {connection}: the bank cannot be reached: {}", text::short(&why));
             }
         }
     }

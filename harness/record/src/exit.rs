@@ -13,7 +13,7 @@ pub enum Exit {
     /// denied.
     Violation = 1,
     /// The command line, the profile, a case or a clause is wrong, and nothing was sent; or a file of the run
-    /// could not be written.
+    /// or the output could not be written.
     BadInput = 2,
     /// No violation is known, but the run is incomplete: a demanded clause was not asked since the profile
     /// does not say enough, a case of one could not be judged, or the target did not answer.

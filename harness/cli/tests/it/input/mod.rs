@@ -4,6 +4,7 @@
 mod case_files;
 mod clock;
 mod command_lines;
+mod lost_output;
 mod output_files;
 
 use std::path::Path;

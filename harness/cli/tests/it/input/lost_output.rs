@@ -1,0 +1,62 @@
+//! Output that is lost is an error of every command, and a reader that has seen enough is none.
+
+use std::{fs::OpenOptions, io::pipe, process::Stdio};
+
+use tempfile::TempDir;
+
+use crate::support::{command, xs2aspec};
+
+/// Runs a command that prints into `stdout`: its exit code, and what it said of an error.
+fn printing(arguments: &[&str], stdout: impl Into<Stdio>) -> (Option<i32>, String) {
+    let output = command().args(arguments).stdout(stdout).output().unwrap();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn no_command_succeeds_whose_output_is_lost() {
+    let folder = TempDir::new().unwrap();
+    let certificate = folder.path().join("cert.pem");
+    std::fs::write(&certificate, crate::support::CERTIFICATE).unwrap();
+    let (out, certificate) =
+        (folder.path().join("out").display().to_string(), certificate.display().to_string());
+    let (out, certificate) = (out.as_str(), certificate.as_str());
+    let run = ["run", "--only", "ncbct.path/plain", "--out", out];
+    let (code, said) = xs2aspec(&run);
+    assert_eq!(code, Some(0), "{said}");
+    let commands: [&[&str]; 18] = [
+        &run,
+        &["--help"],
+        &["--version"],
+        &["run", "--help"],
+        &["list"],
+        &["explain", "ncbct.path"],
+        &["coverage"],
+        &["coverage", "--json"],
+        &["lint"],
+        &["client-plan"],
+        &["man"],
+        &["completions", "bash"],
+        &["init", "--schema"],
+        &["inspect-cert", certificate],
+        &["diff", out, out],
+        &["trend", out],
+        &["rejudge", out],
+        &["report", out, "--format", "junit"],
+    ];
+    for arguments in commands {
+        let (code, said) = printing(arguments, Stdio::null());
+        assert_eq!(code, Some(0), "{arguments:?}: {said}");
+        // A disk without a free byte.
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let (code, said) = printing(arguments, full);
+        assert_eq!(code, Some(2), "{arguments:?}: {said}");
+        assert!(
+            said.contains("error: ") && said.contains("No space left on device"),
+            "{arguments:?}: {said}"
+        );
+        let (reader, writer) = pipe().unwrap();
+        drop(reader);
+        let (code, said) = printing(arguments, writer);
+        assert_eq!(code, Some(0), "{arguments:?}: {said}");
+    }
+}
