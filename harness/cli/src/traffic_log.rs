@@ -16,10 +16,7 @@ use xs2aspec_record::{
     Body, CaseVerdict, End, Event, Exchange as Recorded, Exit, Finding, Header, Request, Response,
 };
 use xs2aspec_report::text;
-use xs2aspec_runner::{
-    Options, Profile, Session,
-    exchange::{Answer, decoded},
-};
+use xs2aspec_runner::{Options, Profile, Session};
 use xs2aspec_suite::Suite;
 use xs2aspec_traffic::{Judge, Judged, Payload, Received, Sent, Traffic, TrafficRun};
 
@@ -145,7 +142,7 @@ fn traffic(number: u64, exchange: Exchange, setup: &Setup) -> Traffic {
     let request = Sent { method: request.method, url, headers: request.headers, body, is_restored: false };
     let answer = answer.map(|answer| {
         let body = payload(&answer.body, answer.is_whole);
-        plain(Received { status: answer.status, headers: answer.headers, body })
+        Received { status: answer.status, headers: answer.headers, body }.decoded()
     });
     let began = setup.now + TimeDelta::from_std(at).unwrap_or_default();
     Traffic { number, label: None, began, micros: micros(took), request, answer, failure }
@@ -156,18 +153,6 @@ fn payload(body: &Kept, is_whole: bool) -> Payload {
         (true, _) => Payload::Unknown("is longer than what is kept of it".to_owned()),
         (false, false) => Payload::Unknown("did not come to its end".to_owned()),
         (false, true) => Payload::Bytes(body.bytes().to_vec()),
-    }
-}
-
-/// An answer as it was before a content coding.
-fn plain(received: Received) -> Received {
-    let Received { status, headers, body } = received;
-    let Payload::Bytes(body) = body else { return Received { status, headers, body } };
-    match decoded(Answer { status, headers, body }) {
-        Ok(Answer { status, headers, body }) => Received { status, headers, body: Payload::Bytes(body) },
-        Err((error, Answer { status, headers, .. })) => {
-            Received { status, headers, body: Payload::Unknown(format!("cannot be read: {error}")) }
-        }
     }
 }
 

@@ -65,7 +65,10 @@ pub fn failure_hint(error: &ExchangeError) -> Option<&'static str> {
     let cause = match error {
         ExchangeError::Unreachable(trouble) | ExchangeError::Broken(trouble) => trouble.cause,
         ExchangeError::Deadline(_) => return Some("the target is slow: `deadline-ms`"),
-        ExchangeError::Request(_) | ExchangeError::OutOfScope(_) | ExchangeError::Tls(_) => return None,
+        ExchangeError::Coding(_)
+        | ExchangeError::Request(_)
+        | ExchangeError::OutOfScope(_)
+        | ExchangeError::Tls(_) => return None,
     };
     match cause {
         Cause::NoTls => Some("the target speaks no TLS there: `http://` in `base-url`"),

@@ -1,61 +1,120 @@
 //! Content codings (RFC 9110 section 8.4.1). No request asks for one, but a server may use one all the same
 //! (section 12.5.3).
+//!
+//! Decoding ends soon whatever a server sends. The codings, the members of each, and the bytes of all layers
+//! together have a bound.
 
-use std::{borrow::Cow, io::Read};
+use std::io::{Error, Read, Result};
 
-use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+use flate2::{
+    bufread::GzDecoder,
+    read::{DeflateDecoder, ZlibDecoder},
+};
+use ruzstd::decoding::StreamingDecoder;
 
 use super::{Answer, ExchangeError, MOST_BODY};
 
-/// The answer with its body as it was before it was compressed. A coding that is not known here leaves the
-/// body as it is. An error comes with the answer as it was sent.
-pub fn decoded(mut answer: Answer) -> Result<Answer, (ExchangeError, Answer)> {
-    let codings = answer.header("content-encoding").unwrap_or_default().to_ascii_lowercase();
-    let mut body = Cow::Borrowed(answer.body.as_slice());
-    // The last one was applied last.
-    for coding in codings.rsplit(',').map(str::trim) {
-        let plain = match coding {
-            "gzip" | "x-gzip" => all(MultiGzDecoder::new(&*body)),
-            // The zlib format, or what some send in its place: the bare data.
-            "deflate" => all(ZlibDecoder::new(&*body)).or_else(|_| all(DeflateDecoder::new(&*body))),
-            _ => break,
-        };
-        body = match plain {
-            Ok(plain) => Cow::Owned(plain),
-            Err(error) => return Err((error, answer)),
-        };
-    }
-    if let Cow::Owned(plain) = body {
-        answer.body = plain;
-    }
-    Ok(answer)
-}
+/// Most codings of one response, as in curl.
+const MOST_CODINGS: usize = 5;
 
-fn all(decoder: impl Read) -> Result<Vec<u8>, ExchangeError> {
-    let mut body = Vec::new();
-    let most = u64::try_from(MOST_BODY).unwrap_or(u64::MAX);
-    decoder.take(most + 1).read_to_end(&mut body).map_err(|error| {
-        ExchangeError::Broken(format!("its compressed body cannot be read: {error}").into())
-    })?;
-    if body.len() > MOST_BODY {
-        return Err(ExchangeError::Broken(format!("its body is longer than {MOST_BODY} bytes").into()));
+/// Most members of a gzip body (RFC 1952 section 2.2) or frames of a zstd body (RFC 8878 section 3).
+const MOST_MEMBERS: usize = 1_000;
+
+/// Largest window of a zstd body (RFC 9659 section 3).
+const MOST_WINDOW: u64 = 8 * 1024 * 1024;
+
+/// Buffer of the brotli decoder, in bytes.
+const BUFFER: usize = 4096;
+
+/// Returns the body without its content codings, or None if it has none.
+pub fn decoded(answer: &Answer) -> std::result::Result<Option<Vec<u8>>, ExchangeError> {
+    let named = answer.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("content-encoding"));
+    let named =
+        named.flat_map(|(_, value)| value.split(',')).map(|coding| coding.trim().to_ascii_lowercase());
+    let codings: Vec<String> = named.filter(|coding| !matches!(coding.as_str(), "" | "identity")).collect();
+    if codings.is_empty() || answer.body.is_empty() {
+        return Ok(None);
+    }
+    if codings.len() > MOST_CODINGS {
+        let count = codings.len();
+        return Err(ExchangeError::Coding(format!(
+            "it has {count} content codings, more than {MOST_CODINGS}"
+        )));
+    }
+    let mut room = MOST_BODY;
+    let mut body: Option<Vec<u8>> = None;
+    // The last one was applied last.
+    for coding in codings.iter().rev() {
+        let plain = without(coding, body.as_deref().unwrap_or(&answer.body), room)
+            .map_err(|error| ExchangeError::Coding(format!("`{coding}`: {error}")))?;
+        room -= plain.len();
+        body = Some(plain);
     }
     Ok(body)
 }
 
+/// Returns the body without its outermost coding. Fails if that has more than `room` bytes.
+fn without(coding: &str, body: &[u8], room: usize) -> Result<Vec<u8>> {
+    let whole = |decoder: &mut dyn Read| {
+        let mut plain = Vec::new();
+        read(decoder, &mut plain, room).map(|()| plain)
+    };
+    match coding {
+        "gzip" | "x-gzip" => members(body, |rest, plain| read(&mut GzDecoder::new(rest), plain, room)),
+        // The zlib format, or the bare data that some servers send instead.
+        "deflate" => whole(&mut ZlibDecoder::new(body)).or_else(|_| whole(&mut DeflateDecoder::new(body))),
+        "br" => whole(&mut brotli::Decompressor::new(body, BUFFER)),
+        "zstd" => members(body, |rest, plain| {
+            let decoder = StreamingDecoder::new_with_max_window_size(rest, MOST_WINDOW);
+            read(&mut decoder.map_err(Error::other)?, plain, room)
+        }),
+        _ => Err(Error::other("an unknown content coding")),
+    }
+}
+
+/// Decodes one member after the other until nothing is left.
+fn members(mut rest: &[u8], one: impl Fn(&mut &[u8], &mut Vec<u8>) -> Result<()>) -> Result<Vec<u8>> {
+    let mut plain = Vec::new();
+    for _ in 0..MOST_MEMBERS {
+        one(&mut rest, &mut plain)?;
+        if rest.is_empty() {
+            return Ok(plain);
+        }
+    }
+    Err(Error::other(format!("it has more than {MOST_MEMBERS} members")))
+}
+
+/// Appends what a decoder returns to `plain`, which may have `room` bytes in all.
+fn read(decoder: &mut dyn Read, plain: &mut Vec<u8>, room: usize) -> Result<()> {
+    let left = u64::try_from(room - plain.len()).unwrap_or(u64::MAX);
+    decoder.take(left + 1).read_to_end(plain)?;
+    if plain.len() > room {
+        return Err(Error::other(format!("all layers together are longer than {MOST_BODY} bytes")));
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
+    use std::{
+        io::Write,
+        time::{Duration, Instant},
+    };
 
     use flate2::{
         Compression,
         write::{DeflateEncoder, GzEncoder, ZlibEncoder},
     };
+    use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
     use super::*;
 
     fn answer(coding: &str, body: Vec<u8>) -> Answer {
         Answer { status: 200, headers: vec![("Content-Encoding".to_owned(), coding.to_owned())], body }
+    }
+
+    fn plain(coding: &str, body: Vec<u8>) -> Option<Vec<u8>> {
+        decoded(&answer(coding, body)).unwrap_or_else(|error| panic!("{coding}: {error}"))
     }
 
     fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -64,8 +123,18 @@ mod tests {
         coder.finish().unwrap()
     }
 
+    fn brotli(bytes: &[u8]) -> Vec<u8> {
+        let mut coder = brotli::CompressorWriter::new(Vec::new(), BUFFER, 5, 22);
+        coder.write_all(bytes).unwrap();
+        coder.into_inner()
+    }
+
+    fn zstd(bytes: &[u8]) -> Vec<u8> {
+        compress_to_vec(bytes, CompressionLevel::Fastest)
+    }
+
     #[test]
-    fn what_was_compressed_is_read() {
+    fn every_coding_is_decoded() {
         let mut zlib = ZlibEncoder::new(Vec::new(), Compression::fast());
         zlib.write_all(b"{}").unwrap();
         let zlib = zlib.finish().unwrap();
@@ -74,25 +143,66 @@ mod tests {
         for (coding, body) in [
             ("gzip", gzip(b"{}")),
             ("X-GZIP", gzip(b"{}")),
+            ("gzip", [gzip(b"{"), gzip(b""), gzip(b"}")].concat()),
             ("deflate", zlib.clone()),
             ("deflate", bare.finish().unwrap()),
+            ("br", brotli(b"{}")),
+            ("zstd", zstd(b"{}")),
+            ("zstd", [zstd(b"{"), zstd(b"}")].concat()),
             ("deflate, gzip", gzip(&zlib)),
-            ("identity", b"{}".to_vec()),
-            ("synthetic", b"{}".to_vec()),
+            ("br, identity, , zstd", zstd(&brotli(b"{}"))),
+            ("gzip,gzip,gzip,gzip,gzip", (0..5).fold(b"{}".to_vec(), |body, _| gzip(&body))),
         ] {
-            assert_eq!(decoded(answer(coding, body)).unwrap().body, b"{}", "{coding}");
+            assert_eq!(plain(coding, body).as_deref(), Some(&b"{}"[..]), "{coding}");
+        }
+        for (coding, body) in [("identity", &b"{}"[..]), ("", b"{}"), ("gzip", b"")] {
+            assert_eq!(plain(coding, body.to_vec()), None, "{coding}");
         }
     }
 
     #[test]
-    fn what_is_broken_or_too_long_is_no_answer() {
-        let cut = gzip(b"{\"a\":\"long enough to be cut\"}");
-        let cut = cut[..cut.len() / 2].to_vec();
-        let (error, seen) = decoded(answer("gzip", cut.clone())).unwrap_err();
-        assert!(matches!(error, ExchangeError::Broken(_)));
-        assert_eq!(seen.body, cut, "as it was sent");
-        let bomb = gzip(&vec![b' '; MOST_BODY + 1]);
-        assert!(bomb.len() < MOST_BODY / 100);
-        assert!(matches!(decoded(answer("gzip", bomb)), Err((ExchangeError::Broken(_), _))));
+    fn the_codings_of_all_lines_count() {
+        let mut answer = answer("deflate", gzip(b"no zlib"));
+        answer.headers.push(("content-encoding".to_owned(), "gzip".to_owned()));
+        assert!(matches!(decoded(&answer), Err(ExchangeError::Coding(why)) if why.contains("`deflate`")));
+    }
+
+    #[test]
+    fn a_body_that_cannot_be_decoded_is_an_error() {
+        let text = b"{\"a\":\"long enough to be cut\"}".repeat(20);
+        let half = |body: Vec<u8>| body[..body.len() / 2].to_vec();
+        let long = vec![b' '; MOST_BODY + 1];
+        let six = (0..6).fold(b"{}".to_vec(), |body, _| gzip(&body));
+        for (coding, body) in [
+            ("gzip", half(gzip(&text))),
+            ("br", half(brotli(&text))),
+            ("zstd", half(zstd(&text))),
+            ("gzip", [gzip(b"{}"), b"more".to_vec()].concat()),
+            ("zstd", [zstd(b"{}"), b"more".to_vec()].concat()),
+            ("gzip", gzip(&long)),
+            ("br", brotli(&long)),
+            ("zstd", zstd(&long)),
+            ("synthetic", b"{}".to_vec()),
+            ("gzip, synthetic", gzip(b"{}")),
+            ("gzip,gzip,gzip,gzip,gzip,gzip", six),
+        ] {
+            let decoded = decoded(&answer(coding, body));
+            assert!(matches!(decoded, Err(ExchangeError::Coding(_))), "{coding}: {decoded:?}");
+        }
+    }
+
+    /// Layers that are almost as long as a body may be, of members that hold nothing: what takes the longest.
+    #[test]
+    fn layers_of_empty_members_are_soon_over() {
+        let empty = gzip(b"");
+        let mut body = gzip(b"{}");
+        for _ in 1..MOST_CODINGS {
+            let padding = empty.repeat((MOST_BODY - body.len()) / empty.len());
+            body = gzip(&[body, padding].concat());
+        }
+        let begun = Instant::now();
+        let decoded = decoded(&answer("gzip,gzip,gzip,gzip,gzip", body));
+        assert!(matches!(decoded, Err(ExchangeError::Coding(_))), "{decoded:?}");
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
     }
 }

@@ -79,6 +79,9 @@ pub enum ExchangeError {
     /// The connection broke, or what came is no HTTP.
     #[error("the answer is broken: {0}")]
     Broken(Trouble),
+    /// The body has a content coding that cannot be decoded, or takes too much to decode.
+    #[error("the response cannot be decoded: {0}")]
+    Coding(String),
     /// The request cannot be written; a defect of the suite.
     #[error("the request cannot be sent: {0}")]
     Request(String),
@@ -142,28 +145,24 @@ impl Exchanger {
         if let Some(inside) = &self.inside {
             return Exchanged { answer: Ok(inside(request).await), seen: None, took: start.elapsed() };
         }
-        let mut seen = None;
+        let (mut seen, mut read) = (None, None);
         let exchange = async {
             // The last layer before a socket: what goes further is one request, to a URL that was admitted.
             message::check(request)?;
             let url = self.scope.admit(&request.url);
             let url = url.map_err(|error| ExchangeError::OutOfScope(error.to_string()))?;
             if request.exact {
-                Box::pin(self.raw.send(request, &url, &mut seen)).await
+                Box::pin(self.raw.send(request, &url, &mut seen)).await?;
             } else {
-                self.client.send(request, url, &mut seen).await
+                self.client.send(request, url, &mut seen).await?;
             }
+            read = Some(start.elapsed());
+            decode(&mut seen).await
         };
         let ended = tokio::time::timeout(self.deadline, exchange).await;
-        let took = start.elapsed();
+        let took = read.unwrap_or_else(|| start.elapsed());
         let answer = match ended {
-            Ok(Ok(())) => match seen.take() {
-                Some(answer) => coding::decoded(answer).map_err(|(error, answer)| {
-                    seen = Some(answer);
-                    error
-                }),
-                None => Err(ExchangeError::Broken("there was none".into())),
-            },
+            Ok(Ok(())) => seen.take().ok_or_else(|| ExchangeError::Broken("there was none".into())),
             Ok(Err(error)) => Err(error),
             Err(_) => Err(ExchangeError::Deadline(self.deadline)),
         };
@@ -172,4 +171,17 @@ impl Exchanger {
         }
         Exchanged { answer, seen, took }
     }
+}
+
+/// Takes the content codings off the body, on a thread that may block. The response stays as it was sent if
+/// that fails, or if the caller stops waiting.
+async fn decode(seen: &mut Option<Answer>) -> Result<(), ExchangeError> {
+    let Some(answer) = seen.as_mut().filter(|answer| answer.header("content-encoding").is_some()) else {
+        return Ok(());
+    };
+    let coded = answer.clone();
+    let plain = tokio::task::spawn_blocking(move || decoded(&coded)).await;
+    let plain = plain.unwrap_or_else(|error| Err(ExchangeError::Coding(error.to_string())))?;
+    answer.body = plain.unwrap_or_else(|| std::mem::take(&mut answer.body));
+    Ok(())
 }

@@ -65,7 +65,7 @@ pub fn read(
                 None => lines.start().map_err(fail)?,
             };
             if status >= 200 {
-                answer = Some(Received { status, headers, body: Payload::Bytes(body) });
+                answer = Some(Received { status, headers, body: Payload::Bytes(body) }.decoded());
                 break;
             }
         }

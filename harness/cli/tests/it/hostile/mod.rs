@@ -28,7 +28,10 @@ use server::{Script, Server, Stream, VICTIM, Which, created, split};
 use tempfile::TempDir;
 use xs2aspec_record::{CaseVerdict, Event, Exchange, Role, Verdict};
 
-use crate::support::{REFERENCE, command, printed};
+use crate::{
+    proxy::coded::padded_layers,
+    support::{REFERENCE, command, printed},
+};
 
 /// Long enough for any machine.
 const PATIENT: u32 = 30_000;
@@ -389,6 +392,20 @@ fn a_compressed_body_that_grows_without_end() {
     hostile(PATIENT, ERROR, whatever, move |_, stream| {
         stream.write_all(&created("Content-Encoding: gzip\r\n", &bomb))
     });
+}
+
+#[test]
+fn a_content_coding_that_cannot_be_decoded() {
+    let valid = br#"{"paymentId":"p","transactionStatus":"RCVD"}"#;
+    let own = |coding: &str| (coding.to_owned(), valid.to_vec());
+    for (coding, body) in
+        [own("gzip"), own("br"), own("zstd"), own("synthetic"), padded_layers(5), padded_layers(20)]
+    {
+        let look = |exchange: &Exchange| assert!(exchange.response.is_some(), "{exchange:?}");
+        hostile(SHORT, ERROR, look, move |_, stream| {
+            stream.write_all(&created(&format!("Content-Encoding: {coding}\r\n"), &body))
+        });
+    }
 }
 
 #[test]

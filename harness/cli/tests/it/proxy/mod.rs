@@ -1,6 +1,7 @@
 //! Commands that stand between a client and a bank: nothing changes by them, and what either breaks is told.
 
 mod client;
+pub(crate) mod coded;
 mod ends;
 mod passing;
 mod plan;
