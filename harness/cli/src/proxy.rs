@@ -1,7 +1,7 @@
 //! `xs2aspec proxy`: between a client and a bank on a test system. What they say passes unaltered; what
 //! either breaks is shown.
 
-use std::{fs, net::SocketAddr, path::Path, sync::Arc};
+use std::{fs, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use tokio::sync::mpsc::Receiver;
 use xs2aspec_proxy::{BoxStream, Config, Connect, Proxy, Sighting, acceptor};
@@ -15,6 +15,9 @@ use crate::{
     target,
     traffic_log::{Setup, TrafficLog},
 };
+
+/// How long a connection may be idle, unless the profile gives the bank more time for an answer.
+const IDLE: Duration = Duration::from_secs(60);
 
 /// Passes on until it is interrupted.
 pub(crate) async fn proxy(args: &Asked) -> Result<Exit, Failure> {
@@ -70,7 +73,7 @@ pub(crate) async fn open(
     listen: SocketAddr,
     tls: &ClientTls,
     profile: &Profile,
-) -> Result<(Proxy, Receiver<Sighting>), Failure> {
+) -> Result<(Proxy, Receiver<Vec<Sighting>>), Failure> {
     let connector = Connector::new(profile).map_err(Failure::input)?;
     let connect: Connect = Arc::new(move || {
         let connector = connector.clone();
@@ -91,6 +94,6 @@ pub(crate) async fn open(
         }
         _ => None,
     };
-    let started = Proxy::start(Config { listen, tls, connect }).await;
+    let started = Proxy::start(Config { listen, tls, connect, idle: profile.deadline.max(IDLE) }).await;
     started.map_err(|error| Failure::input(format!("cannot listen on {listen}: {error}")))
 }

@@ -50,7 +50,7 @@ impl TrafficLog {
         folder: &Path,
         reads: &[&Path],
         setup: Setup,
-        sightings: Receiver<Sighting>,
+        sightings: Receiver<Vec<Sighting>>,
     ) -> Result<Self, Failure> {
         let own = |path: &Path| path.to_owned();
         let (folder, reads): (PathBuf, Vec<PathBuf>) =
@@ -88,7 +88,7 @@ fn log(
     folder: &Path,
     setup: &Setup,
     record: InOrder<'_>,
-    mut sightings: Receiver<Sighting>,
+    mut sightings: Receiver<Vec<Sighting>>,
 ) -> Result<Exit, Failure> {
     let plan = Plan::load(setup.suite.tree()).map_err(Failure::input)?.unwrap_or_default();
     let session = Session::of_traffic(Arc::clone(&setup.suite), setup.profile.clone(), setup.seed, setup.now);
@@ -97,23 +97,25 @@ fn log(
     let mut writer = Writer { record, is_shown: setup.is_shown, last: None, known: HashSet::new() };
     let mut run = TrafficRun::begin(&session, setup.only, &setup.options, |event| writer.write(event));
     let (mut number, mut unread, mut unreachable) = (0, 0, 0);
-    while let Some(sighting) = sightings.blocking_recv() {
-        match sighting {
-            Sighting::Exchange(exchange) => {
-                number += 1;
-                let traffic = traffic(number, *exchange, setup);
-                let mut judged = judge.exchange(&traffic);
-                judged.observations.extend(shown(&plan, &traffic, &judged, &setup.suite));
-                run.add(setup.source, &traffic, &judged, |event| writer.write(event));
-            }
-            Sighting::Unread { connection, why } => {
-                unread += 1;
-                let why = text::short(&why);
-                note!("connection {connection}: {why}: the rest of it passes without being judged");
-            }
-            Sighting::Unreachable { connection, why } => {
-                unreachable += 1;
-                note!("connection {connection}: the bank cannot be reached: {}", text::short(&why));
+    while let Some(seen) = sightings.blocking_recv() {
+        for sighting in seen {
+            match sighting {
+                Sighting::Exchange(exchange) => {
+                    number += 1;
+                    let traffic = traffic(number, *exchange, setup);
+                    let mut judged = judge.exchange(&traffic);
+                    judged.observations.extend(shown(&plan, &traffic, &judged, &setup.suite));
+                    run.add(setup.source, &traffic, &judged, |event| writer.write(event));
+                }
+                Sighting::Unread { connection, why } => {
+                    unread += 1;
+                    let why = text::short(&why);
+                    note!("connection {connection}: {why}: the rest of it passes without being judged");
+                }
+                Sighting::Unreachable { connection, why } => {
+                    unreachable += 1;
+                    note!("connection {connection}: the bank cannot be reached: {}", text::short(&why));
+                }
             }
         }
     }

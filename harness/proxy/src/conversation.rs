@@ -161,6 +161,11 @@ impl Conversation {
         Ok(())
     }
 
+    /// Returns true if the client sends nothing more and has all its answers.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_read && self.client_ended && self.waiting.is_empty()
+    }
+
     /// The client sends nothing more.
     pub(crate) fn client_ended(&mut self) -> Vec<Sighting> {
         let mut seen = Vec::new();

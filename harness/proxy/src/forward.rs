@@ -3,22 +3,24 @@
 use std::{
     io,
     sync::{Mutex, PoisonError},
+    time::Duration,
 };
 
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
-    sync::{
-        mpsc::{self, error::TrySendError},
-        watch,
-    },
+    sync::{mpsc, watch},
+    time::{Instant, sleep},
 };
 
 use crate::{conversation::Conversation, exchange::Sighting, stream::BoxStream};
 
-/// Bytes that are on their way in one direction at most.
-const PIECE: usize = 16 * 1024;
+/// Most bytes in transit in one direction.
+pub(crate) const PIECE: usize = 16 * 1024;
 
-/// Which end sends.
+/// How long the bank may keep a connection open once its client has ended and nothing is left to answer.
+const LINGER: Duration = Duration::from_secs(2);
+
+/// The end that sends.
 #[derive(Debug, Clone, Copy)]
 enum From {
     Client,
@@ -31,21 +33,45 @@ enum Ended {
     Bank(io::Error),
 }
 
-/// Passes on what both ends send until both have ended, one is gone, or everything is to end.
-pub(crate) async fn forward(
-    client: BoxStream,
-    bank: BoxStream,
+/// Both ends of a connection.
+pub(crate) struct Ends {
+    pub(crate) client: BoxStream,
+    /// What the client sent before there was a connection to the bank.
+    pub(crate) ahead: Vec<u8>,
+    pub(crate) bank: BoxStream,
+}
+
+/// What both directions share.
+struct Passing<'a> {
+    state: Mutex<State>,
+    sightings: &'a mpsc::Sender<Vec<Sighting>>,
+}
+
+struct State {
     conversation: Conversation,
-    sightings: &mpsc::Sender<Sighting>,
+    /// When bytes passed last, either way.
+    passed: Instant,
+}
+
+/// Forwards what both ends send until both have ended, one is gone, nothing passes for `idle`, or `stop` says
+/// so.
+pub(crate) async fn forward(
+    ends: Ends,
+    conversation: Conversation,
+    sightings: &mpsc::Sender<Vec<Sighting>>,
+    idle: Duration,
     mut stop: watch::Receiver<bool>,
 ) {
-    let conversation = Mutex::new(conversation);
+    let state = Mutex::new(State { conversation, passed: Instant::now() });
+    let passing = Passing { state, sightings };
+    let Ends { client, ahead, bank } = ends;
     let (from_client, to_client) = tokio::io::split(client);
     let (from_bank, to_bank) = tokio::io::split(bank);
+    let from_client = io::Cursor::new(ahead).chain(from_client);
     let both = async {
         tokio::try_join!(
-            pass(From::Client, from_client, to_bank, &conversation, sightings),
-            pass(From::Bank, from_bank, to_client, &conversation, sightings),
+            passing.pass(From::Client, from_client, to_bank),
+            passing.pass(From::Bank, from_bank, to_client),
         )
     };
     let why = tokio::select! {
@@ -54,81 +80,79 @@ pub(crate) async fn forward(
             Err(Ended::Client(error)) => format!("the client is gone: {error}"),
             Err(Ended::Bank(error)) => format!("the bank is gone: {error}"),
         },
+        () = passing.idle(idle) => format!("nothing passed for {} s", idle.as_secs()),
         _ = stop.wait_for(|stopped| *stopped) => "the proxy was ended before it".to_owned(),
     };
-    let seen = locked(&conversation, |conversation| conversation.end(&why));
-    send(sightings, seen).await;
+    passing.tell(|conversation| conversation.end(&why)).await;
 }
 
-/// One direction, until its end sends nothing more. That is passed on too.
-async fn pass(
-    from: From,
-    mut reader: impl AsyncRead + Unpin,
-    mut writer: impl AsyncWrite + Unpin,
-    conversation: &Mutex<Conversation>,
-    sightings: &mpsc::Sender<Sighting>,
-) -> Result<(), Ended> {
-    let of_reader = |error| match from {
-        From::Client => Ended::Client(error),
-        From::Bank => Ended::Bank(error),
-    };
-    let of_writer = |error| match from {
-        From::Client => Ended::Bank(error),
-        From::Bank => Ended::Client(error),
-    };
-    let mut piece = vec![0; PIECE];
-    loop {
-        let count = reader.read(&mut piece).await.map_err(of_reader)?;
-        let bytes = &piece[..count];
-        // Read before it is passed on: no answer can come before its request is known.
-        let seen = locked(conversation, |conversation| match (from, bytes) {
-            (From::Client, []) => conversation.client_ended(),
-            (From::Bank, []) => conversation.bank_ended(),
-            (From::Client, bytes) => conversation.read_client(bytes),
-            (From::Bank, bytes) => conversation.read_bank(bytes),
-        });
-        // Told before it is passed on as well, as long as somebody looks: what follows from it elsewhere is
-        // told later.
-        let late = told(sightings, seen);
-        let passed = if bytes.is_empty() {
-            // The other end may have closed already.
-            drop(writer.shutdown().await);
-            Ok(())
-        } else {
-            match writer.write_all(bytes).await {
-                Ok(()) => writer.flush().await,
-                error => error,
-            }
+impl Passing<'_> {
+    /// Forwards one direction until its end sends nothing more, and forwards that end as well.
+    async fn pass(
+        &self,
+        from: From,
+        mut reader: impl AsyncRead + Unpin,
+        mut writer: impl AsyncWrite + Unpin,
+    ) -> Result<(), Ended> {
+        let of_reader = |error| match from {
+            From::Client => Ended::Client(error),
+            From::Bank => Ended::Bank(error),
         };
-        // Who cannot keep up with looking holds up what comes next, and not this.
-        send(sightings, late).await;
-        passed.map_err(of_writer)?;
-        if count == 0 {
-            return Ok(());
+        let of_writer = |error| match from {
+            From::Client => Ended::Bank(error),
+            From::Bank => Ended::Client(error),
+        };
+        let mut piece = vec![0; PIECE];
+        loop {
+            let count = reader.read(&mut piece).await.map_err(of_reader)?;
+            let bytes = &piece[..count];
+            // Told before it is forwarded: an end that has an answer finds it in the record, whatever ends
+            // the connection next.
+            self.tell(|conversation| match (from, bytes) {
+                (From::Client, []) => conversation.client_ended(),
+                (From::Bank, []) => conversation.bank_ended(),
+                (From::Client, bytes) => conversation.read_client(bytes),
+                (From::Bank, bytes) => conversation.read_bank(bytes),
+            })
+            .await;
+            if bytes.is_empty() {
+                // The other end may have closed already.
+                drop(writer.shutdown().await);
+                return Ok(());
+            }
+            writer.write_all(bytes).await.map_err(of_writer)?;
+            writer.flush().await.map_err(of_writer)?;
+            self.locked(|state| state.passed = Instant::now());
         }
     }
-}
 
-fn locked<T>(conversation: &Mutex<Conversation>, what: impl FnOnce(&mut Conversation) -> T) -> T {
-    what(&mut conversation.lock().unwrap_or_else(PoisonError::into_inner))
-}
-
-/// Tells what was seen; gives back what there is no room for.
-fn told(sightings: &mpsc::Sender<Sighting>, seen: Vec<Sighting>) -> Vec<Sighting> {
-    let mut late = Vec::new();
-    for sighting in seen {
-        if !late.is_empty() {
-            late.push(sighting);
-        } else if let Err(TrySendError::Full(sighting)) = sightings.try_send(sighting) {
-            late.push(sighting);
+    /// Hands over what `read` sees. Waits for room before reading, so that a future that is dropped while it
+    /// waits has taken nothing out of the conversation.
+    async fn tell(&self, read: impl FnOnce(&mut Conversation) -> Vec<Sighting>) {
+        let room = self.sightings.reserve().await;
+        let seen = self.locked(|state| {
+            state.passed = Instant::now();
+            read(&mut state.conversation)
+        });
+        if let Ok(room) = room
+            && !seen.is_empty()
+        {
+            room.send(seen);
         }
     }
-    late
-}
 
-async fn send(sightings: &mpsc::Sender<Sighting>, seen: Vec<Sighting>) {
-    for sighting in seen {
-        // Nobody may be looking any more.
-        drop(sightings.send(sighting).await);
+    /// Returns once nothing has passed for `idle`, or for [`LINGER`] where nothing is left to answer.
+    async fn idle(&self, idle: Duration) {
+        let is_over = |state: &mut State| {
+            let limit = if state.conversation.is_over() { LINGER.min(idle) } else { idle };
+            state.passed.elapsed() >= limit
+        };
+        while !self.locked(is_over) {
+            sleep(LINGER.min(idle)).await;
+        }
+    }
+
+    fn locked<T>(&self, what: impl FnOnce(&mut State) -> T) -> T {
+        what(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -4,8 +4,8 @@
 //! it came, whatever it is. A copy is read as HTTP/1.1 (RFC 9112), and each request with its answer comes out
 //! as an [`Exchange`]. What cannot be read, or is more than there is room for, passes all the same.
 //!
-//! Nothing here is sent, answered, followed, repeated or closed that an end did not send, answer or close
-//! itself.
+//! Nothing here is sent, answered, followed or repeated that an end did not send or answer itself. A
+//! connection is closed when an end closes it, or when nothing passes on it for a while.
 //!
 //! - [`budget`]: how much is kept of what passes.
 //! - `http`: the messages of one direction. `conversation`: both, request by request.

@@ -9,6 +9,7 @@ use std::{
 };
 
 use tokio::{
+    io::AsyncReadExt,
     net::{TcpListener, TcpStream},
     sync::{Semaphore, mpsc, watch},
     task::{JoinHandle, JoinSet},
@@ -17,19 +18,21 @@ use tokio::{
 use tokio_rustls::TlsAcceptor;
 
 use crate::{
-    budget::Budget, conversation::Conversation, exchange::Sighting, forward::forward, stream::BoxStream,
+    budget::Budget,
+    conversation::Conversation,
+    exchange::Sighting,
+    forward::{Ends, PIECE, forward},
+    stream::BoxStream,
 };
 
 /// Connections of clients at once; further ones wait.
 const MOST_CONNECTIONS: usize = 1_024;
-/// Exchanges that wait for whoever looks at them; more hold up what comes next on their connections.
+/// Sightings that wait for the receiver. When there are more, connections wait before they forward anything.
 const MOST_SIGHTINGS: usize = 1_024;
 /// Bytes that are kept of all connections together.
 const MOST_KEPT: usize = 64 * 1024 * 1024;
 /// How long a client may take to agree on TLS.
 const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(10);
-/// How long connections may take to end when everything is to end.
-const END_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Makes a connection to the bank; an error says in words why there is none.
 pub type Connect =
@@ -43,6 +46,8 @@ pub struct Config {
     pub tls: Option<TlsAcceptor>,
     /// How the bank is reached.
     pub connect: Connect,
+    /// How long a connection may stay open while nothing passes on it.
+    pub idle: Duration,
 }
 
 impl std::fmt::Debug for Config {
@@ -80,7 +85,7 @@ impl Proxy {
         self.address
     }
 
-    /// Ends all connections. Nothing is seen any more when this returns.
+    /// Ends all connections. Returns when every sighting is in the channel, so it waits for the receiver.
     pub async fn shutdown(self) {
         _ = self.stop.send(true);
         drop(self.running.await);
@@ -88,7 +93,7 @@ impl Proxy {
 }
 
 /// A proxy, and what it sees.
-pub type Started = io::Result<(Proxy, mpsc::Receiver<Sighting>)>;
+pub type Started = io::Result<(Proxy, mpsc::Receiver<Vec<Sighting>>)>;
 
 /// What all connections share.
 struct Shared {
@@ -96,18 +101,19 @@ struct Shared {
     budget: Budget,
     tls: Option<TlsAcceptor>,
     connect: Connect,
-    sightings: mpsc::Sender<Sighting>,
+    idle: Duration,
+    sightings: mpsc::Sender<Vec<Sighting>>,
 }
 
 async fn accept(
     listener: TcpListener,
     config: Config,
-    sightings: mpsc::Sender<Sighting>,
+    sightings: mpsc::Sender<Vec<Sighting>>,
     mut stop: watch::Receiver<bool>,
 ) {
-    let Config { tls, connect, .. } = config;
+    let Config { tls, connect, idle, .. } = config;
     let budget = Budget::new(MOST_KEPT);
-    let shared = Arc::new(Shared { start: Instant::now(), budget, tls, connect, sightings });
+    let shared = Arc::new(Shared { start: Instant::now(), budget, tls, connect, idle, sightings });
     let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     let mut connections = JoinSet::new();
     let mut number = 0;
@@ -135,34 +141,54 @@ async fn accept(
         });
     }
     drop(listener);
-    let ended = async { while connections.join_next().await.is_some() {} };
-    if timeout(END_PATIENCE, ended).await.is_err() {
-        connections.shutdown().await;
-    }
+    // All that a connection does now is to hand over what it has seen.
+    while connections.join_next().await.is_some() {}
 }
 
 async fn connection(number: u64, stream: TcpStream, shared: &Shared, mut stop: watch::Receiver<bool>) {
     // Small messages: waiting to fill a segment only delays them. A socket that refuses the option is closed.
     drop(stream.set_nodelay(true));
     let stopped = stop.clone();
-    let greeted = async {
-        let client = client(stream, shared.tls.as_ref()).await?;
-        match (shared.connect)().await {
-            Ok(bank) => Some((client, bank)),
-            Err(why) => {
-                let unreachable = Sighting::Unreachable { connection: number, why };
-                drop(shared.sightings.send(unreachable).await);
-                None
-            }
-        }
-    };
-    let greeted = tokio::select! {
-        greeted = greeted => greeted,
+    let opened = tokio::select! {
+        opened = open(stream, shared) => opened,
         _ = stop.wait_for(|stopped| *stopped) => None,
     };
-    let Some((client, bank)) = greeted else { return };
-    let conversation = Conversation::new(number, shared.start, &shared.budget);
-    forward(client, bank, conversation, &shared.sightings, stopped).await;
+    match opened {
+        None => {}
+        Some(Ok(ends)) => {
+            let conversation = Conversation::new(number, shared.start, &shared.budget);
+            forward(ends, conversation, &shared.sightings, shared.idle, stopped).await;
+        }
+        Some(Err(why)) => {
+            let unreachable = Sighting::Unreachable { connection: number, why };
+            drop(shared.sightings.send(vec![unreachable]).await);
+        }
+    }
+}
+
+/// Agrees on TLS with the client and connects to the bank; an error says why there is no connection to it.
+/// Returns None if the client is gone before that.
+async fn open(stream: TcpStream, shared: &Shared) -> Option<Result<Ends, String>> {
+    let mut client = client(stream, shared.tls.as_ref()).await?;
+    let mut ahead = Vec::new();
+    let bank = tokio::select! {
+        bank = (shared.connect)() => bank,
+        () = gone(&mut client, &mut ahead) => return None,
+    };
+    Some(bank.map(|bank| Ends { client, ahead, bank }))
+}
+
+/// Returns when the client is gone, and keeps in `ahead` what it sends until then. A client that sent a
+/// request and then ended its direction still waits for the answer (RFC 9112 section 9.6).
+async fn gone(client: &mut BoxStream, ahead: &mut Vec<u8>) {
+    while ahead.len() < PIECE {
+        match client.read_buf(ahead).await {
+            Ok(0) if !ahead.is_empty() => break,
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+    }
+    std::future::pending().await
 }
 
 /// The client, after TLS if it is to be.

@@ -1,37 +1,25 @@
 //! Every byte passes as it came, both ways, and ends pass too. `wiremock` shows no bytes.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
-    sync::mpsc::Receiver,
 };
-use xs2aspec_proxy::{BoxStream, Config, Proxy, Sighting};
+use xs2aspec_proxy::Sighting;
 
-/// A proxy before this address.
-async fn before(address: std::net::SocketAddr) -> (Proxy, Receiver<Sighting>) {
-    let connect =
-        Arc::new(move || -> std::pin::Pin<Box<dyn Future<Output = Result<BoxStream, String>> + Send>> {
-            Box::pin(async move {
-                let stream = TcpStream::connect(address).await.map_err(|error| error.to_string())?;
-                Ok(Box::new(stream) as BoxStream)
-            })
-        });
-    let listen = "127.0.0.1:0".parse().unwrap();
-    Proxy::start(Config { listen, tls: None, connect }).await.unwrap()
-}
+use crate::support::{LONG, before, next};
 
 /// What each end gets when both send this at once, in pieces of any size, and then end.
 async fn passed(client_sends: Vec<u8>, bank_sends: Vec<u8>) -> (Vec<u8>, Vec<u8>, Vec<Sighting>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let (proxy, mut sightings) = before(listener.local_addr().unwrap()).await;
+    let (proxy, mut sightings) = before(listener.local_addr().unwrap(), LONG).await;
     let client = TcpStream::connect(proxy.address()).await.unwrap();
     let (bank, _) = listener.accept().await.unwrap();
     let looking = tokio::spawn(async move {
         let mut seen = Vec::new();
-        while let Some(sighting) = sightings.recv().await {
-            seen.push(sighting);
+        while let Some(more) = sightings.recv().await {
+            seen.extend(more);
         }
         seen
     });
@@ -91,7 +79,7 @@ async fn what_is_odd_passes_as_it_is() {
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_and_answers_are_seen_as_they_pass() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let (proxy, mut sightings) = before(listener.local_addr().unwrap()).await;
+    let (proxy, mut sightings) = before(listener.local_addr().unwrap(), LONG).await;
     let mut client = TcpStream::connect(proxy.address()).await.unwrap();
     let (mut bank, _) = listener.accept().await.unwrap();
     let mut piece = [0; 1000];
@@ -100,7 +88,7 @@ async fn requests_and_answers_are_seen_as_they_pass() {
         assert!(bank.read(&mut piece).await.unwrap() > 0);
         bank.write_all(b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\n{}").await.unwrap();
         assert!(client.read(&mut piece).await.unwrap() > 0);
-        let Some(Sighting::Exchange(seen)) = sightings.recv().await else { panic!("turn {turn}") };
+        let Some(Sighting::Exchange(seen)) = next(&mut sightings).await else { panic!("turn {turn}") };
         assert_eq!((seen.request.target.as_str(), seen.request.body.bytes()), ("/a", &b"abc"[..]));
         assert_eq!(seen.request.headers[0], ("X-oDD".to_owned(), "B".to_owned()));
         assert_eq!(seen.answer.unwrap().status, 201);
@@ -109,7 +97,7 @@ async fn requests_and_answers_are_seen_as_they_pass() {
     client.write_all(b"GET /b HTTP/1.1\r\n\r\n").await.unwrap();
     assert!(bank.read(&mut piece).await.unwrap() > 0);
     proxy.shutdown().await;
-    let Some(Sighting::Exchange(seen)) = sightings.recv().await else { panic!("the last one") };
+    let Some(Sighting::Exchange(seen)) = next(&mut sightings).await else { panic!("the last one") };
     assert_eq!(seen.failure.as_deref(), Some("the proxy was ended before it"));
     assert_eq!((client.read(&mut piece).await.unwrap(), bank.read(&mut piece).await.unwrap()), (0, 0));
     assert!(sightings.recv().await.is_none());
@@ -120,12 +108,12 @@ async fn a_bank_that_is_not_there_closes_the_connection() {
     let nobody = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = nobody.local_addr().unwrap();
     drop(nobody);
-    let (proxy, mut sightings) = before(address).await;
+    let (proxy, mut sightings) = before(address, LONG).await;
     let mut client = TcpStream::connect(proxy.address()).await.unwrap();
     let mut came = Vec::new();
     drop(client.read_to_end(&mut came).await);
     assert!(came.is_empty(), "nothing that no bank said");
-    let Some(Sighting::Unreachable { connection: 1, why }) = sightings.recv().await else { panic!() };
+    let Some(Sighting::Unreachable { connection: 1, why }) = next(&mut sightings).await else { panic!() };
     assert!(!why.is_empty());
     proxy.shutdown().await;
 }
@@ -135,7 +123,7 @@ async fn a_bank_that_is_not_there_closes_the_connection() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_end_that_does_not_read_holds_up_the_other() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let (proxy, _sightings) = before(listener.local_addr().unwrap()).await;
+    let (proxy, _sightings) = before(listener.local_addr().unwrap(), LONG).await;
     let mut client = TcpStream::connect(proxy.address()).await.unwrap();
     let (_bank, _) = listener.accept().await.unwrap();
     client.write_all(b"POST /a HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n").await.unwrap();

@@ -1,3 +1,6 @@
-//! The proxy between real sockets: what passes is what was sent, whatever it is.
+//! The proxy between real sockets: it forwards every byte, loses nothing that it saw, and does not wait forever.
 
 mod bytes;
+mod loss;
+mod patience;
+mod support;

@@ -77,19 +77,21 @@ impl Raw {
     ) -> Result<Box<dyn Duplex>, ExchangeError> {
         let host = url.host_str().ok_or_else(|| wrong("the URL has no host"))?;
         let port = url.port_or_known_default().ok_or_else(|| wrong("the URL has no port"))?;
-        let connected = self.connected((host, port), proxy, is_tunnel);
-        let stream = tokio::time::timeout(self.patience, connected).await.map_err(|_| {
-            ExchangeError::Unreachable(
-                format!("no connection within {} ms", self.patience.as_millis()).into(),
-            )
-        })??;
-        if url.scheme() != "https" {
-            return Ok(Box::new(stream));
-        }
-        let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned())
-            .map_err(|error| ExchangeError::Tls(error.to_string()))?;
-        let stream = self.tls.connect(name, stream).await;
-        Ok(Box::new(stream.map_err(|error| ExchangeError::Unreachable(trouble(&error)))?))
+        let opened = async {
+            let stream = self.connected((host, port), proxy, is_tunnel).await?;
+            if url.scheme() != "https" {
+                return Ok(Box::new(stream) as Box<dyn Duplex>);
+            }
+            let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned())
+                .map_err(|error| ExchangeError::Tls(error.to_string()))?;
+            let stream = self.tls.connect(name, stream).await;
+            let stream = stream.map_err(|error| ExchangeError::Unreachable(trouble(&error)))?;
+            Ok(Box::new(stream) as Box<dyn Duplex>)
+        };
+        tokio::time::timeout(self.patience, opened).await.unwrap_or_else(|_| {
+            let why = format!("no connection within {} ms", self.patience.as_millis());
+            Err(ExchangeError::Unreachable(why.into()))
+        })
     }
 
     /// A connection to the target, or to the proxy that leads there; through it where what comes next is not

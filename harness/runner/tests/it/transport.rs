@@ -173,3 +173,16 @@ async fn http_2_is_agreed_on_where_the_profile_wants_it() {
         assert_eq!(agreed.as_deref(), expected, "{http:?}, exact: {exact}");
     }
 }
+
+/// A listener that accepts and never agrees on TLS.
+#[tokio::test]
+async fn the_time_to_connect_covers_tls_on_both_paths() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("https://{}", listener.local_addr().unwrap());
+    let mut profile = Profile::of_url(&url, xs2aspec_suite::ProfileSpec::embedded()).unwrap();
+    profile.connect_timeout = std::time::Duration::from_millis(50);
+    for exact in [false, true] {
+        let sent = sent(&profile, exact).await;
+        assert!(matches!(sent, Err(ExchangeError::Unreachable(_))), "exact: {exact}: {sent:?}");
+    }
+}

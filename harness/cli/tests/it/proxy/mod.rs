@@ -3,7 +3,9 @@
 mod client;
 pub(crate) mod coded;
 mod ends;
+mod lost;
 mod passing;
+mod patience;
 mod plan;
 
 use std::{
