@@ -60,7 +60,7 @@ pub use level::{ClauseLevel, Level, LevelRule, LevelSource};
 pub use order_of_time::{AskedAlone, Earlier, OrderOfTime, RefusedSince, Repeated};
 pub use reader::{ReadError, RecordReader, read};
 pub use stopwatch::Stopwatch;
-pub use times::{OperationTimes, SlowFor, Times};
+pub use times::{OperationTimes, Times};
 pub use totals::Totals;
 pub use verdict::{Absence, CaseVerdict, ControlSeen, End, Finding, Place, Role, Strength, Verdict};
 pub use waiver::{WaiverSeen, WaiverState};

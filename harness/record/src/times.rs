@@ -1,4 +1,4 @@
-//! How long a target took: by operation, and where one kind of value takes it longer than all others.
+//! How long a target took, by operation.
 
 use serde::{Deserialize, Serialize};
 
@@ -52,21 +52,6 @@ pub struct OperationTimes {
     /// Cases of the slowest of those.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slow_cases: Vec<String>,
-    /// Changes of requests that took much longer, each time.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub slow_for: Vec<SlowFor>,
-}
-
-/// A kind of value for which an operation is slow.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct SlowFor {
-    /// A place, or a place with its value, as cases tell their changes.
-    pub change: String,
-    /// Answers to such requests.
-    pub answers: u64,
-    /// The quickest of them.
-    pub least: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]

@@ -88,7 +88,7 @@ impl<'a> DrawnRun<'a> {
         exchanges: Vec<Exchange>,
         mut sink: impl FnMut(&Event),
     ) {
-        self.stopwatch.add(&exchanges, Some(&verdict));
+        self.stopwatch.add(&exchanges);
         for exchange in exchanges {
             self.recorded += 1;
             self.answers.add_of(case, &exchange);

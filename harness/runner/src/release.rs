@@ -209,7 +209,7 @@ impl<'a> Release<'a> {
         for exchange in events.exchanges.iter().filter(|_| !self.are_foreign) {
             self.answers.add(exchange);
         }
-        self.stopwatch.add(&events.exchanges, events.verdict.as_ref());
+        self.stopwatch.add(&events.exchanges);
         if let Some(verdict) = &events.verdict
             && let Some(clause) = self.session.suite().clauses().get(&verdict.clause)
         {

@@ -107,7 +107,7 @@ pub fn merge<R: BufRead>(
     let mut stopwatch = Stopwatch::new(finish.and_then(|finish| finish.times.slow_ms));
     while let Some(mut case) = next_case(&mut cases)? {
         numbering.apply(&mut case);
-        stopwatch.add(&case.exchanges, case.verdict.as_ref());
+        stopwatch.add(&case.exchanges);
         let clause = case.verdict.as_ref().and_then(|one| Some((one, parts[0].summary.clause(&one.clause)?)));
         if let Some((verdict, clause)) = clause {
             totals.add(verdict, clause.strength);

@@ -204,7 +204,6 @@ impl Page {
             let lines = [heading].into_iter().chain(lines).collect::<Vec<_>>();
             self.list("Slower than the target profile allows", lines.iter().map(item), 0);
         }
-        self.list("Slow for one kind of value", times::slow_for(summary).iter().map(item), 0);
     }
 
     fn row(&mut self, name: &str, row: Counts) {

@@ -175,9 +175,6 @@ pub fn closing(summary: &RunSummary) -> String {
     let totals = summary.totals();
     let operations = totals.by_operation().iter().map(|(name, row)| (harmless(name), *row));
     let mut shown = table("operation", operations, totals.counts(), &times::rows(summary));
-    for line in times::slow_for(summary) {
-        let _ = writeln!(shown, "{line}");
-    }
     shown.push_str(&waivers(summary));
     let (target, amounts, conclusion) = (target(summary), amounts(summary), summary.conclusion());
     let _ = writeln!(shown, "\ntarget {target}\n{amounts}\n{}", demanded::numbers(summary));

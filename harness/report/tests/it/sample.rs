@@ -162,7 +162,7 @@ impl Sample {
     /// The times of its exchanges.
     fn times(&self) -> Times {
         let mut stopwatch = Stopwatch::default();
-        stopwatch.add(&self.exchanges, None);
+        stopwatch.add(&self.exchanges);
         stopwatch.finish()
     }
 

@@ -327,7 +327,6 @@ pub(super) fn timing(summary: &RunSummary, slowest: &[(u64, String)]) -> String 
             list(lines.iter().map(|line| shown(line)))
         );
     }
-    html.push_str(&list(times::slow_for(summary).iter().map(|line| shown(line))));
     let slowest = slowest
         .iter()
         .map(|(micros, case)| format!("<code>{}</code> {}", shown(case), text::duration(*micros)));
