@@ -71,7 +71,7 @@ mod tests {
         sample::{self, Sample},
     };
 
-    /// A run whose one request took longer than its profile allows, and longer than others.
+    /// A run whose one request took longer than its profile allows.
     fn slow() -> Vec<Event> {
         let mut sample = Sample::new(1);
         sample.verdict("periodic.months/one", Verdict::Pass);

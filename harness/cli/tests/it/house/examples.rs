@@ -56,7 +56,6 @@ fn settle(folder: &Path) {
             for name in ["p50", "p95", "p99", "largest"] {
                 times[name] = 0.into();
             }
-            times.as_object_mut().unwrap().remove("slow-for");
         }
         // In which order answers come decides who was first.
         for asked in event.get_mut("asked_again").and_then(Value::as_array_mut).into_iter().flatten() {
