@@ -4,6 +4,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
+    time::Duration,
 };
 
 use chrono::{DateTime, Utc};
@@ -35,6 +36,9 @@ pub enum BankVariant {
     /// It breaks two clauses, each in one way.
     Pair(Fault, Fault),
 }
+
+/// Longest time for one exchange with a bank in this process.
+const DEADLINE: Duration = Duration::from_secs(60);
 
 /// Variations and styles, by the beginning of their names, that use other freedoms as well, with the clauses
 /// that leave them.
@@ -222,6 +226,8 @@ impl BankVariant {
         let mut profile = Profile::reference(base_url)?;
         // A bank that is busy is one of those to be judged, not to be waited for.
         profile.limits.retries = 0;
+        // It runs in this process, beside others: what takes so long is a machine with much to do.
+        profile.deadline = DEADLINE;
         declare(&mut profile, &self.variations());
         profile.authorize(false).map_err(ProveError::NotAuthorized)
     }
