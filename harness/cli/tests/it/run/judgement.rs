@@ -140,8 +140,8 @@ async fn a_server_with_one_answer_to_everything_is_few_findings_and_never_confor
             };
             assert!(verdicts.iter().filter(given_up).count() > 100, "{what}");
             let (exit, said_again) = support::xs2aspec(&["rejudge", out.to_str().unwrap()]);
-            // What was given up was not asked. What says that the target lacks something is in no exchange of a
-            // case. Nothing of either can be judged again. The profile may say something of the latter.
+            // What was given up was not asked. What says that the target lacks something is in no exchange of
+            // a case. Nothing of either can be judged again. The profile may say something of the latter.
             let given_up = verdicts.iter().filter(|verdict| verdict.unconfirmed).count();
             let is_asked_for = |verdict: &&CaseVerdict| {
                 verdict.reason.as_deref().is_some_and(|why| why.starts_with("asked, the target answered"))
