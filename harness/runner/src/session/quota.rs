@@ -14,6 +14,9 @@ const UNUSED_QUOTA: &str = "quota-unused";
 /// Too Many Requests (RFC 6585 section 4).
 const TOO_MANY: u16 = 429;
 
+/// Bad Request (RFC 9110 section 15.5.1): the request is wrong, however many calls are left.
+const BAD_REQUEST: u16 = 400;
+
 /// What the rejection of a call means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quota {
@@ -74,10 +77,10 @@ impl Session {
     pub(super) fn rejected_call(&self, case: &Case, answer: &Answer, trail: &Trail) -> Option<Quota> {
         let quota = self.suite.answers().quota().filter(|_| (400..500).contains(&answer.status))?;
         let before = trail.calls_before?;
-        // A bank that rejects the first call as one too many contradicts the profile.
-        let is_named = answer.status == TOO_MANY || judge::is_quota(answer, self.suite.answers());
-        let is_first = case.before.is_empty() && !self.is_after_another(case) && is_named;
-        let is_left = self.has_unused_quota() && before < quota.calls && !is_first;
+        // Before a call was accepted the profile may be wrong: an earlier run of the day used up the calls.
+        let is_first = case.before.is_empty() && !self.is_after_another(case);
+        let is_about_request = answer.status == BAD_REQUEST && !judge::is_quota(answer, self.suite.answers());
+        let is_left = self.has_unused_quota() && before < quota.calls && (!is_first || is_about_request);
         Some(if is_left { Quota::Refusal } else { Quota::UsedUp })
     }
 
