@@ -127,8 +127,7 @@ pub async fn measure(
     let outcomes = play(instance, bank, options).await?;
     let failure = match expected {
         None => outcomes.iter().find_map(Outcome::accusation),
-        // Of several runs the last one tells what a reader takes home.
-        Some(expected) => outcomes.last().and_then(|outcome| outcome.acquittal(expected)),
+        Some(expected) => Outcome::acquittal_of(&outcomes, expected),
     };
     Ok(Row {
         condition: instance.name(),

@@ -5,7 +5,7 @@ use std::{fs, path::Path, process::Output};
 use serde_json::Value;
 
 /// The exit code, and the clauses of violations and warnings in the order of the report.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
     /// None if a signal ended the program.
     pub(super) exit: Option<i32>,
@@ -13,6 +13,10 @@ pub(super) struct Outcome {
     pub(super) violated: Vec<String>,
     /// Clause of each warning.
     pub(super) warned: Vec<String>,
+    /// The clause that the run must find, where it repeats a violation of another run.
+    pub(super) repeats: Option<String>,
+    /// The command that sends the request of each finding again, with its clause if it is a violation.
+    pub(super) again: Vec<(Option<String>, String)>,
     /// The error that the program printed, if it did not run.
     pub(super) complaint: String,
 }
@@ -22,8 +26,14 @@ impl Outcome {
     pub(super) fn read(output: &Output, folder: &Path) -> Self {
         let sarif = fs::read(folder.join("results.sarif")).unwrap_or_default();
         let log: Value = serde_json::from_slice(&sarif).unwrap_or_default();
-        let (violated, warned) = (rules(&log, "error"), rules(&log, "warning"));
-        Self { exit: output.status.code(), violated, warned, complaint: complaint(output) }
+        Self {
+            exit: output.status.code(),
+            violated: rules(&log, "error"),
+            warned: rules(&log, "warning"),
+            repeats: None,
+            again: again(&log),
+            complaint: complaint(output),
+        }
     }
 
     /// Returns what is wrong with the outcome on a bank that keeps the document.
@@ -47,6 +57,17 @@ impl Outcome {
         }
     }
 
+    /// Returns what is wrong with the runs of a bank with a fault that is denied as `expected` without the
+    /// condition. Of several runs the last one tells what a reader takes home, unless they repeat violations.
+    pub(super) fn acquittal_of(outcomes: &[Self], expected: &str) -> Option<String> {
+        let repeated = |outcome: &Self| Some(outcome.acquittal(outcome.repeats.as_deref()?));
+        let repeated: Vec<_> = outcomes.iter().filter_map(repeated).collect();
+        if repeated.is_empty() {
+            return outcomes.last()?.acquittal(expected);
+        }
+        repeated.into_iter().flatten().next()
+    }
+
     fn broken(&self) -> String {
         match self.exit {
             Some(code) => format!("exit code {code}: {}", self.complaint),
@@ -62,11 +83,24 @@ fn complaint(output: &Output) -> String {
     error.unwrap_or_default().to_owned()
 }
 
-/// Returns the rules of the results with this level that no waiver suppresses.
+/// Returns the results that no waiver suppresses.
+fn results(log: &Value) -> impl Iterator<Item = &Value> {
+    let all = log["runs"][0]["results"].as_array().into_iter().flatten();
+    all.filter(|result| result.get("suppressions").is_none())
+}
+
+/// Returns the rules of the results with this level.
 fn rules(log: &Value, level: &str) -> Vec<String> {
-    let results = log["runs"][0]["results"].as_array().into_iter().flatten();
-    let of_level = results.filter(|result| result["level"] == level && result.get("suppressions").is_none());
+    let of_level = results(log).filter(|result| result["level"] == level);
     of_level.filter_map(|result| Some(result["ruleId"].as_str()?.to_owned())).collect()
+}
+
+/// Returns the command that sends the request of each result again, with its rule if it is a violation.
+fn again(log: &Value) -> Vec<(Option<String>, String)> {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let violated = |result: &Value| text(&result["ruleId"]).filter(|_| result["level"] == "error");
+    let command = |result| Some((violated(result), text(&result["properties"]["again"])?));
+    results(log).filter_map(command).collect()
 }
 
 /// Joins the first few names.
@@ -88,7 +122,7 @@ mod tests {
 
     fn outcome(exit: i32, violated: &[&str]) -> Outcome {
         let violated = violated.iter().map(|clause| (*clause).to_owned()).collect();
-        Outcome { exit: Some(exit), violated, warned: Vec::new(), complaint: String::new() }
+        Outcome { exit: Some(exit), violated, ..Outcome::default() }
     }
 
     #[test]
@@ -114,6 +148,21 @@ mod tests {
     }
 
     #[test]
+    fn of_several_runs_the_last_is_judged_and_of_repetitions_each() {
+        let of = |clause: &str, outcome| Outcome { repeats: Some(clause.to_owned()), ..outcome };
+        let acquittal = |outcomes: &[Outcome]| Outcome::acquittal_of(outcomes, "a").is_some();
+        assert!(acquittal(&[outcome(1, &["a"]), outcome(0, &[])]));
+        assert!(!acquittal(&[outcome(0, &[]), outcome(1, &["a"])]));
+        assert!(!acquittal(&[
+            of("a", outcome(1, &["a"])),
+            of("b", outcome(1, &["b", "a"])),
+            outcome(0, &[])
+        ]));
+        assert!(acquittal(&[of("a", outcome(0, &[])), of("b", outcome(1, &["b"]))]));
+        assert!(acquittal(&[of("a", outcome(1, &["a"])), of("b", outcome(1, &["a"]))]));
+    }
+
+    #[test]
     fn results_that_a_waiver_suppresses_are_none() {
         let log = json!({"runs": [{"results": [
             {"ruleId": "w", "level": "warning"},
@@ -124,5 +173,11 @@ mod tests {
         assert_eq!(rules(&log, "error"), ["b", "a"]);
         assert_eq!(rules(&log, "warning"), ["w"]);
         assert_eq!(rules(&json!({}), "error"), [""; 0]);
+        let log = json!({"runs": [{"results": [
+            {"ruleId": "a", "level": "error", "properties": {"again": "one"}},
+            {"ruleId": "b", "level": "error", "properties": {}},
+            {"ruleId": "w", "level": "warning", "properties": {"again": "two"}},
+        ]}]});
+        assert_eq!(again(&log), [(Some("a".to_owned()), "one".to_owned()), (None, "two".to_owned())]);
     }
 }

@@ -117,8 +117,13 @@ mod tests {
         for (exit, violated, warned, detected) in table {
             let owned = |clauses: Vec<&str>| clauses.into_iter().map(str::to_owned).collect();
             let complaint = String::new();
-            let outcome =
-                Outcome { exit: Some(exit), violated: owned(violated), warned: owned(warned), complaint };
+            let outcome = Outcome {
+                exit: Some(exit),
+                violated: owned(violated),
+                warned: owned(warned),
+                complaint,
+                ..Outcome::default()
+            };
             assert_eq!(Detected::of(&outcome, &clean), detected);
         }
     }

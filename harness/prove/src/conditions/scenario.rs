@@ -21,9 +21,6 @@ const SHARDS: usize = 3;
 const KILLED_AFTER: usize = 60;
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What a finding prints before the command that sends its request again.
-const AGAIN: &str = "= again ";
-
 /// How the program is called in one place.
 #[derive(Debug, Clone)]
 pub(super) struct Caller {
@@ -92,26 +89,23 @@ impl Caller {
 
     /// Runs, then calls what each finding prints as the way to send its request again.
     fn again(&self) -> io::Result<Vec<Outcome>> {
-        let first = self.command("run", SEED, &[]).output()?;
-        let printed = String::from_utf8_lossy(&first.stdout).into_owned();
-        let commands = printed.lines().filter_map(|line| Some(line.split_once(AGAIN)?.1.trim()));
+        let first = self.run("run", &[])?;
         let mut outcomes = Vec::new();
-        for command in commands {
+        for (clause, command) in &first.again {
             let arguments = command.trim_start_matches("xs2aspec");
             let line = format!("'{}'{arguments}", self.program.display());
             let output = Command::new("sh").args(["-c", &line]).current_dir(&self.folder).output()?;
-            outcomes.push(Outcome::read(&output, &self.folder.join("reports/again")));
+            let outcome = Outcome::read(&output, &self.folder.join("reports/again"));
+            outcomes.push(Outcome { repeats: clause.clone(), ..outcome });
         }
         // Without findings there is no command, and the run itself is judged.
-        if outcomes.is_empty() {
-            outcomes.push(Outcome::read(&first, &self.folder.join("run")));
-        }
-        Ok(outcomes)
+        Ok(if outcomes.is_empty() { vec![first] } else { outcomes })
     }
 
     fn failed(&self) -> io::Result<Vec<Outcome>> {
         let first = self.run("run", &[])?;
-        let second = self.run("run", &["--failed"])?;
+        let arguments = ["run", "--target", "bank.toml", "--seed", SEED, "--out", "run", "--failed"];
+        let second = Outcome::read(&self.called(&arguments).output()?, &self.folder.join("again"));
         // Exit code 4: nothing failed, so nothing ran.
         Ok(vec![if second.exit == Some(4) { first } else { second }])
     }

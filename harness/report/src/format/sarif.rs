@@ -162,7 +162,8 @@ fn result(summary: &RunSummary, found: &Found, rules: &mut Rules) -> Value {
         // Writing to a String cannot fail.
         _ = write!(text, "\nSent: {}", changes.join("; "));
     }
-    if let Some(again) = block::again(summary, &root.witness.case) {
+    let again = block::again(summary, &root.witness.case);
+    if let Some(again) = &again {
         // Writing to a String cannot fail.
         _ = write!(text, "\nAgain: {again}");
     }
@@ -184,6 +185,9 @@ fn result(summary: &RunSummary, found: &Found, rules: &mut Rules) -> Value {
     }
     if let Some(end) = root.end {
         properties["end"] = end.word().into();
+    }
+    if let Some(again) = again {
+        properties["again"] = again.into();
     }
     json!({
         "ruleId": harmless(&found.clause),
