@@ -26,7 +26,7 @@ impl Connector {
         let mut tls = tls::client_config(authorities, client, url.scheme() != "https")?;
         // What is said on it is HTTP/1.1, whatever else the target speaks.
         Arc::make_mut(&mut tls).alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(Self { raw: Arc::new(Raw::new(tls, profile)), url })
+        Ok(Self { raw: Arc::new(Raw::new(tls, profile)?), url })
     }
 
     /// A new connection, ready for what is to be said.

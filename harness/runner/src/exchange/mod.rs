@@ -87,7 +87,7 @@ pub enum ExchangeError {
     #[error("the request was not sent: {0}")]
     OutOfScope(String),
     /// TLS or the proxy cannot be set up; the profile is wrong.
-    #[error("TLS: {0}")]
+    #[error("cannot use TLS or the proxy: {0}")]
     Tls(String),
 }
 
@@ -132,7 +132,7 @@ impl Exchanger {
             scope: Scope::new(&profile.base_url)
                 .map_err(|error| ExchangeError::Request(error.to_string()))?,
             client: client::Client::new(tls.clone(), profile)?,
-            raw: raw::Raw::new(tls, profile),
+            raw: raw::Raw::new(tls, profile)?,
             deadline: profile.deadline,
         })
     }

@@ -35,13 +35,24 @@ impl std::fmt::Debug for Raw {
 }
 
 impl Raw {
-    pub(super) fn new(tls: Arc<rustls::ClientConfig>, profile: &Profile) -> Self {
+    /// Fails if a proxy leads to the target that no request can take byte for byte.
+    pub(super) fn new(tls: Arc<rustls::ClientConfig>, profile: &Profile) -> Result<Self, ExchangeError> {
         let proxies = match &profile.proxy {
             Some(proxy) => Some(Matcher::builder().all(proxy.as_str()).build()),
             None if profile.is_loopback() => None,
             None => Some(Matcher::from_env()),
         };
-        Self { tls: TlsConnector::from(tls), proxies, patience: profile.connect_timeout }
+        let raw = Self { tls: TlsConnector::from(tls), proxies, patience: profile.connect_timeout };
+        let url = reqwest::Url::parse(&profile.base_url);
+        let url = url.map_err(|error| ExchangeError::Request(error.to_string()))?;
+        match raw.proxy(&url)?.as_ref().and_then(|proxy| proxy.uri().scheme_str()) {
+            None | Some("http") => Ok(raw),
+            Some(scheme) => Err(ExchangeError::Tls(format!(
+                "the proxy for {} is a `{scheme}://` one: only `http://` proxies can be used. Name one as `proxy` in \
+                 the profile, or name the target in NO_PROXY",
+                url.host_str().unwrap_or_default()
+            ))),
+        }
     }
 
     /// Sends a request to a URL, and reads into `seen` what comes.
@@ -105,11 +116,10 @@ impl Raw {
         let unreachable = |error: std::io::Error| ExchangeError::Unreachable(error.to_string().into());
         let address = match proxy {
             None => (host.trim_matches(['[', ']']), port),
-            Some(proxy) if proxy.uri().scheme_str() == Some("http") => {
+            Some(proxy) => {
                 let host = proxy.uri().host().unwrap_or_default().trim_matches(['[', ']']);
                 (host, proxy.uri().port_u16().unwrap_or(80))
             }
-            Some(_) => return Err(ExchangeError::Tls("only `http://` proxies can be used".into())),
         };
         let mut stream = TcpStream::connect(address).await.map_err(unreachable)?;
         stream.set_nodelay(true).map_err(unreachable)?;
@@ -146,16 +156,18 @@ fn authorization(proxy: &Intercept) -> String {
     value.map(|value| format!("Proxy-Authorization: {value}\r\n")).unwrap_or_default()
 }
 
-/// The request as it goes out. `Host` comes first (RFC 9110 section 7.2), unless the request has one; the
-/// connection is not used again. A proxy is told the whole URL (RFC 9112 section 3.2.2).
+/// The request as it goes out. `Host` comes first (RFC 9110 section 7.2), and the connection is not used
+/// again. A request that may have content says how long it is, 0 bytes as well (section 8.6). A header that
+/// the request has is not added. A proxy is told the whole URL (RFC 9112 section 3.2.2).
 fn bytes(request: &WireRequest, url: &reqwest::Url, proxy: Option<&Intercept>) -> Vec<u8> {
     let target = match proxy {
         Some(_) => url.to_string(),
         None => url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path())),
     };
-    let host = url.host_str().unwrap_or_default();
+    let has = |header: &str| request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(header));
     let mut head = format!("{} {target} HTTP/1.1\r\n", request.method);
-    if !request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+    if !has("host") {
+        let host = url.host_str().unwrap_or_default();
         let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
         _ = write!(head, "Host: {host}{port}\r\n");
     }
@@ -163,11 +175,15 @@ fn bytes(request: &WireRequest, url: &reqwest::Url, proxy: Option<&Intercept>) -
     for (name, value) in &request.headers {
         _ = write!(head, "{name}: {value}\r\n");
     }
-    let in_chunks = request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("transfer-encoding"));
-    if !request.body.is_empty() && !in_chunks {
+    let in_chunks = has("transfer-encoding");
+    let may_have_content = !request.body.is_empty() || matches!(&*request.method, "POST" | "PUT");
+    if may_have_content && !in_chunks && !has("content-length") {
         _ = write!(head, "Content-Length: {}\r\n", request.body.len());
     }
-    head.push_str("Connection: close\r\n\r\n");
+    if !has("connection") {
+        head.push_str("Connection: close\r\n");
+    }
+    head.push_str("\r\n");
     let mut bytes = head.into_bytes();
     if in_chunks {
         write_chunks(&request.body, &mut bytes);
@@ -240,16 +256,25 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_is_given_is_the_only_one() {
-        let request = WireRequest {
-            method: "GET".into(),
-            url: "http://bank.example/a".into(),
-            headers: vec![("Host".into(), "BANK.EXAMPLE".into())],
-            body: vec![],
-            exact: true,
-        };
-        let sent = bytes(&request, &reqwest::Url::parse(&request.url).unwrap(), None);
-        let expected = "GET /a HTTP/1.1\r\nHost: BANK.EXAMPLE\r\nConnection: close\r\n\r\n";
-        assert_eq!(String::from_utf8(sent).unwrap(), expected);
+    fn what_is_given_is_not_added_and_content_has_its_length() {
+        for (method, headers, body, expected) in [
+            ("GET", vec![("Host", "BANK.EXAMPLE")], "", "Host: BANK.EXAMPLE\r\nConnection: close\r\n\r\n"),
+            ("POST", vec![], "", "Host: bank.example\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
+            ("DELETE", vec![], "", "Host: bank.example\r\nConnection: close\r\n\r\n"),
+            ("GET", vec![], "a", "Host: bank.example\r\nContent-Length: 1\r\nConnection: close\r\n\r\na"),
+            (
+                "POST",
+                vec![("content-length", "9"), ("connection", "keep-alive")],
+                "a",
+                "Host: bank.example\r\ncontent-length: 9\r\nconnection: keep-alive\r\n\r\na",
+            ),
+        ] {
+            let headers = headers.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+            let url = "http://bank.example/a";
+            let body = body.as_bytes().to_vec();
+            let request = WireRequest { method: method.into(), url: url.into(), headers, body, exact: true };
+            let sent = bytes(&request, &reqwest::Url::parse(url).unwrap(), None);
+            assert_eq!(String::from_utf8(sent).unwrap(), format!("{method} /a HTTP/1.1\r\n{expected}"));
+        }
     }
 }

@@ -90,20 +90,24 @@ impl<S: AsyncRead + Unpin> Reader<S> {
         if matches!(answer.status, 204 | 304) {
             return Ok(());
         }
-        let coding = answer.header("transfer-encoding").unwrap_or_default().to_ascii_lowercase();
-        if coding.contains("chunked") {
-            return self.chunks(&mut answer.body).await;
+        // The last coding decides.
+        let last = items(answer, "transfer-encoding").next_back();
+        match last.map(|coding| coding.eq_ignore_ascii_case("chunked")) {
+            Some(true) => return self.chunks(&mut answer.body).await,
+            Some(false) => return self.to_the_end(&mut answer.body).await,
+            None => {}
         }
-        let Some(length) = answer.header("content-length") else {
-            while self.take(&mut answer.body, usize::MAX)? || self.more().await? {}
-            return Ok(());
-        };
-        let wrong = || ExchangeError::Broken(format!("Content-Length is `{length}`").into());
-        let length: usize = length.trim().parse().map_err(|_| wrong())?;
+        let Some(length) = content_length(answer)? else { return self.to_the_end(&mut answer.body).await };
         if length > MOST_BODY {
             return Err(too_long());
         }
         self.exactly(&mut answer.body, length).await
+    }
+
+    /// Reads until the server closes the connection.
+    async fn to_the_end(&mut self, body: &mut Vec<u8>) -> Result<(), ExchangeError> {
+        while self.take(body, usize::MAX)? || self.more().await? {}
+        Ok(())
     }
 
     /// RFC 9112 section 7.1. Extensions and trailers are passed over.
@@ -202,6 +206,33 @@ fn head(bytes: &[u8]) -> Result<Option<(usize, u16, Vec<(String, String)>)>, Exc
     }
 }
 
+/// Returns the items of a list that a header holds, in one line or in several (RFC 9110 section 5.6.1).
+fn items<'a>(answer: &'a Answer, header: &str) -> impl DoubleEndedIterator<Item = &'a str> {
+    let lines = answer.headers.iter().filter(move |(name, _)| name.eq_ignore_ascii_case(header));
+    lines.flat_map(|(_, value)| value.split(',')).map(str::trim).filter(|item| !item.is_empty())
+}
+
+/// Returns the length of the body in bytes. It has digits and nothing else, and if it stands there more than
+/// once, it is the same each time (RFC 9112 section 6.3).
+fn content_length(answer: &Answer) -> Result<Option<usize>, ExchangeError> {
+    let Some((_, first)) =
+        answer.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-length"))
+    else {
+        return Ok(None);
+    };
+    let mut lengths = items(answer, "content-length");
+    let length = lengths.next().unwrap_or_default();
+    if let Some(other) = lengths.find(|other| *other != length) {
+        return Err(broken(&format!("Content-Length is `{length}` and `{other}`")));
+    }
+    let is_number = !length.is_empty() && length.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number {
+        return Err(broken(&format!("Content-Length is `{first}`")));
+    }
+    // More digits than fit are more bytes than are read.
+    Ok(Some(length.parse().unwrap_or(usize::MAX)))
+}
+
 fn too_long() -> ExchangeError {
     ExchangeError::Broken(format!("its body is longer than {MOST_BODY} bytes").into())
 }
@@ -256,6 +287,13 @@ mod tests {
             ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", ""),
             ("HTTP/1.1 200 OK\r\n\r\nab", "ab"),
             ("HTTP/1.1 200 OK\n\nab", "ab"),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2, 2\r\n\r\nabc", "ab"),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: notchunked\r\n\r\nab", "ab"),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, x\r\n\r\n1\r\n", "1\r\n"),
+            (
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: x\r\nTransfer-Encoding: Chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
+                "a",
+            ),
         ] {
             assert_eq!(read_of(text).await, (Ok(()), Some((200, body.to_owned()))), "{text}");
         }
@@ -278,6 +316,18 @@ mod tests {
             ("SSH-2.0-x\r\n\r\n", no_http("not HTTP/1.1"), None),
             ("HTTP/1.1 2x0 OK\r\n\r\n", no_http("not HTTP/1.1: invalid response status"), None),
             ("HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", broken("Content-Length is `x`"), Some("")),
+            ("HTTP/1.1 200 OK\r\nContent-Length: +3\r\n\r\nabc", broken("Content-Length is `+3`"), Some("")),
+            ("HTTP/1.1 200 OK\r\nContent-Length: \r\n\r\nabc", broken("Content-Length is ``"), Some("")),
+            (
+                "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 2\r\n\r\nabc",
+                broken("Content-Length is `3` and `2`"),
+                Some(""),
+            ),
+            (
+                "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\n\r\n",
+                broken("its body is longer than 8388608 bytes"),
+                Some(""),
+            ),
             (
                 "HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n",
                 broken("its body is longer than 8388608 bytes"),

@@ -15,7 +15,7 @@ type Mistake = (&'static str, &'static str, i32, &'static str);
 /// Where something is added before everything else.
 const TOP: &str = "name = \"reference bank\"";
 
-const MISTAKES: [Mistake; 60] = [
+const MISTAKES: [Mistake; 61] = [
     // What stands in the file.
     (TOP, "name = ", 2, "bank.toml:3:"),
     (TOP, "nmae = \"x\"", 2, "unknown field `nmae`; did you mean `name`?"),
@@ -72,6 +72,7 @@ const MISTAKES: [Mistake; 60] = [
     ("base-url = \"http://127.0.0.1", "base-url = \"http://127.0.0.1:1#", 2, "`base-url`"),
     (TOP, "proxy = \"http://127.0.0.1:1\"", 3, "change `proxy`"),
     (TOP, "proxy = \"127.0.0.1:3128\"", 2, "`proxy`"),
+    (TOP, "proxy = \"https://127.0.0.1:3128\"", 2, "only `http://` proxies can be used"),
     (TOP, "paths = { basket = \"/v1/none\" }", 3, "`[paths] basket`"),
     // What signs.
     (TOP, "signing = { key = \"k.pem\" }", 2, "wants both `key` and `certificate`"),
