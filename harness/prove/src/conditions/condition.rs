@@ -30,6 +30,9 @@ pub struct Condition {
     /// Keys of the profile of which each value is wrong by one character, one condition for each.
     #[serde(default)]
     pub wrong_value_of: Vec<String>,
+    /// Ends of the names of faults that no bank shows under it.
+    #[serde(default)]
+    pub hides: Vec<String>,
 }
 
 /// How the program is called, and which of its runs are judged.
@@ -90,6 +93,7 @@ impl Condition {
             gateway: None,
             variation: None,
             wrong_value_of: Vec::new(),
+            hides: Vec::new(),
         }
     }
 

@@ -94,13 +94,15 @@ impl Instance {
     }
 }
 
-/// Returns the instances of a condition for a bank: one, or one for each value of its profile.
+/// Returns the instances of a condition for a bank: one, or one for each value of its profile. A bank that
+/// cannot have the condition has none.
 ///
 /// # Errors
 ///
 /// If the profile of the bank cannot be read.
 pub fn instances(condition: &Condition, bank: &Subject) -> Result<Vec<Instance>, ConditionError> {
-    if condition.variation.is_some() && matches!(bank, Subject::Peer(_)) {
+    let is_hidden = condition.hides.iter().any(|end| bank.name().ends_with(end));
+    if is_hidden || condition.variation.is_some() && matches!(bank, Subject::Peer(_)) {
         return Ok(Vec::new());
     }
     if condition.wrong_value_of.is_empty() {
