@@ -94,10 +94,10 @@ impl<S: AsyncRead + Unpin> Reader<S> {
         let last = items(answer, "transfer-encoding").next_back();
         match last.map(|coding| coding.eq_ignore_ascii_case("chunked")) {
             Some(true) => return self.chunks(&mut answer.body).await,
-            Some(false) => return self.to_the_end(&mut answer.body).await,
+            Some(false) => return self.until_close(&mut answer.body).await,
             None => {}
         }
-        let Some(length) = content_length(answer)? else { return self.to_the_end(&mut answer.body).await };
+        let Some(length) = content_length(answer)? else { return self.until_close(&mut answer.body).await };
         if length > MOST_BODY {
             return Err(too_long());
         }
@@ -105,7 +105,7 @@ impl<S: AsyncRead + Unpin> Reader<S> {
     }
 
     /// Reads until the server closes the connection.
-    async fn to_the_end(&mut self, body: &mut Vec<u8>) -> Result<(), ExchangeError> {
+    async fn until_close(&mut self, body: &mut Vec<u8>) -> Result<(), ExchangeError> {
         while self.take(body, usize::MAX)? || self.more().await? {}
         Ok(())
     }
