@@ -142,7 +142,7 @@ fn other_refused() -> Vec<(&'static str, Call)> {
             "ncbct.requested-execution-date.past/yesterday",
             ncbct("requestedExecutionDate", json!("2025-02-28")),
         ),
-        ("periodic.day.form/line-break", periodic("dayOfExecution", json!("1\n"))),
+        ("value.spaces/line-break-after-day", periodic("dayOfExecution", json!("1\n"))),
         ("periodic.day.impossible/zero", periodic("dayOfExecution", json!("00"))),
         ("periodic.end-date.before-start/same-month", periodic("endDate", json!("2025-04-01"))),
         ("periodic.execution-rule.preceding/taken", periodic("executionRule", json!("preceding"))),
