@@ -18,6 +18,11 @@ pub(crate) fn weighed(session: &Session, plain: &[(Arc<Done>, Role)]) -> Vec<(Ca
         (CaseVerdict { role: *role, ..done.verdict.clone() }, done.take_exchanges())
     };
     let mut cases: Vec<(CaseVerdict, Vec<Exchange>)> = plain.iter().map(told).collect();
+    for ((verdict, _), (done, _)) in cases.iter_mut().zip(plain) {
+        if let Some(reason) = verdict.reason.as_mut().filter(|_| verdict.verdict == Verdict::Inconclusive) {
+            reason.push_str(session.hint(done));
+        }
+    }
     if !(session.is_hopeless() && may_be_ours(&cases)) {
         return cases;
     }

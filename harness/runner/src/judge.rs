@@ -12,7 +12,12 @@ use xs2aspec_spec::AnswerRules;
 use xs2aspec_suite::{Case, Expectation, Preparation, Refusal, StepExpect};
 
 use self::shows::shortened;
-use crate::{codes::Codes, exchange::Answer, levels::Levels, profile::Profile};
+use crate::{
+    codes::Codes,
+    exchange::{Answer, MALFORMED},
+    levels::Levels,
+    profile::Profile,
+};
 
 /// Statuses that say that a thing is not there (RFC 9110, sections 15.5.5 and 15.5.11).
 pub(crate) const NOT_THERE: [u16; 2] = [404, 410];
@@ -130,6 +135,9 @@ pub fn examine(
     }
     let (broken, seen): (Vec<_>, Vec<_>) =
         checked.observations.into_iter().partition(|observation| levels.minds(&observation.clause));
+    if answer.status >= 300 && answer.header("content-type").is_some_and(is_page) {
+        words.push_str(" with an HTML page");
+    }
     let mut findings: Vec<Finding> = checked
         .findings
         .into_iter()
@@ -143,6 +151,19 @@ pub fn examine(
             end: End::Bank,
         })
         .collect();
+    let malformed: Vec<&str> =
+        answer.headers.iter().filter(|(name, _)| name == MALFORMED).map(|(_, line)| line.as_str()).collect();
+    if let Some(clause) = rules.field_lines().filter(|_| !malformed.is_empty()) {
+        findings.push(Finding {
+            clause: clause.to_owned(),
+            expected: "each header line is a name, a colon without a space before it, and a value".to_owned(),
+            actual: malformed.join(", "),
+            at: "header".to_owned(),
+            kind: Mismatch::Value,
+            level: Level::Deny,
+            end: End::Bank,
+        });
+    }
     findings.extend(broken.into_iter().map(|observation| Finding {
         clause: observation.clause,
         expected: "what the clause says".to_owned(),
@@ -320,7 +341,7 @@ pub(crate) fn waits_for_quota(expect: &Expectation) -> bool {
 }
 
 /// The expectation that a choice leads to; observed where there is none, or one that the case does not know.
-fn by_choice<'a>(expect: &'a Expectation, choice: Option<&str>) -> &'a Expectation {
+pub(crate) fn by_choice<'a>(expect: &'a Expectation, choice: Option<&str>) -> &'a Expectation {
     match expect {
         Expectation::Choice(values) => {
             choice.and_then(|choice| values.get(choice)).unwrap_or(&Expectation::Observed)

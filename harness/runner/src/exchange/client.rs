@@ -32,6 +32,10 @@ impl Client {
         }
         let mut builder = builder
             .tcp_nodelay(true)
+            // The path for exact bytes lists malformed lines; this one reads on.
+            .http1_allow_spaces_after_header_name_in_responses(true)
+            .http1_allow_obsolete_multiline_headers_in_responses(true)
+            .http1_ignore_invalid_headers_in_responses(true)
             .connect_timeout(profile.connect_timeout)
             .referer(false)
             // A redirect is an answer like any other; signed headers never go to another host.

@@ -32,6 +32,9 @@ const MOST_BODY: usize = 8 * 1024 * 1024;
 /// Bytes that are kept of the body of an answer that did not come to its end.
 pub const MOST_KEPT: usize = 16 * 1024;
 
+/// The name under which a response lists a header line that is malformed (RFC 9112 section 5).
+pub const MALFORMED: &str = "";
+
 /// An answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {

@@ -3,12 +3,15 @@
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use super::{Answer, Cause, ExchangeError, MOST_BODY, MOST_HEAD, Trouble};
+use super::{Answer, Cause, ExchangeError, MALFORMED, MOST_BODY, MOST_HEAD, Trouble};
 
 /// Interim answers (1xx) that are passed over; who sends more never comes to the point.
 const MOST_INTERIM: usize = 100;
 /// Header fields of an answer.
 const MOST_FIELDS: usize = 256;
+/// Malformed header lines that are listed, and characters of each.
+const MOST_MALFORMED: usize = 8;
+const MOST_SHOWN: usize = 80;
 /// Characters of a chunk's size, its extensions included, and of all trailers.
 const MOST_LINE: usize = 16 * 1024;
 
@@ -187,16 +190,24 @@ impl<S: AsyncRead + Unpin> Reader<S> {
     }
 }
 
-/// A whole header section: its length, the status, and the fields.
+/// A whole header section: its length, the status, and the fields. A field with a space before its colon, or
+/// over several lines, is read as RFC 9112 says (sections 5.1 and 5.2), and each such line is listed as
+/// [`MALFORMED`]. So is a line that is no field.
 #[expect(clippy::type_complexity, reason = "it is told in one line, and used once")]
 fn head(bytes: &[u8]) -> Result<Option<(usize, u16, Vec<(String, String)>)>, ExchangeError> {
     let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
     let mut response = httparse::Response::new(&mut fields);
-    match response.parse(bytes) {
+    let mut parser = httparse::ParserConfig::default();
+    parser
+        .allow_spaces_after_header_name_in_responses(true)
+        .allow_obsolete_multiline_headers_in_responses(true)
+        .ignore_invalid_headers_in_responses(true);
+    match parser.parse_response(&mut response, bytes) {
         Ok(httparse::Status::Complete(length)) => {
-            let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
-            let fields = response.headers.iter().map(|field| (field.name.to_owned(), text(field.value)));
-            Ok(Some((length, response.code.unwrap_or_default(), fields.collect())))
+            let fields = response.headers.iter().map(|field| (field.name.to_owned(), unfolded(field.value)));
+            let malformed = malformed(&bytes[..length]).map(|line| (MALFORMED.to_owned(), line));
+            let fields = fields.chain(malformed).collect();
+            Ok(Some((length, response.code.unwrap_or_default(), fields)))
         }
         Ok(httparse::Status::Partial) => Ok(None),
         Err(error) => Err(ExchangeError::Broken(Trouble {
@@ -204,6 +215,31 @@ fn head(bytes: &[u8]) -> Result<Option<(usize, u16, Vec<(String, String)>)>, Exc
             says: format!("not HTTP/1.1: {error}"),
         })),
     }
+}
+
+/// Returns a value in one line (RFC 9112 section 5.2).
+fn unfolded(value: &[u8]) -> String {
+    let text = String::from_utf8_lossy(value);
+    text.lines().map(|line| line.trim_matches([' ', '\t'])).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the lines of a header section that are malformed (RFC 9112 section 5), without the values of fields.
+fn malformed(head: &[u8]) -> impl Iterator<Item = String> {
+    let is_token = |name: &str| !name.is_empty() && reqwest::header::HeaderName::try_from(name).is_ok();
+    let lines = head.split(|byte| *byte == b'\n').skip(1).map(<[u8]>::trim_ascii_end);
+    let mut before = String::new();
+    let found = lines.filter(|line| !line.is_empty()).filter_map(move |line| {
+        let line = String::from_utf8_lossy(line);
+        if line.starts_with([' ', '\t']) {
+            return Some(format!("{before}: (in several lines)"));
+        }
+        let Some((name, _)) = line.split_once(':') else {
+            return Some(line.chars().take(MOST_SHOWN).collect());
+        };
+        name.trim_end().clone_into(&mut before);
+        (!is_token(name)).then(|| format!("{name}:"))
+    });
+    found.take(MOST_MALFORMED).collect::<Vec<_>>().into_iter()
 }
 
 /// Returns the items of a list that a header holds, in one line or in several (RFC 9110 section 5.6.1).
@@ -301,6 +337,28 @@ mod tests {
             read_of("HTTP/1.1 204 No\r\nContent-Length: 5\r\n\r\n").await.1,
             Some((204, String::new()))
         );
+    }
+
+    #[tokio::test]
+    async fn a_malformed_header_line_is_read_on_and_listed() {
+        for (line, fields) in [
+            ("X-A : b", vec![("X-A", "b"), (MALFORMED, "X-A :")]),
+            ("X-A: b;\r\n\t c", vec![("X-A", "b; c"), (MALFORMED, "X-A: (in several lines)")]),
+            ("Warning at line 0", vec![(MALFORMED, "Warning at line 0")]),
+            ("X A: b", vec![(MALFORMED, "X A:")]),
+            (": b", vec![(MALFORMED, ":")]),
+            ("X-A: b: c ", vec![("X-A", "b: c")]),
+            ("X-A:", vec![("X-A", "")]),
+        ] {
+            let text = format!("HTTP/1.1 200 OK\r\n{line}\r\nContent-Length: 1\r\n\r\n1");
+            let mut seen = None;
+            read(text.as_bytes(), &mut seen).await.unwrap();
+            let Answer { mut headers, body, .. } = seen.unwrap();
+            headers.retain(|(name, _)| name != "Content-Length");
+            let headers: Vec<_> =
+                headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+            assert_eq!((headers, body), (fields, b"1".to_vec()), "{line}");
+        }
     }
 
     #[tokio::test]

@@ -1,5 +1,5 @@
 //! Answers that may pass: the refusal of a request that makes something is not held against the target where
-//! it does not come again, nor is 503, but to what it has to refuse, where it comes again and again.
+//! it does not come again, nor is 502, 503 or 504, which may be of a gateway.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,13 @@ use super::{Session, Stop, Trail, again::apart, outcome::Unanswered, settled};
 use crate::{
     exchange::{Answer, ExchangeError},
     fill::OTHER_VALUES,
-    judge::{Examined, Outcome},
+    judge::{self, Examined, Outcome},
     transport::Values,
 };
 
-/// Service Unavailable (RFC 9110 section 15.6.4).
-const UNAVAILABLE: u16 = 503;
+/// Statuses that a gateway sends instead of the target (RFC 9110 sections 15.6.3 to 15.6.5). They say something
+/// about the target only if they repeat.
+const UNAVAILABLE: [u16; 3] = [502, 503, 504];
 
 /// The names of a step that is asked twice more with other values.
 fn others(step: &str) -> impl Iterator<Item = String> {
@@ -32,6 +33,7 @@ impl Session {
         trail: &mut Trail,
     ) -> Result<(Answer, Examined), Stop> {
         let settled = self.settled(case, expect, kept, trail).await?;
+        let expect = judge::by_choice(expect, self.levels.choice(&case.clause));
         if expect.is_accepted() && has_sound_control {
             return self.confirmed(case, ("request", &case.request), kept, trail, settled).await;
         }
@@ -39,12 +41,12 @@ impl Session {
         if may_pass && !settled::reads(case) {
             return self.once_available(case, ("request", &case.request), kept, trail, settled).await;
         }
-        self.exchange_unavailable(case, kept, trail, settled).await
+        self.exchange_unavailable(case, (expect, kept), trail, settled).await
     }
 
-    /// Asks a request that makes or deletes something again, with other identifiers and amounts, where the
-    /// target had no time for it (503, RFC 9110 section 15.6.4). What it accepts then it accepts. What else
-    /// it answers may be due to the first, which it may have done all the same.
+    /// Sends a request that makes or deletes something again, with other ids and amounts, if a gateway may have
+    /// responded to it. What the target accepts then it accepts. Another response may be due to the first
+    /// request, which the target may have served all the same.
     async fn once_available(
         &self,
         case: &Case,
@@ -56,18 +58,20 @@ impl Session {
         let mut last = first;
         for step in others(step) {
             // A record of a run that was interrupted may end here.
-            let is_asked = last.0.status == UNAVAILABLE
+            let is_asked = UNAVAILABLE.contains(&last.0.status)
                 && self.transport.waits_for(&last.0)
                 && self.transport.can_ask(&case.id, &step);
             if !is_asked {
                 return Ok(last);
             }
+            let before = last.0.status;
             last = self.exchange(case, &step, request, kept, trail).await?;
-            let is_held_to_it = !matches!(case.expect, Expectation::Observed);
-            if is_held_to_it && !matches!(last.1.outcome, Outcome::Accepted | Outcome::Busy) {
+            let is_held_to_it = !matches!(case.expect, Expectation::Observed | Expectation::Choice(_));
+            let is_open = last.1.outcome == Outcome::Busy || UNAVAILABLE.contains(&last.0.status);
+            if is_held_to_it && last.1.outcome != Outcome::Accepted && !is_open {
                 let words = &last.1.words;
                 return Err(Stop::inconclusive(format!(
-                    "it got 503, then {words} for the same with other values"
+                    "it got {before}, then {words} for the same with other values"
                 )));
             }
         }
@@ -89,7 +93,7 @@ impl Session {
 
     /// Confirms the rejection of a request that the target must accept. It is sent again with other ids and
     /// amounts: the target may have taken the first for a repetition. What it accepts twice then it accepts.
-    /// What it accepts once says nothing.
+    /// What it accepts once says nothing. Neither does a response that may be of a gateway.
     async fn confirmed(
         &self,
         case: &Case,
@@ -99,7 +103,8 @@ impl Session {
         first: (Answer, Examined),
     ) -> Result<(Answer, Examined), Stop> {
         // The transport has repeated a GET for which there was no time.
-        if first.1.outcome == Outcome::Busy && request.method != "GET" {
+        let is_unavailable = first.1.outcome == Outcome::Busy || UNAVAILABLE.contains(&first.0.status);
+        if is_unavailable && request.method != "GET" {
             return self.once_available(case, (step, request), kept, trail, first).await;
         }
         // 429 says nothing about the request (RFC 6585 section 4). A rejected call of a quota would use up
@@ -110,45 +115,42 @@ impl Session {
         if !first.1.outcome.is_refusal() || is_final {
             return Ok(first);
         }
-        let mut last = first;
-        let mut refused = last.1.words.clone();
-        for (at, step) in others(step).enumerate() {
+        let refused = first.1.words.clone();
+        let (mut last, mut got, mut accepted) = (first, refused.clone(), 0);
+        for step in others(step) {
             // A record of a run that was interrupted may end here.
             if !self.transport.can_ask(&case.id, &step) {
                 return Ok(last);
             }
-            last = self.exchange(case, &step, request, kept, trail).await?;
-            match last.1.outcome {
-                Outcome::Accepted => {}
-                _ if at == 0 => return Ok(last),
-                _ => {
-                    refused.push_str(", then acceptance, then ");
-                    refused.push_str(&last.1.words);
-                    return Err(Stop::inconclusive(format!(
-                        "it got {refused} for the same with other values"
-                    )));
-                }
+            let next = self.exchange(case, &step, request, kept, trail).await?;
+            got = format!("{got}, then {}", next.1.words);
+            if next.1.outcome == Outcome::Accepted {
+                accepted += 1;
+            } else if accepted == 0 && !UNAVAILABLE.contains(&next.0.status) {
+                return Ok(next);
             }
+            last = next;
+        }
+        if accepted < 2 {
+            return Err(Stop::inconclusive(format!("it got {got} for the same with other values")));
         }
         trail.accepted_with = Values::Others;
         trail.passing.push(format!("got {refused} once, and acceptance twice when it had other values"));
         Ok(last)
     }
 
-    /// Asks a request again that got 503, twice, and its plain request before each time. A target that
-    /// accepts those is not overloaded (RFC 9110 section 15.6.4): what it answers to the request three times
-    /// is its answer, and the server fails. What must be accepted is not asked again: it may have been made.
+    /// Sends a request again that got 502, 503 or 504, twice, and its plain request before each time. A target
+    /// that accepts those is there and not overloaded. So three such responses to the request are its own.
+    /// What must be accepted is not sent again: it may have been made.
     async fn exchange_unavailable(
         &self,
         case: &Case,
-        kept: &BTreeMap<String, Value>,
+        (expect, kept): (&Expectation, &BTreeMap<String, Value>),
         trail: &mut Trail,
         first: (Answer, Examined),
     ) -> Result<(Answer, Examined), Stop> {
-        let is_unavailable = |answer: &Answer| answer.status == UNAVAILABLE;
-        if !(is_unavailable(&first.0)
-            && matches!(case.expect, Expectation::Refused(_) | Expectation::Answered))
-        {
+        let is_unavailable = |answer: &Answer| UNAVAILABLE.contains(&answer.status);
+        if !(is_unavailable(&first.0) && matches!(expect, Expectation::Refused(_) | Expectation::Answered)) {
             return Ok(first);
         }
         let plain = self.plain(&case.id);
@@ -161,6 +163,7 @@ impl Session {
             if self.asks_again()
                 && self.ask_in_between(&plain, &format!("{step}/{}", case.id)).await.refused.is_some()
             {
+                last.1.outcome = Outcome::Busy;
                 return Ok(last);
             }
             last = self.exchange(case, step, &case.request, kept, trail).await?;

@@ -6,7 +6,7 @@ use std::sync::{Arc, atomic::Ordering};
 use xs2aspec_record::{CaseVerdict, ControlSeen, End, Finding, Level, Mismatch, Verdict};
 use xs2aspec_suite::{Case, IfControlRefused};
 
-use super::{Done, Session, Stop};
+use super::{Done, Session, Stop, settled};
 use crate::{judge::Outcome, transport::Values};
 
 /// Why nothing was asked of a hopeless target.
@@ -209,11 +209,11 @@ impl Session {
     /// Why nothing can be told of what leans on a plain request: the same words for all.
     pub(crate) fn reason(&self, plain: &str, done: &Done) -> String {
         let reason = match &done.verdict.reason {
-            Some(reason) if done.verdict.verdict == Verdict::Inconclusive => reason.clone(),
+            Some(reason) if done.verdict.verdict == Verdict::Inconclusive => reason.clone() + self.hint(done),
             _ if let Some(culprit) = &done.verdict.culprit => {
                 format!("the plain request {plain} was not accepted: it {}; {}", done.words(), culprit.says())
             }
-            _ => self.not_accepted(plain, &format!("it {}", done.words())),
+            _ => not_accepted(plain, &format!("it {}", done.words())) + self.hint(done),
         };
         if self.is_hopeless() {
             return format!("{reason}; {GIVEN_UP}");
@@ -221,17 +221,25 @@ impl Session {
         reason
     }
 
-    /// Says that a plain request was not accepted, and what a profile would change.
-    pub(super) fn not_accepted(&self, plain: &str, why: &str) -> String {
-        let hint = if self.profile.own_key {
-            ""
-        } else {
-            "; the target need not know the suite's test key and values: a profile names its own (`xs2aspec init`)"
-        };
-        format!("the plain request {plain} was not accepted: {why}{hint}")
+    /// Returns what a profile would change so that a plain request is accepted, as far as it is known.
+    pub(crate) fn hint(&self, done: &Done) -> &'static str {
+        if self.profile.own_key || done.verdict.culprit.is_some() {
+            return "";
+        }
+        let reads = self.suite.cases().iter().filter(|case| case.is_plain && settled::reads(case));
+        if reads.filter_map(|case| self.done(&case.id)).any(|done| done.is_accepted()) {
+            return "; the target accepts signed requests that read, so that it knows the key: it need not know the values \
+                    of the profile";
+        }
+        "; the target need not know the suite's test key and values: a profile names its own (`xs2aspec init`)"
     }
 
     async fn known(&self, id: &str) -> Result<Arc<Done>, Stop> {
         self.case(id).await.ok_or_else(|| Stop::error(format!("there is no control `{id}`")))
     }
+}
+
+/// Says that a plain request was not accepted.
+pub(super) fn not_accepted(plain: &str, why: &str) -> String {
+    format!("the plain request {plain} was not accepted: {why}")
 }

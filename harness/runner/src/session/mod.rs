@@ -40,6 +40,7 @@ pub use self::outcome::NotReady;
 pub(crate) use self::outcome::{Again, Narrowed};
 use self::{
     blank::{blank, differences},
+    control::not_accepted,
     outcome::{Ended, InPlace, Prepared, Unanswered},
     quota::Quota,
 };
@@ -319,7 +320,7 @@ impl Session {
         let set_up = self.set_up(case, trail).await;
         let Prepared { kept, checks, findings, ended } = set_up.map_err(|stop| match stop.verdict {
             Verdict::Inconclusive if case.is_plain => {
-                Stop::inconclusive(self.not_accepted(&case.id, &stop.reason))
+                Stop::inconclusive(not_accepted(&case.id, &stop.reason))
             }
             _ => stop,
         })?;
@@ -364,7 +365,7 @@ impl Session {
         }
         let is_understood = self.profile.own_key || culprit.is_some();
         if case.is_plain && !is_understood && examined.outcome.is_refusal() {
-            let reason = self.not_accepted(&case.id, &format!("it got {}", seen.1));
+            let reason = not_accepted(&case.id, &format!("it got {}", seen.1));
             return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) });
         }
         if let Some(meaning) = self.quota(case, &answer, trail) {
@@ -403,7 +404,7 @@ impl Session {
             }
         }
         verdict.reason =
-            judged.reason.map(|why| if case.is_plain { self.not_accepted(&case.id, &why) } else { why });
+            judged.reason.map(|why| if case.is_plain { not_accepted(&case.id, &why) } else { why });
         Ok(seen)
     }
 

@@ -26,6 +26,7 @@ pub(super) struct File {
     pub(super) amount: Option<Amount>,
     pub(super) server_error: String,
     pub(super) one_success_status: Option<String>,
+    pub(super) field_lines: Option<String>,
     pub(super) content_type: String,
     pub(super) null: String,
     pub(super) refusal_body: String,

@@ -164,6 +164,7 @@ impl AnswerRules {
             .into_iter()
             .chain([self.server_error()])
             .chain(self.one_success_status())
+            .chain(self.field_lines())
             .chain(self.success_statuses())
             .collect()
     }
@@ -231,6 +232,11 @@ impl AnswerRules {
     /// The clause by which an operation has one status for all its successes, where there is one.
     pub fn one_success_status(&self) -> Option<&str> {
         self.file.one_success_status.as_deref()
+    }
+
+    /// Returns the clause that each header line is well-formed, if there is one.
+    pub fn field_lines(&self) -> Option<&str> {
+        self.file.field_lines.as_deref()
     }
 
     /// The clause that a server never fails on a request.

@@ -12,23 +12,32 @@ use std::{
 
 use xs2aspec_record::Verdict;
 
-use super::{EXACT, PATIENT, PLAIN, against, bounded, run, server::Server};
+use super::{EXACT, PATIENT, PLAIN, against, bounded, healthy, run, server::Server};
 
 #[test]
 fn busy_for_a_while_and_then_healthy() {
-    let asked = AtomicUsize::new(0);
-    let ran = against(move |answer, stream| {
-        if asked.fetch_add(1, Ordering::SeqCst) < 2 {
-            return stream.write_all(b"HTTP/1.1 503 Busy\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n");
-        }
-        stream.write_all(answer)
-    });
-    bounded(&ran);
-    // A payment that was refused for lack of time may have been made: it is asked for others.
-    for (case, verdict) in &ran.verdicts {
-        assert!(matches!(verdict.verdict, Verdict::Pass | Verdict::Observed), "{case}: {verdict:?}");
+    for answer in ["503 Busy\r\nRetry-After: 1", "502 Bad Gateway", "504 Late\r\nContent-Type: text/html"] {
+        let asked = AtomicUsize::new(0);
+        let ran = against(move |own, stream| {
+            if asked.fetch_add(1, Ordering::SeqCst) < 2 {
+                return write!(stream, "HTTP/1.1 {answer}\r\nContent-Length: 0\r\n\r\n");
+            }
+            stream.write_all(own)
+        });
+        // A payment that was not served may have been made: others are sent.
+        healthy(&ran);
     }
-    assert_eq!(ran.code, Some(0), "{}", ran.said);
+}
+
+#[test]
+fn a_gateway_that_fails_for_good_is_a_server_that_fails() {
+    for status in ["502 Bad Gateway", "504 Late"] {
+        let ran = against(move |_, stream| write!(stream, "HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n"));
+        bounded(&ran);
+        assert_eq!((ran.verdict(PLAIN), ran.code), (Verdict::Fail, Some(1)), "{}", ran.said);
+        let sent = ran.exchanges.iter().filter(|one| one.case == PLAIN).count();
+        assert_eq!(sent, 3, "it is sent again before it counts");
+    }
 }
 
 #[test]

@@ -486,6 +486,22 @@ fn some_interim_answers() {
 }
 
 #[test]
+fn a_malformed_header_line_is_read_on_and_is_a_warning() {
+    for line in ["X-Trace-Id : 7f", "Warning on line 0", "X-Route: a;\r\n  b"] {
+        let ran = against(move |answer, stream| {
+            let (head, body) = split(answer);
+            stream.write_all(&[head.as_bytes(), line.as_bytes(), b"\r\n\r\n", body].concat())
+        });
+        bounded(&ran);
+        assert_eq!((ran.verdict(PLAIN), ran.code), (Verdict::Pass, Some(0)), "{}", ran.said);
+        let findings = &ran.verdicts[EXACT].findings;
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        assert_eq!((findings[0].clause.as_str(), findings[0].at.as_str()), ("http.field-lines", "header"));
+        assert_eq!(ran.verdict(EXACT), Verdict::Warn);
+    }
+}
+
+#[test]
 fn redirects_lead_nowhere() {
     // Signed headers go to nobody else: not to another host, and not round in circles.
     let elsewhere = Server::start(|answer, stream| stream.write_all(answer));

@@ -136,6 +136,28 @@ pub(super) fn turned(status: &str, media: &str, body: &str) -> Vec<u8> {
 }
 
 #[test]
+fn a_key_that_is_accepted_is_no_reason_for_a_rejection() {
+    let page = turned("400 Bad Request", "text/html; charset=utf-8", "<html>Status 400</html>");
+    let is_payment = |request: &[u8]| request.starts_with(b"POST /v1/p");
+    let gateway = Gateway::start(None, move |request| is_payment(request).then(|| page.clone()));
+    let why = |ran: &Ran| {
+        let plain = ran.verdicts.iter().find(|verdict| verdict.case == "ncbct.path/plain");
+        plain.unwrap().reason.clone().unwrap()
+    };
+    let ran = run(&gateway.url, &["--only", "ncbct.path", "--only", "transaction.path"]);
+    assert_eq!(ran.code, Some(3), "{}", ran.said);
+    let reason = why(&ran);
+    assert!(
+        reason.contains("got 400 with an HTML page; the target accepts signed requests that read"),
+        "{reason}"
+    );
+    // Nothing else was sent, so nothing else is known.
+    let ran = run(&gateway.url, &["--only", "ncbct.path"]);
+    let reason = why(&ran);
+    assert!(reason.contains("need not know the suite's test key"), "{reason}");
+}
+
+#[test]
 fn what_a_target_refuses_when_it_refuses_everything_says_nothing() {
     let error = format!(r#"{{"tppMessages":[{{"category":"ERROR","code":"FORBIDDEN","text":"{MARK}"}}]}}"#);
     let page = format!("<html>{MARK}</html>");
