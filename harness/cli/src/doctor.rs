@@ -57,7 +57,7 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
         let judged = judged(&done);
         skew = skew.or_else(|| clock_skew(judged.as_ref()?, Utc::now()));
         match done.verdict.verdict {
-            Verdict::Pass | Verdict::Warn => accepted += 1,
+            Verdict::Pass | Verdict::Flaky | Verdict::Warn => accepted += 1,
             Verdict::NotApplicable => {}
             _ => refused += 1,
         }
@@ -149,6 +149,7 @@ fn request(operation: &str, done: &Done, exchange: Option<&Exchange>, suite: &Su
     let mut lines = String::new();
     let word = match verdict.verdict {
         Verdict::Pass => "accepted",
+        Verdict::Flaky => "accepted when it was sent again",
         Verdict::NotApplicable => "not sent",
         Verdict::Warn => "answered, with a warning",
         Verdict::Fail => "not accepted, or answered in another way than the document says",

@@ -140,9 +140,10 @@ fn was_run(summary: &RunSummary) -> Vec<String> {
     }
     let counts = summary.totals().counts();
     said.push(format!(
-        "depth {}: {} cases, of which {} not applicable, {} with a warning, {} waived, {} inconclusive, {} with an error",
+        "depth {}: {} cases ({} flaky, {} not applicable, {} with a warning, {} waived, {} inconclusive, {} with an error)",
         text::short(&start.depth),
         counts.total(),
+        counts.flaky,
         counts.not_applicable,
         counts.warn,
         counts.waived,

@@ -74,7 +74,7 @@ impl Bench {
         let done = self.runtime.block_on(self.session.case(id)).ok_or("the suite has no such case")?;
         let verdict = &done.verdict;
         match verdict.verdict {
-            Verdict::Pass | Verdict::Observed => Ok(Completion::Completed),
+            Verdict::Pass | Verdict::Flaky | Verdict::Observed => Ok(Completion::Completed),
             Verdict::Warn => {
                 for finding in &verdict.findings {
                     eprintln!("warn  {} ({}): {}", finding.clause, verdict.case, finding.mismatch());

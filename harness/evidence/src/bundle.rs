@@ -265,7 +265,7 @@ impl Contents {
                 self.cases.insert(verdict.case.clone(), sha256(asked.to_string().as_bytes()));
                 if verdict.role == Role::Selected {
                     match verdict.verdict {
-                        Verdict::Pass | Verdict::Observed => self.passed.push(verdict.case),
+                        Verdict::Pass | Verdict::Flaky | Verdict::Observed => self.passed.push(verdict.case),
                         Verdict::Warn | Verdict::Waived => self.warned.push(verdict.case),
                         Verdict::Fail | Verdict::Inconclusive | Verdict::Error => {
                             self.failed.push(verdict.case);

@@ -136,7 +136,11 @@ impl Row {
                 Verdict::Inconclusive | Verdict::Error => {
                     row.unjudged.insert(verdict.case.clone(), verdict.reason.clone().unwrap_or_default());
                 }
-                Verdict::Pass | Verdict::Waived | Verdict::NotApplicable | Verdict::Observed => {}
+                Verdict::Pass
+                | Verdict::Flaky
+                | Verdict::Waived
+                | Verdict::NotApplicable
+                | Verdict::Observed => {}
             }
         }
         for verdict in verdicts.iter().filter(|verdict| verdict.verdict == Verdict::Inconclusive) {

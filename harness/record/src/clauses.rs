@@ -181,7 +181,7 @@ impl DemandedClauses {
     /// Takes the verdict of a case, selected or not.
     pub fn add(&mut self, verdict: &CaseVerdict) {
         match verdict.verdict {
-            Verdict::Pass => self.of(&verdict.clause).kept += 1,
+            Verdict::Pass | Verdict::Flaky => self.of(&verdict.clause).kept += 1,
             // Of a control that nobody selected only what its status says counts.
             Verdict::Fail | Verdict::Warn
                 if verdict.role == Role::Control && !verdict.is_broken_control() => {}

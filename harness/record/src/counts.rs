@@ -10,6 +10,9 @@ use crate::verdict::Verdict;
 pub struct Counts {
     /// `pass`
     pub pass: usize,
+    /// `flaky`
+    #[serde(default)]
+    pub flaky: usize,
     /// `fail`
     pub fail: usize,
     /// `warn`
@@ -54,6 +57,7 @@ impl Counts {
     fn slot(&mut self, verdict: Verdict) -> &mut usize {
         match verdict {
             Verdict::Pass => &mut self.pass,
+            Verdict::Flaky => &mut self.flaky,
             Verdict::Fail => &mut self.fail,
             Verdict::Warn => &mut self.warn,
             Verdict::Waived => &mut self.waived,

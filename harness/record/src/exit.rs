@@ -9,14 +9,15 @@ pub enum Exit {
     /// Every selected case was judged, each demanded clause was asked that the profile does not declare
     /// absent, and nothing of level `deny` is broken, but for what is waived.
     Conforms = 0,
-    /// At least one violation, or a waiver that does not hold (any more), or a warning where warnings are
-    /// denied.
+    /// At least one violation, or a waiver that does not hold (any more), or a warning or a flaky case where
+    /// those are denied.
     Violation = 1,
     /// The command line, the profile, a case or a clause is wrong, and nothing was sent; or a file of the run
     /// or the output could not be written.
     BadInput = 2,
     /// No violation is known, but the run is incomplete: a demanded clause was not asked since the profile
-    /// does not say enough, a case of one could not be judged, or the target did not answer.
+    /// does not say enough, a case of one could not be judged, more than 1 % of the cases are flaky, or the
+    /// target did not answer.
     CouldNotTell = 3,
     /// No case was judged at all.
     NothingRan = 4,
@@ -33,11 +34,12 @@ impl Exit {
         let counts = totals.counts();
         let warned = counts.warn + usize::from(totals.is_slow());
         let denied = if totals.denies_warnings() { warned } else { 0 };
+        let denied = denied + if totals.denies_flaky() { counts.flaky } else { 0 };
         if counts.fail + denied + totals.broken_controls() > 0 {
             Self::Violation
-        } else if counts.error > 0 || totals.demanded_inconclusive() > 0 {
+        } else if counts.error > 0 || totals.demanded_inconclusive() > 0 || totals.is_flaky() {
             Self::CouldNotTell
-        } else if counts.pass + counts.observed + counts.warn + counts.waived == 0 {
+        } else if counts.pass + counts.flaky + counts.observed + counts.warn + counts.waived == 0 {
             Self::NothingRan
         } else if totals.clauses().numbers().not_asked > 0 {
             Self::CouldNotTell
@@ -131,6 +133,24 @@ mod tests {
         assert_eq!(exit(&[(Pass, Stated), (Inconclusive, Derived)]), Exit::CouldNotTell);
         assert_eq!(exit(&[(Pass, Stated), (Error, Strength::Observed)]), Exit::CouldNotTell);
         assert_eq!(exit(&[(Pass, Stated), (Error, Stated), (Fail, Choice)]), Exit::Violation);
+    }
+
+    #[test]
+    fn flaky_cases_are_tolerated_up_to_one_in_a_hundred_unless_they_are_denied() {
+        let exit = |flaky: usize, of: usize, levels: &[LevelRule]| {
+            let mut totals = Totals::default();
+            totals.start(&RunStarted { levels: levels.to_vec(), ..RunStarted::default() });
+            for number in 0..of {
+                let word = if number < flaky { Verdict::Flaky } else { Verdict::Pass };
+                totals.add(&case("a", word), Strength::Stated);
+            }
+            Exit::of(&totals)
+        };
+        let (pattern, by) = (LevelRule::FLAKY.to_owned(), LevelSource::CommandLine);
+        let denied = [LevelRule { pattern, level: Level::Deny, by }];
+        assert_eq!((exit(1, 100, &[]), exit(2, 199, &[])), (Exit::Conforms, Exit::CouldNotTell));
+        assert_eq!(exit(1, 1, &[]), Exit::CouldNotTell);
+        assert_eq!((exit(1, 100, &denied), exit(0, 100, &denied)), (Exit::Violation, Exit::Conforms));
     }
 
     #[test]

@@ -59,7 +59,8 @@ impl LevelSource {
 /// A level that somebody gave to all clauses that a pattern names. Of several the last one counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LevelRule {
-    /// A clause, a beginning of its id, or a text with `*`; [`LevelRule::WARNINGS`] for all warnings.
+    /// A clause, a beginning of its id, or a text with `*`; [`LevelRule::WARNINGS`] for all warnings,
+    /// [`LevelRule::FLAKY`] for all flaky cases.
     pub pattern: String,
     /// The level.
     pub level: Level,
@@ -70,10 +71,17 @@ pub struct LevelRule {
 impl LevelRule {
     /// The pattern that stands for whatever has the level [`Level::Warn`].
     pub const WARNINGS: &str = "warnings";
+    /// The pattern that stands for all cases with the verdict [`Verdict::Flaky`](crate::Verdict::Flaky).
+    pub const FLAKY: &str = "flaky";
 
-    /// Whether warnings are violations of a run with these rules.
-    pub fn deny_warnings(rules: &[Self]) -> bool {
-        let last = rules.iter().rev().find(|rule| rule.pattern == Self::WARNINGS);
+    /// Returns true if the pattern stands for a verdict and not for clauses.
+    pub fn is_of_verdicts(&self) -> bool {
+        [Self::WARNINGS, Self::FLAKY].contains(&self.pattern.as_str())
+    }
+
+    /// Returns true if what this pattern stands for is a violation of a run with these rules.
+    pub fn denies(rules: &[Self], pattern: &str) -> bool {
+        let last = rules.iter().rev().find(|rule| rule.pattern == pattern);
         last.is_some_and(|rule| rule.level == Level::Deny)
     }
 }
@@ -99,10 +107,11 @@ mod tests {
             by: LevelSource::CommandLine,
         };
         let (deny, warn) = (rule("warnings", Level::Deny), rule("warnings", Level::Warn));
-        assert!(!LevelRule::deny_warnings(&[]));
-        assert!(!LevelRule::deny_warnings(&[rule("a", Level::Deny)]));
-        assert!(LevelRule::deny_warnings(&[warn.clone(), deny.clone(), rule("a", Level::Warn)]));
-        assert!(!LevelRule::deny_warnings(&[deny, warn]));
+        let denies = |rules: &[LevelRule]| LevelRule::denies(rules, LevelRule::WARNINGS);
+        assert!(!denies(&[]));
+        assert!(!denies(&[rule("a", Level::Deny), rule(LevelRule::FLAKY, Level::Deny)]));
+        assert!(denies(&[warn.clone(), deny.clone(), rule("a", Level::Warn)]));
+        assert!(!denies(&[deny, warn]));
     }
 
     #[test]

@@ -21,14 +21,16 @@ pub struct Totals {
     clauses: DemandedClauses,
     broken_controls: usize,
     denies_warnings: bool,
+    denies_flaky: bool,
     /// Answers that took longer than the target profile allows.
     slow: u64,
 }
 
 impl Totals {
-    /// Takes the beginning of the run, which says whether warnings are violations.
+    /// Takes the beginning of the run, which says whether warnings and flaky cases are violations.
     pub fn start(&mut self, start: &RunStarted) {
-        self.denies_warnings = LevelRule::deny_warnings(&start.levels);
+        self.denies_warnings = LevelRule::denies(&start.levels, LevelRule::WARNINGS);
+        self.denies_flaky = LevelRule::denies(&start.levels, LevelRule::FLAKY);
     }
 
     /// Takes a clause of the document; only those that it demands have a state. One whose breach is only
@@ -97,6 +99,16 @@ impl Totals {
     /// Whether warnings are violations.
     pub fn denies_warnings(&self) -> bool {
         self.denies_warnings
+    }
+
+    /// Returns true if flaky cases are violations.
+    pub fn denies_flaky(&self) -> bool {
+        self.denies_flaky
+    }
+
+    /// Returns true if so many cases are flaky that the run says nothing: more than 1 % of all.
+    pub fn is_flaky(&self) -> bool {
+        self.counts.flaky * 100 > self.counts.total()
     }
 
     /// Cases of stated, derived and choice clauses that could not be judged; of what is expected or observed

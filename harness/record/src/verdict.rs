@@ -14,6 +14,9 @@ use crate::{
 pub enum Verdict {
     /// Every check held.
     Pass,
+    /// Every check held, but the target served a valid request only when it was sent again: a gateway had
+    /// failed on it.
+    Flaky,
     /// The target broke a clause of level `deny`.
     Fail,
     /// The target broke a clause of level `warn`, and none of level `deny`.
@@ -33,8 +36,9 @@ pub enum Verdict {
 
 impl Verdict {
     /// All verdicts, in the order in which reports list them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Pass,
+        Self::Flaky,
         Self::Fail,
         Self::Warn,
         Self::Waived,
@@ -48,6 +52,7 @@ impl Verdict {
     pub const fn word(self) -> &'static str {
         match self {
             Self::Pass => "pass",
+            Self::Flaky => "flaky",
             Self::Fail => "fail",
             Self::Warn => "warn",
             Self::Waived => "waived",
@@ -56,6 +61,11 @@ impl Verdict {
             Self::Observed => "observed",
             Self::Error => "error",
         }
+    }
+
+    /// Returns true if every check held.
+    pub const fn is_pass(self) -> bool {
+        matches!(self, Self::Pass | Self::Flaky)
     }
 }
 
@@ -256,8 +266,8 @@ pub struct CaseVerdict {
     /// The observation that falls when the refusal turns out to have another cause. No record has it.
     #[serde(skip)]
     pub refusal: Option<String>,
-    /// Why the verdict is `waived`, `inconclusive`, `not-applicable` or `error`; for these it is always
-    /// present.
+    /// Why the verdict is `flaky`, `waived`, `inconclusive`, `not-applicable` or `error`; for these it is
+    /// always present.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Of what is `not-applicable`: whether the profile declares it, or does not say enough.

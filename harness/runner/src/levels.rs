@@ -21,14 +21,15 @@ pub enum LevelError {
         /// The nearest id, as advice.
         near: String,
     },
-    /// Warnings can be violations, or warnings; they cannot be switched off together.
+    /// Warnings and flaky cases can be violations, or warnings; they cannot be switched off together.
     #[error(
-        "{place} `{}`: expected `deny` or `warn`; a level of less is given to clauses by their ids",
-        LevelRule::WARNINGS
+        "{place} `{pattern}`: expected `deny` or `warn`; a level of less is given to clauses by their ids"
     )]
-    Warnings {
+    OfVerdicts {
         /// Where it was given.
         place: &'static str,
+        /// The pattern.
+        pattern: String,
     },
 }
 
@@ -55,9 +56,9 @@ impl Levels {
         let mut clauses: BTreeMap<String, Entry> = ledger.values().map(entry).collect();
         for rule in &profile.levels {
             let place = place(rule);
-            if rule.pattern == LevelRule::WARNINGS {
+            if rule.is_of_verdicts() {
                 if rule.level == Level::Note {
-                    return Err(LevelError::Warnings { place });
+                    return Err(LevelError::OfVerdicts { place, pattern: rule.pattern.clone() });
                 }
                 continue;
             }

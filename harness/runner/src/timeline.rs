@@ -74,8 +74,8 @@ impl Timeline {
         // What says nothing any more has no time.
         let Some(judged) = judged.filter(|_| !verdict.unconfirmed) else { return };
         // A verdict that is not about right or wrong has no findings, whatever its responses show.
-        let is_judged =
-            matches!(verdict.verdict, Verdict::Pass | Verdict::Fail | Verdict::Warn | Verdict::Observed);
+        let is_judged = verdict.verdict.is_pass()
+            || matches!(verdict.verdict, Verdict::Fail | Verdict::Warn | Verdict::Observed);
         if !is_judged {
             return;
         }
@@ -85,7 +85,7 @@ impl Timeline {
             // Of a control that nobody selected only what its status says counts.
             wrong.counts |= verdict.role == Role::Selected || at == "status" && verdict.is_broken_control();
         }
-        if verdict.verdict == Verdict::Pass {
+        if verdict.verdict.is_pass() {
             self.kept.entry(verdict.clause.clone()).or_default().insert(judged.number, position);
         }
         if judged.response.as_ref().is_some_and(|answer| (200..300).contains(&answer.status)) {

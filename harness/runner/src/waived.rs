@@ -89,12 +89,12 @@ impl Waivers {
                     verdict.waived_with = Some(control);
                 }
             }
-            Verdict::Pass | Verdict::Observed | Verdict::NotApplicable => {
+            Verdict::Pass | Verdict::Flaky | Verdict::Observed | Verdict::NotApplicable => {
                 let named =
                     self.holding().filter(|(_, waiver)| waiver.findings.is_empty() && waiver.is_of(case));
                 let numbers: Vec<usize> = named.map(|(number, _)| number).collect();
                 for number in numbers {
-                    if verdict.verdict == Verdict::Pass {
+                    if verdict.verdict.is_pass() {
                         self.passed.entry(number).or_default().push(verdict.case.clone());
                     } else {
                         *self.settled.entry(number).or_default() += 1;

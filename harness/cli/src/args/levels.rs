@@ -7,7 +7,7 @@ use xs2aspec_record::{Level, LevelRule, LevelSource};
 #[derive(Debug, Args)]
 struct Options {
     /// A breach of these clauses is a violation: a clause, a beginning of its id, or a text with `*`;
-    /// `warnings` makes violations of all warnings; may be repeated
+    /// `warnings` makes violations of all warnings, `flaky` of all flaky cases; may be repeated
     #[arg(long, short = 'D', value_name = "PATTERN")]
     deny: Vec<String>,
     /// A breach of these clauses is a warning; may be repeated

@@ -73,15 +73,15 @@ impl<R: BufRead> Comparison<R> {
 
     fn verdict(&mut self, before: Option<&CaseVerdict>, after: &CaseVerdict) {
         let judged = |word: Verdict| {
-            use Verdict::{Fail, Observed, Pass, Waived, Warn};
-            matches!(word, Pass | Fail | Warn | Waived | Observed)
+            use Verdict::{Fail, Flaky, Observed, Pass, Waived, Warn};
+            matches!(word, Pass | Flaky | Fail | Warn | Waived | Observed)
         };
         let (changes, case) = (&mut self.changes, after.case.clone());
         match (before.map(|before| before.verdict), after.verdict) {
             (Some(Verdict::Fail), Verdict::Fail) | (Some(Verdict::Warn), Verdict::Warn) => {}
             (_, Verdict::Fail) => changes.newly_broken.push((case, why(after))),
             (_, Verdict::Warn) => changes.newly_warned.push((case, why(after))),
-            (Some(Verdict::Fail | Verdict::Warn), Verdict::Pass) => changes.fixed.push(case),
+            (Some(Verdict::Fail | Verdict::Warn), Verdict::Pass | Verdict::Flaky) => changes.fixed.push(case),
             (Some(was), word) if judged(was) && !judged(word) => {
                 changes.newly_not_assessed.push((case, why(after)));
             }

@@ -376,16 +376,18 @@ impl Symptoms {
         if let (Verdict::Inconclusive, Some(plain)) = (verdict.verdict, &verdict.same_as) {
             self.by_name.entry(plain.clone()).or_default().insert(verdict.clause.clone());
         }
-        if !matches!(verdict.verdict, Verdict::Pass | Verdict::Fail | Verdict::Warn | Verdict::Waived) {
+        if !(verdict.verdict.is_pass()
+            || matches!(verdict.verdict, Verdict::Fail | Verdict::Warn | Verdict::Waived))
+        {
             return;
         }
-        if let (Verdict::Pass, Some(plain)) = (verdict.verdict, &verdict.same_as) {
+        if let (true, Some(plain)) = (verdict.verdict.is_pass(), &verdict.same_as) {
             self.plain.insert(verdict.clause.clone());
             let clause = plain.split_once('/').map_or(plain.as_str(), |(clause, _)| clause);
             self.of_operations.insert(clause.to_owned());
         }
-        self.has_accepted_plain |= verdict.verdict == Verdict::Pass && is_plain(verdict);
-        if verdict.verdict == Verdict::Pass
+        self.has_accepted_plain |= verdict.verdict.is_pass() && is_plain(verdict);
+        if verdict.verdict.is_pass()
             && let Some(request) = requests::accepted(verdict, exchanges)
         {
             let key = (verdict.clause.clone(), verdict.operation.clone());

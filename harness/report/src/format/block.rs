@@ -210,6 +210,7 @@ fn said(verdict: &CaseVerdict) -> Option<String> {
     let about = match verdict.verdict {
         Verdict::Pass | Verdict::Fail | Verdict::Warn => return None,
         Verdict::Observed => return verdict.reason.as_deref().map(short),
+        Verdict::Flaky => "flaky",
         Verdict::Waived => "known",
         Verdict::Inconclusive => "could not tell",
         Verdict::NotApplicable => "does not apply",

@@ -33,13 +33,14 @@ impl Reporter for Ctrf {
         let tool = json!({"name": name, "version": version});
         let counted = json!({
             "tests": counts.total(),
-            "passed": of(&[Verdict::Pass, Verdict::Observed]) + if is_denied { 0 } else { counts.warn },
+            "passed": of(&[Verdict::Pass, Verdict::Flaky, Verdict::Observed]) + if is_denied { 0 } else { counts.warn },
             "failed": of(&[Verdict::Fail]) + if is_denied { counts.warn } else { 0 },
             "skipped": of(&[Verdict::NotApplicable, Verdict::Waived]),
             "pending": 0,
             "other": of(&[Verdict::Inconclusive, Verdict::Error]),
             "start": begin,
             "stop": begin.saturating_add(lasted),
+            "flaky": counts.flaky,
         });
         let environment = json!({
             "appName": text::short(&start.target),
@@ -75,7 +76,7 @@ impl Reporter for Ctrf {
 fn test(summary: &RunSummary, report: &CaseReport<'_>) -> Value {
     let verdict = report.verdict;
     let status = match verdict.verdict {
-        Verdict::Pass | Verdict::Observed => "passed",
+        Verdict::Pass | Verdict::Flaky | Verdict::Observed => "passed",
         Verdict::Warn if !summary.totals().denies_warnings() => "passed",
         Verdict::Fail | Verdict::Warn => "failed",
         Verdict::NotApplicable | Verdict::Waived => "skipped",
@@ -91,6 +92,9 @@ fn test(summary: &RunSummary, report: &CaseReport<'_>) -> Value {
         "line": verdict.place.line,
         "tags": [verdict.operation, summary.strength(verdict).word()],
     });
+    if verdict.verdict == Verdict::Flaky {
+        test["flaky"] = true.into();
+    }
     match verdict.verdict {
         Verdict::Fail | Verdict::Warn => {
             let first = verdict.findings.first();

@@ -105,7 +105,11 @@ impl Reporter for Page {
         self.findings.add(summary, report, false);
         if matches!(
             verdict.verdict,
-            Verdict::Waived | Verdict::Inconclusive | Verdict::Error | Verdict::NotApplicable
+            Verdict::Flaky
+                | Verdict::Waived
+                | Verdict::Inconclusive
+                | Verdict::Error
+                | Verdict::NotApplicable
         ) {
             self.reasons.entry(verdict.verdict).or_default().add_reason(verdict);
         }
@@ -194,7 +198,12 @@ fn in_script(data: &Value) -> String {
 fn shows_exchanges(verdict: Verdict) -> bool {
     matches!(
         verdict,
-        Verdict::Fail | Verdict::Warn | Verdict::Waived | Verdict::Inconclusive | Verdict::Error
+        Verdict::Flaky
+            | Verdict::Fail
+            | Verdict::Warn
+            | Verdict::Waived
+            | Verdict::Inconclusive
+            | Verdict::Error
     )
 }
 

@@ -124,6 +124,7 @@ struct Tally {
 impl Tally {
     fn of(summary: &RunSummary, counts: Counts, micros: u64) -> Self {
         let denied = if summary.totals().denies_warnings() { counts.warn } else { 0 };
+        let denied = denied + if summary.totals().denies_flaky() { counts.flaky } else { 0 };
         Self {
             tests: counts.total(),
             failures: counts.fail + denied,
@@ -228,6 +229,11 @@ fn outcome(writer: &mut Writer<impl Write>, summary: &RunSummary, report: &CaseR
             writer.create_element("skipped").with_attribute(("message", message.as_str())).write_empty()?;
             return Ok(());
         }
+        Verdict::Flaky if summary.totals().denies_flaky() => {
+            ("failure", verdict.verdict.word().to_owned(), short(words::reason(verdict)))
+        }
+        // The attempts that failed, as test runners that repeat a test report them.
+        Verdict::Flaky => ("flakyFailure", verdict.verdict.word().to_owned(), short(words::reason(verdict))),
         Verdict::Fail | Verdict::Warn => {
             let (kind, message) = violation(summary, verdict);
             ("failure", kind, message)

@@ -49,7 +49,11 @@ impl Reporter for Summary {
     fn case(&mut self, _: &RunSummary, report: &CaseReport<'_>, _: &mut dyn Write) -> io::Result<()> {
         let verdict = report.verdict;
         match verdict.verdict {
-            Verdict::Waived | Verdict::Inconclusive | Verdict::Error | Verdict::NotApplicable => {
+            Verdict::Flaky
+            | Verdict::Waived
+            | Verdict::Inconclusive
+            | Verdict::Error
+            | Verdict::NotApplicable => {
                 self.reasons.entry(verdict.verdict).or_default().add_reason(verdict);
             }
             Verdict::Fail | Verdict::Warn | Verdict::Pass | Verdict::Observed => {}
@@ -98,6 +102,7 @@ impl Reporter for Summary {
         }
         for (title, word) in [
             ("Waived, by reason", Verdict::Waived),
+            ("Flaky, by reason", Verdict::Flaky),
             ("Inconclusive, by reason", Verdict::Inconclusive),
             ("Errors, by reason", Verdict::Error),
             ("Not applicable, by reason", Verdict::NotApplicable),

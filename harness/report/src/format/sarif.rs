@@ -56,7 +56,9 @@ impl Reporter for Sarif {
                 let waived = self.waived.entry(reason).or_insert_with(|| Symptoms::of(summary.start()));
                 waived.add(report.verdict, report.exchanges, false);
             }
-            Verdict::Inconclusive | Verdict::Error => self.unjudged.add_reason(report.verdict),
+            Verdict::Flaky | Verdict::Inconclusive | Verdict::Error => {
+                self.unjudged.add_reason(report.verdict)
+            }
             Verdict::Fail | Verdict::Warn | Verdict::Pass | Verdict::NotApplicable | Verdict::Observed => {}
         }
         Ok(())

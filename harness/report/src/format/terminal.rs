@@ -80,7 +80,7 @@ pub struct Terminal {
     first: Option<(usize, String)>,
 }
 
-/// Cases with one of the verdicts that could not tell.
+/// Cases that are flaky, or have one of the verdicts that could not tell.
 #[derive(Debug, Default)]
 struct Unjudged {
     /// The first few.
@@ -88,11 +88,22 @@ struct Unjudged {
     groups: Groups,
 }
 
+impl Unjudged {
+    fn add(&mut self, summary: &RunSummary, report: &CaseReport<'_>) {
+        self.groups.add_reason(report.verdict);
+        if self.groups.times() <= FEW {
+            self.blocks.push_str(&block::failure_block(summary, report));
+            self.blocks.push('\n');
+        }
+    }
+}
+
 impl Reporter for Terminal {
     fn case(&mut self, summary: &RunSummary, report: &CaseReport<'_>, _: &mut dyn Write) -> io::Result<()> {
         let verdict = report.verdict;
         match verdict.verdict {
             Verdict::Fail | Verdict::Warn => self.findings.add(summary, report, false),
+            Verdict::Flaky => self.unjudged.entry(Verdict::Flaky).or_default().add(summary, report),
             Verdict::Inconclusive | Verdict::Error => {
                 // Best is one that was answered, then one that was asked.
                 let asked =
@@ -100,12 +111,7 @@ impl Reporter for Terminal {
                 if verdict.control.is_none() && self.first.as_ref().is_none_or(|(known, _)| *known < asked) {
                     self.first = Some((asked, block::failure_block(summary, report)));
                 }
-                let unjudged = self.unjudged.entry(verdict.verdict).or_default();
-                unjudged.groups.add_reason(verdict);
-                if unjudged.groups.times() <= FEW {
-                    unjudged.blocks.push_str(&block::failure_block(summary, report));
-                    unjudged.blocks.push('\n');
-                }
+                self.unjudged.entry(verdict.verdict).or_default().add(summary, report);
             }
             Verdict::Pass | Verdict::Waived | Verdict::NotApplicable | Verdict::Observed => {}
         }
@@ -147,7 +153,8 @@ impl Terminal {
         if !shown.is_empty() {
             let _ = writeln!(shown, "{}\n", counted.join(", "));
         }
-        let unjudged: usize = self.unjudged.values().map(|unjudged| unjudged.groups.times()).sum();
+        let unjudged = self.unjudged.iter().filter(|(word, _)| **word != Verdict::Flaky);
+        let unjudged: usize = unjudged.map(|(_, unjudged)| unjudged.groups.times()).sum();
         if let Some((_, first)) = self.first.as_ref().filter(|_| unjudged > FEW)
             && summary.refused_everything().is_some()
         {

@@ -38,8 +38,14 @@ impl RunSummary {
                     numbers.total()
                 )
             }
+            Exit::CouldNotTell if self.totals.is_flaky() => {
+                let counts = self.totals.counts();
+                format!("incomplete: {} of {} cases are flaky, more than 1 %", counts.flaky, counts.total())
+            }
             Exit::Violation if self.totals.counts().fail + self.totals.broken_controls() == 0 => {
-                "does not conform: warnings are denied".to_owned()
+                let is_flaky = self.totals.denies_flaky() && self.totals.counts().flaky > 0;
+                let denied = if is_flaky { "flaky cases" } else { "warnings" };
+                format!("does not conform: {denied} are denied")
             }
             Exit::Conforms => {
                 let is_waived = self.totals.counts().waived > 0;

@@ -223,7 +223,8 @@ fn unfolded(value: &[u8]) -> String {
     text.lines().map(|line| line.trim_matches([' ', '\t'])).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the lines of a header section that are malformed (RFC 9112 section 5), without the values of fields.
+/// Returns the lines of a header section that are malformed (RFC 9112 section 5), without the values of
+/// fields.
 fn malformed(head: &[u8]) -> impl Iterator<Item = String> {
     let is_token = |name: &str| !name.is_empty() && reqwest::header::HeaderName::try_from(name).is_ok();
     let lines = head.split(|byte| *byte == b'\n').skip(1).map(<[u8]>::trim_ascii_end);

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use xs2aspec_record::{Exchange, Header, Response};
 use xs2aspec_suite::{Case, Expectation, RequestSpec};
 
 use super::{Session, Stop, Trail, again::apart, outcome::Unanswered, settled};
@@ -14,8 +15,8 @@ use crate::{
     transport::Values,
 };
 
-/// Statuses that a gateway sends instead of the target (RFC 9110 sections 15.6.3 to 15.6.5). They say something
-/// about the target only if they repeat.
+/// Statuses that a gateway sends instead of the target (RFC 9110 sections 15.6.3 to 15.6.5). They say
+/// something about the target only if they repeat.
 const UNAVAILABLE: [u16; 3] = [502, 503, 504];
 
 /// The names of a step that is asked twice more with other values.
@@ -23,7 +24,27 @@ fn others(step: &str) -> impl Iterator<Item = String> {
     [2, 3].into_iter().map(move |number| format!("{step}{OTHER_VALUES}{number}"))
 }
 
+/// Returns true if a response may be one of a gateway. A target that names its limits, or a time to come
+/// back, responds itself.
+fn is_of_gateway(response: &Response) -> bool {
+    let names_limit = |name: &str| name == "retry-after" || name.contains("ratelimit");
+    let mut names = response.headers.iter().map(|Header(name, _)| name.to_ascii_lowercase());
+    UNAVAILABLE.contains(&response.status) && !names.any(|name| names_limit(&name))
+}
+
 impl Session {
+    /// Returns why a case that passed is flaky, if it is: a valid request was served only when it was sent
+    /// again.
+    pub(super) fn flaky(&self, case: &Case, exchanges: &[Exchange]) -> Option<String> {
+        let expect = judge::by_choice(&case.expect, self.levels.choice(&case.clause));
+        if !matches!(expect, Expectation::Accepted | Expectation::Shows(_)) {
+            return None;
+        }
+        let mut responses = exchanges.iter().filter_map(|exchange| exchange.response.as_ref());
+        let status = responses.find(|response| is_of_gateway(response))?.status;
+        Some(format!("it got {status}, which may be of a gateway, and was served when it was sent again"))
+    }
+
     /// Asks the judged request of a case, and again where what it got may pass.
     pub(super) async fn judged_exchange(
         &self,
@@ -44,9 +65,9 @@ impl Session {
         self.exchange_unavailable(case, (expect, kept), trail, settled).await
     }
 
-    /// Sends a request that makes or deletes something again, with other ids and amounts, if a gateway may have
-    /// responded to it. What the target accepts then it accepts. Another response may be due to the first
-    /// request, which the target may have served all the same.
+    /// Sends a request that makes or deletes something again, with other ids and amounts, if a gateway may
+    /// have responded to it. What the target accepts then it accepts. Another response may be due to the
+    /// first request, which the target may have served all the same.
     async fn once_available(
         &self,
         case: &Case,
@@ -139,9 +160,9 @@ impl Session {
         Ok(last)
     }
 
-    /// Sends a request again that got 502, 503 or 504, twice, and its plain request before each time. A target
-    /// that accepts those is there and not overloaded. So three such responses to the request are its own.
-    /// What must be accepted is not sent again: it may have been made.
+    /// Sends a request again that got 502, 503 or 504, twice, and its plain request before each time. A
+    /// target that accepts those is there and not overloaded. So three such responses to the request are its
+    /// own. What must be accepted is not sent again: it may have been made.
     async fn exchange_unavailable(
         &self,
         case: &Case,

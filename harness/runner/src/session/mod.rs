@@ -251,6 +251,10 @@ impl Session {
             }
         };
         self.levels.weigh(&mut verdict);
+        if let Some(reason) = self.flaky(case, &trail.exchanges).filter(|_| verdict.verdict == Verdict::Pass)
+        {
+            (verdict.verdict, verdict.reason) = (Verdict::Flaky, Some(reason));
+        }
         if !verdict.findings.is_empty()
             && let Some(control) = case.control.as_deref().and_then(|id| self.suite.case(id))
         {

@@ -241,8 +241,8 @@ impl Pace {
     /// `attempt` counts from 1; `sent` is when it was sent.
     ///
     /// Nothing was made where there was no connection, or where the target had no time for the request (429,
-    /// RFC 6585 section 4). A 503, a gateway that failed (502, 504) or a connection that broke says that only of
-    /// a method that makes nothing (RFC 9110 section 9.2.1).
+    /// RFC 6585 section 4). A 503, a gateway that failed (502, 504) or a connection that broke says that
+    /// only of a method that makes nothing (RFC 9110 section 9.2.1).
     pub(crate) async fn again(
         &self,
         method: &str,

@@ -43,9 +43,12 @@ impl Replay {
         if current.case == case { look(&current) } else { None }
     }
 
-    /// The last exchange of a step.
-    fn exchange(&self, case: &str, step: &str) -> Option<Exchange> {
-        self.of_case(case, |events| events.exchanges.iter().rfind(|exchange| exchange.step == step).cloned())
+    /// Returns the exchanges of a step: more than one if the request was sent again.
+    fn exchanges(&self, case: &str, step: &str) -> Vec<Exchange> {
+        let of_step = |events: &CaseEvents| -> Vec<Exchange> {
+            events.exchanges.iter().filter(|exchange| exchange.step == step).cloned().collect()
+        };
+        self.of_case(case, |events| Some(of_step(events))).unwrap_or_default()
     }
 
     fn verdict(&self, case: &str, word: Verdict) -> Option<CaseVerdict> {
@@ -73,16 +76,17 @@ impl Replay {
 
     /// Whether a step was recorded.
     pub(crate) fn has(&self, case: &str, step: &str) -> bool {
-        self.exchange(case, step).is_some()
+        !self.exchanges(case, step).is_empty()
     }
 
     /// The answer to a step.
     pub(crate) fn answer(&self, case: &str, step: &str, trail: &mut Trail) -> Result<Answer, Stop> {
-        let Some(exchange) = self.exchange(case, step) else {
+        let exchanges = self.exchanges(case, step);
+        let Some(exchange) = exchanges.last().cloned() else {
             let reason = self.verdict(case, Verdict::Error).and_then(|verdict| verdict.reason);
             return Err(Stop::error(reason.unwrap_or_else(|| format!("no `{step}` was recorded"))));
         };
-        trail.exchanges.push(exchange.clone());
+        trail.exchanges.extend(exchanges);
         answer(&exchange).ok_or_else(|| {
             Stop::error(exchange.failure.unwrap_or_else(|| "no answer was recorded".to_owned()))
         })

@@ -12,11 +12,17 @@ use std::{
 
 use xs2aspec_record::Verdict;
 
-use super::{EXACT, PATIENT, PLAIN, against, bounded, healthy, run, server::Server};
+use super::{EXACT, PATIENT, PLAIN, against, bounded, run, server::Server};
 
 #[test]
 fn busy_for_a_while_and_then_healthy() {
-    for answer in ["503 Busy\r\nRetry-After: 1", "502 Bad Gateway", "504 Late\r\nContent-Type: text/html"] {
+    // Who names a time to come back is busy, and not flaky.
+    for (answer, is_flaky) in [
+        ("503 Busy\r\nRetry-After: 1", false),
+        ("503 Busy", true),
+        ("502 Bad Gateway", true),
+        ("504 Late\r\nContent-Type: text/html", true),
+    ] {
         let asked = AtomicUsize::new(0);
         let ran = against(move |own, stream| {
             if asked.fetch_add(1, Ordering::SeqCst) < 2 {
@@ -24,8 +30,15 @@ fn busy_for_a_while_and_then_healthy() {
             }
             stream.write_all(own)
         });
+        bounded(&ran);
         // A payment that was not served may have been made: others are sent.
-        healthy(&ran);
+        let count = |word| ran.verdicts.values().filter(|verdict| verdict.verdict == word).count();
+        let right = count(Verdict::Pass) + count(Verdict::Observed) + count(Verdict::Flaky);
+        assert_eq!(right, ran.verdicts.len(), "{}", ran.said);
+        let flaky = count(Verdict::Flaky);
+        assert!(flaky <= 2 && (flaky > 0) == is_flaky, "{answer}: {}", ran.said);
+        let is_too_flaky = flaky * 100 > ran.selected;
+        assert_eq!(ran.code, Some(if is_too_flaky { 3 } else { 0 }), "{}", ran.said);
     }
 }
 

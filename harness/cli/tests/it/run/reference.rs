@@ -119,6 +119,7 @@ fn agree(ran: &Ran) {
     for verdict in selected {
         let expected = match verdict.verdict {
             Verdict::Pass | Verdict::Warn | Verdict::Observed => "plain",
+            Verdict::Flaky => "flakyFailure",
             Verdict::Fail => "failure",
             Verdict::Inconclusive | Verdict::Error => "error",
             Verdict::NotApplicable | Verdict::Waived => "skipped",

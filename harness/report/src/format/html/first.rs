@@ -202,10 +202,10 @@ fn strengths(summary: &RunSummary) -> String {
     html.push_str("</tr></thead><tbody>");
     for (strength, counts) in summary.totals().by_strength() {
         let broken = counts.fail + counts.waived;
-        let open = counts.total() - counts.pass - broken - counts.warn - counts.observed;
+        let open = counts.total() - counts.pass - counts.flaky - broken - counts.warn - counts.observed;
         _ = write!(html, "<tr><th scope=\"row\">{}</th>", Strength::word(*strength));
         let cells = [
-            (counts.pass, "kept"),
+            (counts.pass + counts.flaky, "kept"),
             (broken, "denied"),
             (counts.warn, "warned"),
             (open, "not-asked"),
@@ -270,6 +270,7 @@ pub(super) fn unasked(reasons: &BTreeMap<Verdict, Groups>) -> String {
         let (title, class) = match verdict {
             Verdict::Error => ("Errors", "not-asked"),
             Verdict::Inconclusive => ("Could not be told", "not-asked"),
+            Verdict::Flaky => ("Flaky", "warned"),
             Verdict::Waived => ("Waived", "warned"),
             _ => ("Not applicable to this target", "absent"),
         };

@@ -1,7 +1,7 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const words = { pass: "kept", fail: "denied", warn: "warned", waived: "waived", inconclusive: "not told", "not-applicable": "not applicable", observed: "observed", error: "error" };
+  const words = { pass: "kept", flaky: "flaky", fail: "denied", warn: "warned", waived: "waived", inconclusive: "not told", "not-applicable": "not applicable", observed: "observed", error: "error" };
   const colours = { pass: "kept", fail: "denied", warn: "warned", waived: "warned", inconclusive: "not-asked", "not-applicable": "absent", observed: "observed", error: "not-asked" };
 
   // Everything that is shown is made here, and what the target wrote is only ever text.

@@ -77,7 +77,7 @@ impl Mark {
             (counts.fail + counts.waived, Self::Denied),
             (counts.warn, Self::Warned),
             (counts.inconclusive + counts.error, Self::NotAsked),
-            (counts.pass, Self::Kept),
+            (counts.pass + counts.flaky, Self::Kept),
             (counts.observed, Self::Observed),
             (counts.not_applicable, Self::Absent),
         ];
@@ -183,7 +183,7 @@ impl Tally {
             lines.entry(line).or_default().add(word);
         }
         // Of what is refused beside others nobody knows whether the word was to blame.
-        if word == Verdict::Pass || verdict.changes.len() == 1 {
+        if word.is_pass() || verdict.changes.len() == 1 {
             self.sent(report, word);
         }
     }
