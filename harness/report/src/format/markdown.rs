@@ -343,20 +343,20 @@ mod tests {
         - document SHA-256 `d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0`
         - suite SHA-256 `5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e`
 
-        | operation | pass | fail | warn | waived | inconclusive | not-applicable | observed | error | total |
-        |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
-        | `basket` | 2 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 2 |
-        | `customers` | 0 | 0 | 0 | 0 | 0 | 1 | 0 | 0 | 1 |
-        | `ncbct` | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 1 | 1 |
-        | `periodic` | 1 | 1 | 0 | 0 | 1 | 0 | 1 | 0 | 4 |
-        | `transaction` | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 1 |
-        | all | 4 | 1 | 0 | 0 | 1 | 1 | 1 | 1 | 9 |
+        | operation | pass | flaky | fail | warn | waived | inconclusive | not-applicable | observed | error | total |
+        |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
+        | `basket` | 2 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 2 |
+        | `customers` | 0 | 0 | 0 | 0 | 0 | 0 | 1 | 0 | 0 | 1 |
+        | `ncbct` | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 1 | 1 |
+        | `periodic` | 1 | 0 | 1 | 0 | 0 | 1 | 0 | 1 | 0 | 4 |
+        | `transaction` | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 1 |
+        | all | 4 | 0 | 1 | 0 | 0 | 1 | 1 | 1 | 1 | 9 |
 
-        | strength | pass | fail | warn | waived | inconclusive | not-applicable | observed | error | total |
-        |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
-        | `stated` | 4 | 1 | 0 | 0 | 1 | 1 | 0 | 1 | 8 |
-        | `choice` | 0 | 0 | 0 | 0 | 0 | 0 | 1 | 0 | 1 |
-        | all | 4 | 1 | 0 | 0 | 1 | 1 | 1 | 1 | 9 |
+        | strength | pass | flaky | fail | warn | waived | inconclusive | not-applicable | observed | error | total |
+        |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
+        | `stated` | 4 | 0 | 1 | 0 | 0 | 1 | 1 | 0 | 1 | 8 |
+        | `choice` | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 1 | 0 | 1 |
+        | all | 4 | 0 | 1 | 0 | 0 | 1 | 1 | 1 | 1 | 9 |
 
         | time | answers | p50 | p95 | p99 | largest |
         |---|--:|--:|--:|--:|--:|

@@ -10,7 +10,7 @@ use quick_xml::{
 use xs2aspec_record::{Level, LevelRule, LevelSource, Role, Verdict};
 use xs2aspec_report::{
     Run,
-    format::{junit::Junit, terminal},
+    format::{Report, junit::Junit, terminal},
 };
 
 use crate::sample::{self, Sample};
@@ -186,6 +186,29 @@ fn case_verdict(case: &Element, is_denied: bool) -> String {
         other => panic!("no verdict {other}"),
     }
     word.to_owned()
+}
+
+#[test]
+fn a_flaky_case_is_one_of_its_own_in_every_format_and_a_failure_if_it_is_denied() {
+    for (level, is_denied) in [(Level::Warn, false), (Level::Deny, true)] {
+        let mut sample = Sample::new(1);
+        sample.verdict("periodic.months/one", Verdict::Flaky).reason = Some("it got 502".to_owned());
+        let pattern = LevelRule::FLAKY.to_owned();
+        sample.start().levels = vec![LevelRule { pattern, level, by: LevelSource::CommandLine }];
+        let events = sample.finished();
+        let root = Element::parse(&written(&events));
+        let suite = root.all("testsuite").next().unwrap();
+        let case = suite.all("testcase").next().unwrap();
+        let element = if is_denied { "failure" } else { "flakyFailure" };
+        assert_eq!(case.child(element).unwrap().attribute("message"), "it got 502");
+        assert_eq!(root.attribute("failures"), if is_denied { "1" } else { "0" });
+        let run = Run::of(&events).unwrap();
+        let drawn = |report: Report| String::from_utf8(run.draw(report.reporter(None).as_mut())).unwrap();
+        let ctrf: serde_json::Value = serde_json::from_str(&drawn(Report::Ctrf)).unwrap();
+        let results = &ctrf["results"];
+        assert_eq!((&results["summary"]["flaky"], &results["tests"][0]["flaky"]), (&1.into(), &true.into()));
+        assert!(drawn(Report::Markdown).contains("Flaky, by reason"));
+    }
 }
 
 #[test]
