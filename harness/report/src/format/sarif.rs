@@ -57,7 +57,7 @@ impl Reporter for Sarif {
                 waived.add(report.verdict, report.exchanges, false);
             }
             Verdict::Flaky | Verdict::Inconclusive | Verdict::Error => {
-                self.unjudged.add_reason(report.verdict)
+                self.unjudged.add_reason(report.verdict);
             }
             Verdict::Fail | Verdict::Warn | Verdict::Pass | Verdict::NotApplicable | Verdict::Observed => {}
         }
