@@ -106,7 +106,7 @@ impl Totals {
         self.denies_flaky
     }
 
-    /// Returns true if so many cases are flaky that the run says nothing: more than 1 % of all.
+    /// Returns true if more than 1 % of all cases are flaky, so that the run says nothing.
     pub fn is_flaky(&self) -> bool {
         self.counts.flaky * 100 > self.counts.total()
     }

@@ -205,7 +205,7 @@ fn head(bytes: &[u8]) -> Result<Option<(usize, u16, Vec<(String, String)>)>, Exc
     match parser.parse_response(&mut response, bytes) {
         Ok(httparse::Status::Complete(length)) => {
             let fields = response.headers.iter().map(|field| (field.name.to_owned(), unfolded(field.value)));
-            let malformed = malformed(&bytes[..length]).map(|line| (MALFORMED.to_owned(), line));
+            let malformed = malformed(&bytes[..length]).into_iter().map(|line| (MALFORMED.to_owned(), line));
             let fields = fields.chain(malformed).collect();
             Ok(Some((length, response.code.unwrap_or_default(), fields)))
         }
@@ -225,11 +225,11 @@ fn unfolded(value: &[u8]) -> String {
 
 /// Returns the lines of a header section that are malformed (RFC 9112 section 5), without the values of
 /// fields.
-fn malformed(head: &[u8]) -> impl Iterator<Item = String> {
-    let is_token = |name: &str| !name.is_empty() && reqwest::header::HeaderName::try_from(name).is_ok();
+fn malformed(head: &[u8]) -> Vec<String> {
+    let is_token = |name: &str| reqwest::header::HeaderName::try_from(name).is_ok();
     let lines = head.split(|byte| *byte == b'\n').skip(1).map(<[u8]>::trim_ascii_end);
     let mut before = String::new();
-    let found = lines.filter(|line| !line.is_empty()).filter_map(move |line| {
+    let found = lines.filter(|line| !line.is_empty()).filter_map(|line| {
         let line = String::from_utf8_lossy(line);
         if line.starts_with([' ', '\t']) {
             return Some(format!("{before}: (in several lines)"));
@@ -240,7 +240,7 @@ fn malformed(head: &[u8]) -> impl Iterator<Item = String> {
         name.trim_end().clone_into(&mut before);
         (!is_token(name)).then(|| format!("{name}:"))
     });
-    found.take(MOST_MALFORMED).collect::<Vec<_>>().into_iter()
+    found.take(MOST_MALFORMED).collect()
 }
 
 /// Returns the items of a list that a header holds, in one line or in several (RFC 9110 section 5.6.1).

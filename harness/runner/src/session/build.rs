@@ -104,6 +104,7 @@ impl Session {
             asks_otherwise: true,
             is_hopeless: AtomicBool::new(false),
             is_weighed: AtomicBool::new(false),
+            knows_key: AtomicBool::new(false),
             silence: OnceLock::new(),
             calls: AtomicUsize::new(0),
             shows_after: OnceLock::new(),

@@ -114,7 +114,7 @@ impl Session {
 
     /// Confirms the rejection of a request that the target must accept. It is sent again with other ids and
     /// amounts: the target may have taken the first for a repetition. What it accepts twice then it accepts.
-    /// What it accepts once says nothing. Neither does a response that may be of a gateway.
+    /// One acceptance says nothing. A response that may be of a gateway says nothing either.
     async fn confirmed(
         &self,
         case: &Case,
@@ -160,7 +160,7 @@ impl Session {
         Ok(last)
     }
 
-    /// Sends a request again that got 502, 503 or 504, twice, and its plain request before each time. A
+    /// Resends a request that got 502, 503 or 504, twice, and its plain request before each time. A
     /// target that accepts those is there and not overloaded. So three such responses to the request are its
     /// own. What must be accepted is not sent again: it may have been made.
     async fn exchange_unavailable(

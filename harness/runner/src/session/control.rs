@@ -6,7 +6,7 @@ use std::sync::{Arc, atomic::Ordering};
 use xs2aspec_record::{CaseVerdict, ControlSeen, End, Finding, Level, Mismatch, Verdict};
 use xs2aspec_suite::{Case, IfControlRefused};
 
-use super::{Done, Session, Stop, settled};
+use super::{Done, Session, Stop};
 use crate::{judge::Outcome, transport::Values};
 
 /// Why nothing was asked of a hopeless target.
@@ -90,6 +90,8 @@ impl Session {
         let asked: Vec<Arc<Done>> = plain.filter_map(|id| self.done(id)).filter(asked).collect();
         let is_understood = |done: &Arc<Done>| done.is_accepted() || done.verdict.culprit.is_some();
         let is_hopeless = self.transport.is_shown() && !asked.is_empty() && !asked.iter().any(is_understood);
+        let is_read = |done: &Arc<Done>| done.is_accepted() && self.reads(&done.verdict.case);
+        self.knows_key.store(asked.iter().any(is_read), Ordering::SeqCst);
         self.is_hopeless.store(is_hopeless, Ordering::SeqCst);
         self.is_weighed.store(true, Ordering::SeqCst);
     }
@@ -213,7 +215,7 @@ impl Session {
             _ if let Some(culprit) = &done.verdict.culprit => {
                 format!("the plain request {plain} was not accepted: it {}; {}", done.words(), culprit.says())
             }
-            _ => not_accepted(plain, &format!("it {}", done.words())) + self.hint(done),
+            _ => plain_rejected(plain, &format!("it {}", done.words())) + self.hint(done),
         };
         if self.is_hopeless() {
             return format!("{reason}; {GIVEN_UP}");
@@ -221,13 +223,12 @@ impl Session {
         reason
     }
 
-    /// Returns what a profile would change so that a plain request is accepted, as far as it is known.
+    /// Returns advice on the key and the values of a profile whose plain request was not accepted, if any.
     pub(crate) fn hint(&self, done: &Done) -> &'static str {
         if self.profile.own_key || done.verdict.culprit.is_some() {
             return "";
         }
-        let reads = self.suite.cases().iter().filter(|case| case.is_plain && settled::reads(case));
-        if reads.filter_map(|case| self.done(&case.id)).any(|done| done.is_accepted()) {
+        if self.knows_key.load(Ordering::SeqCst) {
             return "; the target accepts signed requests that read, so that it knows the key: it need not know the values \
                     of the profile";
         }
@@ -239,7 +240,7 @@ impl Session {
     }
 }
 
-/// Says that a plain request was not accepted.
-pub(super) fn not_accepted(plain: &str, why: &str) -> String {
+/// Renders the sentence that a plain request was not accepted.
+pub(super) fn plain_rejected(plain: &str, why: &str) -> String {
     format!("the plain request {plain} was not accepted: {why}")
 }

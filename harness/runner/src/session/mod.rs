@@ -40,7 +40,7 @@ pub use self::outcome::NotReady;
 pub(crate) use self::outcome::{Again, Narrowed};
 use self::{
     blank::{blank, differences},
-    control::not_accepted,
+    control::plain_rejected,
     outcome::{Ended, InPlace, Prepared, Unanswered},
     quota::Quota,
 };
@@ -129,6 +129,8 @@ pub struct Session {
     is_hopeless: AtomicBool,
     /// Whether it is known what the plain requests came to.
     is_weighed: AtomicBool,
+    /// True if a plain request that reads was accepted, so that the target knows the key.
+    knows_key: AtomicBool,
     /// Why none of the first plain requests got an answer, where none did.
     silence: OnceLock<String>,
     /// How long after it was made the target shows a thing, where it needs a while.
@@ -324,7 +326,7 @@ impl Session {
         let set_up = self.set_up(case, trail).await;
         let Prepared { kept, checks, findings, ended } = set_up.map_err(|stop| match stop.verdict {
             Verdict::Inconclusive if case.is_plain => {
-                Stop::inconclusive(not_accepted(&case.id, &stop.reason))
+                Stop::inconclusive(plain_rejected(&case.id, &stop.reason))
             }
             _ => stop,
         })?;
@@ -369,7 +371,7 @@ impl Session {
         }
         let is_understood = self.profile.own_key || culprit.is_some();
         if case.is_plain && !is_understood && examined.outcome.is_refusal() {
-            let reason = not_accepted(&case.id, &format!("it got {}", seen.1));
+            let reason = plain_rejected(&case.id, &format!("it got {}", seen.1));
             return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) });
         }
         if let Some(meaning) = self.quota(case, &answer, trail) {
@@ -408,7 +410,7 @@ impl Session {
             }
         }
         verdict.reason =
-            judged.reason.map(|why| if case.is_plain { not_accepted(&case.id, &why) } else { why });
+            judged.reason.map(|why| if case.is_plain { plain_rejected(&case.id, &why) } else { why });
         Ok(seen)
     }
 

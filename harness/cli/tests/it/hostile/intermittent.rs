@@ -16,7 +16,7 @@ use super::{EXACT, PATIENT, PLAIN, against, bounded, run, server::Server};
 
 #[test]
 fn busy_for_a_while_and_then_healthy() {
-    // Who names a time to come back is busy, and not flaky.
+    // A target that names a time to come back is busy, and not flaky.
     for (answer, is_flaky) in [
         ("503 Busy\r\nRetry-After: 1", false),
         ("503 Busy", true),

@@ -151,7 +151,7 @@ fn a_key_that_is_accepted_is_no_reason_for_a_rejection() {
         reason.contains("got 400 with an HTML page; the target accepts signed requests that read"),
         "{reason}"
     );
-    // Nothing else was sent, so nothing else is known.
+    // Without a read it is not known whether the target knows the key.
     let ran = run(&gateway.url, &["--only", "ncbct.path"]);
     let reason = why(&ran);
     assert!(reason.contains("need not know the suite's test key"), "{reason}");
