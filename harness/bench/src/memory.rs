@@ -5,12 +5,10 @@ use std::{
     io::{self, BufWriter},
 };
 
-use xs2aspec_record::{CaseVerdict, Event, Exchange, RecordWriter, RunFinished, Totals};
-use xs2aspec_report::{
-    format::terminal::Terminal,
-    reporter::Reporter as _,
-    stream::{self, Live},
+use xs2aspec_record::{
+    CaseVerdict, Event, Exchange, RecordReader, RecordWriter, RunFinished, Sending, Totals,
 };
+use xs2aspec_report::{format::terminal::Terminal, reporter::Reporter as _, stream};
 
 const RECORD: &str = include_str!("../../../reports/examples/record.jsonl");
 
@@ -24,13 +22,7 @@ pub(crate) fn memory(count: usize, per_case: usize) -> Result<String, String> {
     let path = |name: &str| folder.path().join(name);
     let file = File::create(path("record.jsonl")).map_err(wrong)?;
     let mut writer = RecordWriter::new(BufWriter::new(file));
-    let mut terminal = Terminal::default();
-    let mut live = Live::new(vec![&mut terminal]);
-    let mut write = |event: Event| {
-        writer.write(&event).map_err(wrong)?;
-        live.add(event);
-        Ok::<_, String>(())
-    };
+    let mut write = |event: Event| writer.write(&event).map_err(wrong);
     let (mut exchange, mut verdict, mut start, mut finish) = (None, None, None, None);
     for event in &events {
         match event {
@@ -57,31 +49,43 @@ pub(crate) fn memory(count: usize, per_case: usize) -> Result<String, String> {
     }
     drop(events);
     let mut totals = Totals::default();
-    for case in 0..cases {
-        let id = format!("{}/generated-{case:07}", verdict.clause);
-        for step in 0..per_case.min(count - case * per_case) {
-            let number = (case * per_case + step + 1) as u64;
-            let one = Exchange { number, case: id.clone(), step: format!("step/{step}"), ..exchange.clone() };
-            write(Event::Exchange(one))?;
+    let ids = |case: usize| format!("{}/generated-{case:07}", verdict.clause);
+    // Cases under way at once, as in a run. Judged traffic has its requests one after the other, each a case.
+    let at_once = if per_case == 1 { 1 } else { 8 };
+    let mut number = 0;
+    for first in (0..cases).step_by(at_once) {
+        let group = first..cases.min(first + at_once);
+        for step in 0..per_case {
+            for case in group.clone().rev().filter(|case| case * per_case + step < count) {
+                number += 1;
+                let (case, step) = (ids(case), format!("step/{step}"));
+                let method = exchange.request.method.clone();
+                write(Event::Sending(Sending { number, case: case.clone(), step: step.clone(), method }))?;
+                write(Event::Exchange(Exchange { number, case, step, ..exchange.clone() }))?;
+            }
         }
-        let one = CaseVerdict {
-            case: id,
-            same_as: None,
-            judged_with: vec![],
-            unconfirmed: false,
-            exchange: None,
-            role: xs2aspec_record::Role::Selected,
-            ..verdict.clone()
-        };
-        totals.add(&one, xs2aspec_record::Strength::Stated);
-        write(Event::Verdict(one))?;
+        for case in group.rev() {
+            let one = CaseVerdict {
+                case: ids(case),
+                same_as: None,
+                judged_with: vec![],
+                unconfirmed: false,
+                exchange: None,
+                role: xs2aspec_record::Role::Selected,
+                ..verdict.clone()
+            };
+            totals.add(&one, xs2aspec_record::Strength::Stated);
+            write(Event::Verdict(one))?;
+        }
     }
     let finish = RunFinished { counts: totals.counts(), exchanges: count as u64, waivers: vec![], ..finish };
     write(Event::RunFinished(finish))?;
     writer.finish().map_err(wrong)?;
 
-    let summary = live.finish().map_err(wrong)?;
-    if let Some(error) = stream::write(folder.path(), &summary).first() {
+    let mut terminal = Terminal::default();
+    let summary =
+        stream::summary(RecordReader::open(&path("record.jsonl")).map_err(wrong)?).map_err(wrong)?;
+    if let Some(error) = stream::write(folder.path(), &summary, &mut [&mut terminal]).first() {
         return Err(error.to_string());
     }
     terminal.finish(&summary, &mut io::sink()).map_err(wrong)?;

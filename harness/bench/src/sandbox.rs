@@ -1,15 +1,7 @@
 //! What a choice of cases takes and finds on a test system as they are: slow, with a limit that it names, and
 //! sometimes out of service.
 
-use std::{
-    collections::BTreeSet,
-    fmt::Write as _,
-    fs::{self, File},
-    io::BufReader,
-    path::Path,
-    process::Command,
-    time::Instant,
-};
+use std::{collections::BTreeSet, fmt::Write as _, fs, path::Path, process::Command, time::Instant};
 
 use tempfile::TempDir;
 use xs2aspec_record::{Event, RecordReader, Verdict};
@@ -123,7 +115,7 @@ impl Asked {
         if !matches!(output.status.code(), Some(0 | 1 | 3)) {
             return Err(String::from_utf8_lossy(&output.stderr).into_owned());
         }
-        let record = RecordReader::new(BufReader::new(File::open(out.join("record.jsonl")).map_err(wrong)?));
+        let record = RecordReader::open(&out.join("record.jsonl")).map_err(wrong)?;
         let mut asked = Self { requests: 0, seconds, busy: 0, broken: BTreeSet::new(), judged: 0.0 };
         let (mut cases, mut judged) = (0_u32, 0_u32);
         for event in record.events() {
@@ -139,8 +131,7 @@ impl Asked {
                     }
                 }
                 Event::RunFinished(finished) => {
-                    asked.requests =
-                        u32::try_from(finished.exchanges + finished.asked_again).map_err(wrong)?;
+                    asked.requests = u32::try_from(finished.exchanges).map_err(wrong)?;
                 }
                 _ => {}
             }

@@ -11,7 +11,7 @@ use xs2aspec_prove::{
 };
 use xs2aspec_record::{Exit, outputs};
 use xs2aspec_reference::Fault;
-use xs2aspec_report::{findings::Found, stream::Live};
+use xs2aspec_report::{Run, findings::Found};
 use xs2aspec_suite::Suite;
 
 use crate::{
@@ -45,11 +45,11 @@ pub(crate) async fn measure(
     let bar = ProgressBar::new(faults.len() as u64);
     let mut rows = Vec::new();
     for fault in faults {
-        let mut live = Live::new(vec![]);
+        let mut events = Vec::new();
         let bank = BankVariant::Fault(fault);
-        mutation::run(suite, bank, options, &mut |event| live.add(event.clone())).await?;
-        let summary = live.finish().map_err(Failure::input)?;
-        let findings = summary.findings().all().iter().map(named).collect();
+        mutation::run(suite, bank, options, &mut |event| events.push(event.clone())).await?;
+        let run = Run::of(&events).map_err(Failure::input)?;
+        let findings = run.summary().findings().all().iter().map(named).collect();
         let (fault, clause) = (fault.name().to_owned(), fault.clause().to_owned());
         rows.push(AttributionRow { fault, clause, findings });
         bar.inc(1);

@@ -10,7 +10,7 @@ use xs2aspec_traffic::{
     input::{self, Piece},
 };
 
-use crate::{Failure, args::Judge as Args, recording::InOrder, repetition, target};
+use crate::{Failure, args::Judge as Args, recording::Recording, repetition, target};
 
 /// The target of traffic of which nothing is known but what it says of itself.
 const ANYBODY: &str = "http://127.0.0.1";
@@ -30,7 +30,7 @@ pub(crate) fn judge(args: &Args) -> Result<Exit, Failure> {
     let session = Session::of_traffic(Arc::clone(&suite), profile, now).map_err(Failure::input)?;
     let session = session.with_mask_key(args.mask_key.key()?);
     let reads: Vec<&Path> = args.files.iter().chain(&args.mask_key.file).map(AsRef::as_ref).collect();
-    let mut recording = InOrder::create(&args.out, &reads)?;
+    let mut recording = Recording::create(&args.out, &reads)?;
     let mut judge = Judge::new(Arc::clone(&suite), &session, args.target.is_some());
     let only = args.end.map(End::from);
     let options = Options { on_purpose: is_of_a_run(args), ..options(args) };

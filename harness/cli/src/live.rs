@@ -3,7 +3,6 @@
 
 use std::{
     fs::{self, File},
-    io::{BufReader, Read},
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
@@ -16,7 +15,7 @@ use axum::{
     response::{Html, IntoResponse, Response},
 };
 use tokio::{net::TcpListener, task};
-use xs2aspec_record::{Exit, RecordReader, outputs::PART};
+use xs2aspec_record::{Exit, RecordReader};
 use xs2aspec_report::{format::Report, stream};
 
 use crate::{Failure, report};
@@ -84,7 +83,7 @@ struct Drawn {
 fn page(folder: &Path, drawn: &Mutex<Drawn>) -> Response {
     let again = || [(header::REFRESH, AGAIN), (header::CACHE_CONTROL, "no-store")];
     let waiting = || (again(), Html(WAITING)).into_response();
-    let path = newest(folder);
+    let path = report::record(folder);
     let written = fs::metadata(&path).and_then(|file| Ok((file.len(), file.modified()?)));
     let Ok((length, modified)) = written else { return waiting() };
     let record = Some((path.clone(), length, modified));
@@ -104,17 +103,11 @@ fn page(folder: &Path, drawn: &Mutex<Drawn>) -> Response {
     }
 }
 
-/// The record of a run that goes on with an earlier one stands beside that until it is whole.
-fn newest(folder: &Path) -> PathBuf {
-    let part = folder.join(PART);
-    if part.exists() { part } else { report::record(folder) }
-}
-
 /// The page of the first so many bytes of a record, which may grow meanwhile, and whether its run came to its
 /// end.
 fn draw(path: &Path, length: u64) -> Option<(Vec<u8>, bool)> {
-    let record = || Some(RecordReader::new(BufReader::new(File::open(path).ok()?).take(length)));
-    let summary = stream::summary(&mut record()?).ok()?;
+    let record = || Some(RecordReader::until(File::open(path).ok()?, length));
+    let summary = stream::summary(record()?).ok()?;
     let mut page = Vec::new();
     stream::draw(record()?, &summary, Report::Html.reporter(None).as_mut(), &mut page).ok()?;
     Some((page, summary.finish().is_some()))

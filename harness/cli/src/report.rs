@@ -2,15 +2,15 @@
 //! differently.
 
 use std::{
-    fs::{self, File},
-    io::{self, BufReader, BufWriter, Write},
+    fs::File,
+    io::{self, BufWriter, Write},
     path::{Path, PathBuf},
     process::Command,
 };
 
 use xs2aspec_record::{
     Exit, RecordReader, RecordWriter, RunFolder,
-    outputs::{self, Output, PART, RECORD},
+    outputs::{self, Output, RECORD},
     run_folder::{Doubt, Files},
 };
 use xs2aspec_report::{
@@ -20,7 +20,7 @@ use xs2aspec_report::{
     },
     format::{Report as FileFormat, annotations::Github, markdown::LARGEST, terminal::Terminal, trend},
     reporter::Reporter,
-    stream::{self, Live, ReportsError},
+    stream::{self, ReportsError},
     summary::RunSummary,
 };
 
@@ -92,7 +92,7 @@ fn draw(path: &Path, format: Format, out: &mut dyn Write) -> Result<(), ReportsE
         Format::Terminal => Box::new(Terminal::default()),
     };
     let open = || RecordReader::open(path).map_err(|error| ReportsError::Record(error.into()));
-    let summary = stream::summary(&mut open()?)?;
+    let summary = stream::summary(open()?)?;
     stream::draw(open()?, &summary, reporter.as_mut(), out)
 }
 
@@ -102,33 +102,22 @@ pub(crate) fn merge(args: &Merge) -> Result<Exit, Failure> {
     paths.iter().try_for_each(|path| open(path).map(drop))?;
     let reads: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
     let claimed = claim(&args.out, &reads)?;
-    let (part, whole) = (args.out.join(PART), args.out.join(RECORD));
-    let file = File::create(&part).map_err(|error| cannot_write(&part, &error))?;
-    let mut writer = RecordWriter::new(BufWriter::with_capacity(1 << 16, file));
-    let mut terminal = Terminal::default();
-    let mut live = Live::new(vec![&mut terminal]);
+    let whole = args.out.join(RECORD);
+    let unwritable = |error: io::Error| cannot_write(&whole, &error);
+    let mut writer = RecordWriter::new(Output::create(&whole).map_err(unwritable)?);
     let shards: Vec<_> = paths.iter().map(|path| || RecordReader::open(path)).collect();
-    let merged = merge::merge(&shards, |event| {
-        writer.write(&event)?;
-        live.add(event);
-        Ok(())
-    });
-    let merged = merged.map_err(|error| match error {
+    let merged = merge::merge(&shards, |event| writer.write(&event));
+    merged.map_err(|error| match error {
         MergeError::NoShard { number } | MergeError::Record { number, .. } => {
             let path = args.records.get(number.saturating_sub(1)).map(|path| path.display().to_string());
             Failure::input(format!("{}: {error}", path.unwrap_or_default()))
         }
-        MergeError::Write(error) => cannot_write(&part, &error),
+        MergeError::Write(error) => unwritable(error),
         error => Failure::input(error),
-    });
-    if let Err(failure) = merged {
-        drop(fs::remove_file(&part));
-        return Err(failure);
-    }
-    let written = writer.finish().map(drop).and_then(|()| fs::rename(&part, &whole));
-    written.map_err(|error| cannot_write(&whole, &error))?;
-    let summary = live.finish().map_err(Failure::input)?;
-    let errors = stream::write(&args.out, &summary);
+    })?;
+    writer.finish().and_then(Output::finish).map_err(unwritable)?;
+    let (summary, mut terminal) = (summary(&whole)?, Terminal::default());
+    let errors = stream::write(&args.out, &summary, &mut [&mut terminal]);
     claimed.end().map_err(|error| cannot_write(&args.out, &error))?;
     say_reporter(&mut terminal, &summary);
     let exit = summary.exit();
@@ -200,14 +189,14 @@ pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> Failure {
 }
 
 /// The record in this file.
-pub(crate) fn open(path: &Path) -> Result<RecordReader<BufReader<File>>, Failure> {
+pub(crate) fn open(path: &Path) -> Result<RecordReader<File>, Failure> {
     RecordReader::open(path).map_err(|error| wrong(path, &format!("cannot be read: {error}")))
 }
 
 /// What a record, or the one in a folder, says of its run as a whole.
 pub(crate) fn summary(path: &Path) -> Result<RunSummary, Failure> {
     let path = record(path);
-    stream::summary(&mut open(&path)?).map_err(|error| wrong(&path, &error))
+    stream::summary(open(&path)?).map_err(|error| wrong(&path, &error))
 }
 
 /// The file of a record, or of the one in a folder.

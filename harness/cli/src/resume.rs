@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Parser as _;
-use xs2aspec_record::{RunStarted, journal, outputs::RECORD, part};
+use xs2aspec_record::{RunStarted, outputs::RECORD};
 use xs2aspec_report::shell;
 use xs2aspec_runner::resume::PreviousRun;
 
@@ -18,9 +18,7 @@ use crate::{
 pub(crate) fn earlier(args: &Run, folder: &Path) -> Result<(PreviousRun, Run), Failure> {
     let path = folder.join(RECORD);
     let wrong = |error: &dyn std::fmt::Display| wrong(&path, error);
-    part::restore(folder).map_err(|error| wrong(&error))?;
-    let noted = journal::noted(folder).map_err(|error| wrong(&error))?;
-    let earlier = PreviousRun::read(&path, &noted).map_err(|error| wrong(&error))?;
+    let earlier = PreviousRun::read(&path).map_err(|error| wrong(&error))?;
     let asked = asked(earlier.start(), folder)?;
     if let Some(missing) = missing(args, &asked) {
         let why = "a record may come from somebody else, and neither runs commands nor chooses the target";

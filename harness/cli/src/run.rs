@@ -2,20 +2,22 @@
 
 use std::{
     fs::{self, File},
-    io::{self, BufReader, BufWriter, IsTerminal},
+    io::{self, BufWriter, IsTerminal},
     path::Path,
     sync::Arc,
 };
 
 use tokio::sync::Notify;
 use xs2aspec_prove::snapshot;
-use xs2aspec_record::{Event, Exit, RecordWriter, RunFolder, journal, outputs};
+use xs2aspec_record::{Entry, Event, Exit, ReadError, RecordReader, RecordWriter, RunFolder, outputs};
 use xs2aspec_reference::Bank;
 use xs2aspec_report::{
-    compare::diff::Comparison,
+    RunSummary,
+    compare::diff::{self, DiffError},
     format::{annotations::Github, terminal::Terminal},
     progress::{Mode, Progress},
-    stream::{self, Live, ReportsError},
+    reporter::Reporter,
+    stream::{self, ReportsError},
 };
 use xs2aspec_runner::{
     Identity, Options, Profile, Session,
@@ -37,9 +39,6 @@ use crate::{
     target::{self, Asked},
     verdicts,
 };
-
-/// So many cases that failed before are asked before the others: what they come to waits in memory.
-const AHEAD: usize = 1000;
 
 /// Loads, plans, runs and reports.
 pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
@@ -90,53 +89,41 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
 
     let claimed = claimed.take().map_or_else(|| claim::begun(args), Ok)?;
     let record = args.out.join(outputs::RECORD);
-    // A run that goes on has a record, which stays until a new one has all of it.
-    let written = if earlier.is_some() { args.out.join(outputs::PART) } else { record.clone() };
     make_room(args, &record, &mask_key)?;
-    let (mut terminal, mut github) = (Terminal::default(), Github::default());
-    let file = File::create(&written).map_err(|error| cannot_write(&written, &error))?;
-    let mut keeper = Keeper {
-        writer: RecordWriter::new(BufWriter::with_capacity(1 << 16, file)),
-        live: Live::new(vec![&mut terminal, &mut github]),
-        base: base.map(Ok),
-        broken: None,
-    };
-    let session = session.with_journal(claimed.journal());
+    let keeper = Keeper::open(&record, earlier.is_some(), base);
+    let mut keeper = keeper.map_err(|error| cannot_write(&record, &error))?;
     let mut progress = Progress::new(mode(args.quiet));
     let mut hints = Hints::new(&suite);
     let session = Arc::new(session);
     let forecast = Box::pin(forecast::tell(&session, &plan, options.jobs, progress.notes()));
-    let mut tell = |event: &Event| {
-        if !keeper.event(event) {
-            // Nothing more is sent that nobody could prove.
-            options.interrupt.notify_one();
-        }
+    let mut show = |event: &Event| {
         progress.event(event);
         hints.event(event);
+    };
+    if let Some(earlier) = earlier {
+        earlier.tell(&mut show);
+    }
+    let mut tell = |event: &Event| {
+        show(event);
+        keeper.write(event)
     };
     let running = xs2aspec_runner::run(Arc::clone(&session), &plan, &options, &mut tell);
     let finished = forecast::beside(running, forecast).await;
     drop(progress);
     stop(target.bank).await?;
-    let Keeper { writer, live, base, broken } = keeper;
-    let kept = broken.map_or_else(|| writer.finish().map(drop), Err);
-    let kept = kept.and_then(|()| {
-        // Somebody may have taken its folder away.
-        if written == record { fs::metadata(&record).map(drop) } else { fs::rename(&written, &record) }
-    });
-    let is_record_lost = kept.is_err();
-    let mut errors = Vec::new();
-    errors.extend(kept.err().map(|error| cannot_write(&record, &error).message));
-    errors.extend(base.and_then(Result::err).map(|error| error.to_string()));
-    let summary = live.finish().map_err(Failure::input)?;
+    let summary = match keeper.summary() {
+        Err(_) if let Some(error) = &keeper.broken => return Err(cannot_write(&record, error)),
+        summary => summary.map_err(Failure::input)?,
+    };
+    let (mut terminal, mut github) = (Terminal::default(), Github::default());
+    let mut beside: [&mut dyn Reporter; 2] = [&mut terminal, &mut github];
+    let (mut errors, is_record_lost) = drawn(&mut keeper, &args.out, &summary, &mut beside)?;
+    errors.extend(keeper.uncompared.map(|error| error.to_string()));
     report::say_reporter(&mut terminal, &summary);
     hints.say(&summary, &suite.spec().profile);
     say_requests(args, &session, &plan, chosen);
     if let Some(Server::Github) = args.annotations {
         report::say_reporter(&mut github, &summary);
-    }
-    if !is_record_lost {
-        errors.extend(stream::write(&args.out, &summary).iter().map(ToString::to_string));
     }
     leave(args, claimed, finished.stopped_early, is_record_lost)?;
     if !errors.is_empty() {
@@ -144,6 +131,25 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     }
     say!("reports in {}", args.out.display());
     Ok(Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit).unwrap_or(Exit::NothingRan))
+}
+
+/// Draws the reports of a run, and shows its cases to those that are said. Returns what cannot be written, and
+/// whether that is the record.
+fn drawn(
+    keeper: &mut Keeper,
+    out: &Path,
+    summary: &RunSummary,
+    beside: &mut [&mut dyn Reporter],
+) -> Result<(Vec<String>, bool), Failure> {
+    let record = out.join(outputs::RECORD);
+    let Err(error) = keeper.check(&record) else {
+        let errors = stream::write(out, summary, beside);
+        return Ok((errors.iter().map(ToString::to_string).collect(), false));
+    };
+    let mut errors = vec![cannot_write(&record, &error).message];
+    let shown = keeper.record().map_err(Failure::input)?;
+    errors.extend(stream::show(shown, summary, beside).err().map(|error| error.to_string()));
+    Ok((errors, true))
 }
 
 /// A session with its clock, which shares the daily calls with an earlier run if it follows one.
@@ -204,7 +210,7 @@ fn mask_key(args: &Run, earlier: Option<&PreviousRun>) -> Result<MaskKey, Failur
     if args.mask_key.file.is_some() || earlier.is_none_or(PreviousRun::has_ended) {
         return args.mask_key.key();
     }
-    MaskKey::read(&args.out.join(journal::MASK_KEY)).map_err(|error| {
+    MaskKey::read(&args.out.join(outputs::MASK_KEY)).map_err(|error| {
         Failure::input(format!("{error}; name the key with which the run began: --mask-key FILE"))
     })
 }
@@ -279,44 +285,73 @@ fn arguments(args: &Run, target: Vec<String>) -> Vec<String> {
 }
 
 /// The record of an earlier run, which can be read to its end.
-fn base(path: &Path) -> Result<Comparison<BufReader<File>>, Failure> {
+fn base(path: &Path) -> Result<RecordReader<File>, Failure> {
     report::summary(path)?;
-    let path = report::record(path);
-    Comparison::new(report::open(&path)?).map_err(|error| report::wrong(&path, &error))
+    report::open(&report::record(path))
 }
 
-/// Keeps the events of a run: in its record, and for what is said at its end.
-struct Keeper<'a> {
+/// Keeps the events of a run in its record.
+struct Keeper {
     writer: RecordWriter<BufWriter<File>>,
-    live: Live<'a>,
-    /// The earlier run, or why the comparison with it failed.
-    base: Option<Result<Comparison<BufReader<File>>, ReportsError>>,
+    /// The same file, which is still there where somebody has taken its name away.
+    file: File,
+    /// The record of the earlier run with which this one is compared.
+    base: Option<RecordReader<File>>,
+    /// Why it was not.
+    uncompared: Option<DiffError>,
     /// Why the record cannot be written any more.
     broken: Option<io::Error>,
 }
 
-impl Keeper<'_> {
-    /// Takes the next event. Whether it could be written.
-    fn event(&mut self, event: &Event) -> bool {
-        if let Some(Ok(base)) = &mut self.base
-            && let Event::Verdict(verdict) = event
-            && let Err(error) = base.add(verdict)
+impl Keeper {
+    /// Begins a record, or goes on with the one that is there.
+    fn open(record: &Path, goes_on: bool, base: Option<RecordReader<File>>) -> io::Result<Self> {
+        let writer = if goes_on { RecordWriter::go_on(record)? } else { RecordWriter::create(record)? };
+        Ok(Self { writer, file: File::open(record)?, base, uncompared: None, broken: None })
+    }
+
+    /// Reads what was written.
+    fn record(&self) -> io::Result<RecordReader<File>> {
+        Ok(RecordReader::new(self.file.try_clone()?))
+    }
+
+    /// Reads what the run came to.
+    fn summary(&self) -> Result<RunSummary, ReportsError> {
+        stream::summary(self.record().map_err(ReadError::Io)?)
+    }
+
+    /// Writes the next event. The comparison with the earlier run stands before the end.
+    fn write(&mut self, event: &Event) -> io::Result<()> {
+        if matches!(event, Event::RunFinished(_))
+            && let Some(base) = self.base.take()
         {
-            self.base = Some(Err(error));
-        }
-        if let Event::RunFinished(finished) = event
-            && let Some(Ok(base)) = self.base.take_if(|base| base.is_ok())
-        {
-            match base.finish(&self.live.findings_so_far(&finished.waivers), &finished.waivers) {
-                Ok(changes) => drop(self.event(&Event::Changes(changes))),
-                Err(error) => self.base = Some(Err(error)),
+            let end = std::iter::once(Ok(Entry::Run(event.clone())));
+            match diff::diff(base, self.record()?.chain(end)) {
+                Ok(changes) => self.append(&Event::Changes(changes))?,
+                Err(error) => self.uncompared = Some(error),
             }
         }
-        if self.broken.is_none() {
-            self.broken = self.writer.write(event).err();
+        self.append(event)
+    }
+
+    fn append(&mut self, event: &Event) -> io::Result<()> {
+        if let Some(error) = &self.broken {
+            return Err(error.kind().into());
         }
-        self.live.add(event.clone());
-        self.broken.is_none()
+        self.writer.write(event).map_err(|error| {
+            let kind = error.kind();
+            self.broken = Some(error);
+            kind.into()
+        })
+    }
+
+    /// Fails if not everything was written, or is there no more.
+    fn check(&mut self, record: &Path) -> io::Result<()> {
+        match self.broken.take() {
+            Some(error) => Err(error),
+            // Somebody may have taken its folder away.
+            None => fs::metadata(record).map(drop),
+        }
     }
 }
 
@@ -324,7 +359,7 @@ impl Keeper<'_> {
 /// violation ends the run, those that are likely to show one.
 fn ahead(args: &Run, suite: &Suite, failed: Option<Vec<String>>) -> Vec<String> {
     let telling = suite.most_telling().filter(|_| args.fail_fast).map(|case| case.id.clone());
-    failed.into_iter().flatten().take(AHEAD).chain(telling).collect()
+    failed.into_iter().flatten().chain(telling).collect()
 }
 
 /// How the run goes about its work.

@@ -20,7 +20,7 @@ use xs2aspec_runner::{Options, Profile, Session, mask::MaskKey};
 use xs2aspec_suite::Suite;
 use xs2aspec_traffic::{Judge, Judged, Payload, Received, Sent, Traffic, TrafficRun};
 
-use crate::{Failure, judge, recording::InOrder};
+use crate::{Failure, judge, recording::Recording};
 
 /// What is judged, by what, and where it is recorded.
 pub(crate) struct Setup {
@@ -59,7 +59,7 @@ impl TrafficLog {
         let (sender, begun) = std::sync::mpsc::channel();
         let thread = thread::Builder::new().name("judge".to_owned()).spawn(move || {
             let reads: Vec<&Path> = reads.iter().map(PathBuf::as_path).collect();
-            let record = InOrder::create(&folder, &reads)?;
+            let record = Recording::create(&folder, &reads)?;
             // Whoever waits for it goes on.
             _ = sender.send(());
             log(&folder, &setup, record, sightings)
@@ -88,7 +88,7 @@ fn joined(thread: thread::JoinHandle<Result<Exit, Failure>>) -> Result<Exit, Fai
 fn log(
     folder: &Path,
     setup: &Setup,
-    record: InOrder<'_>,
+    record: Recording<'_>,
     mut sightings: Receiver<Vec<Sighting>>,
 ) -> Result<Exit, Failure> {
     let plan = Plan::load(setup.suite.tree()).map_err(Failure::input)?.unwrap_or_default();
@@ -207,7 +207,7 @@ fn shown(plan: &Plan, traffic: &Traffic, judged: &Judged, suite: &Suite) -> Opti
 
 /// The record as it is written, and what is shown of it.
 struct Writer<'a> {
-    record: InOrder<'a>,
+    record: Recording<'a>,
     is_shown: bool,
     /// The exchange whose verdict comes next.
     last: Option<Recorded>,

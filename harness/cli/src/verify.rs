@@ -6,7 +6,7 @@ use xs2aspec_evidence::{
     envelope::PublicKey,
     verify::{self, Archive, OpenError, Verified},
 };
-use xs2aspec_record::{Event, Exit};
+use xs2aspec_record::{CaseEvents, Entry, Exit};
 use xs2aspec_report::{demanded, summary::RunSummary, text};
 use xs2aspec_runner::rejudge::{Change, Rejudged};
 use xs2aspec_signing::Certificate;
@@ -169,8 +169,10 @@ async fn judged_again(
             verified
                 .not_proven
                 .push(format!("that the verdicts follow from the recorded responses: {error}"));
-            let verdicts = archive.record().events().filter(|event| matches!(event, Ok(Event::Verdict(_))));
-            let of = verdicts.count();
+            let has_verdict = |entry: &Result<Entry, _>| {
+                matches!(entry, Ok(Entry::Case(CaseEvents { verdict: Some(_), .. })))
+            };
+            let of = archive.record().filter(has_verdict).count();
             Ok(Untold { verdicts: of, of, is_planned: false })
         }
     }

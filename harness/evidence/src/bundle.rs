@@ -88,8 +88,8 @@ pub fn bundle(
     out: impl Write,
 ) -> Result<u64, BundleError> {
     let file = File::open(record)?;
-    let open = || RecordReader::new(Slice::whole(&file).buffered());
-    let summary = stream::summary(&mut open())?;
+    let open = || RecordReader::new(Slice::whole(&file));
+    let summary = stream::summary(open())?;
     if summary.finish().is_none() {
         return Err(BundleError::Unfinished);
     }
@@ -164,7 +164,7 @@ pub(crate) fn header(name: &str, length: u64) -> io::Result<tar::Header> {
 }
 
 /// Reports, each in a file that has no name.
-pub(crate) fn drawn<R: BufRead>(
+pub(crate) fn drawn<R: Read + Seek>(
     record: RecordReader<R>,
     summary: &RunSummary,
     reports: &[Report],
@@ -233,7 +233,7 @@ pub(crate) struct Contents {
 
 impl Contents {
     /// Reads them from a record.
-    pub(crate) fn read<R: BufRead>(record: RecordReader<R>) -> Result<Self, ReadError> {
+    pub(crate) fn read<R: Read + Seek>(record: RecordReader<R>) -> Result<Self, ReadError> {
         let mut contents = Self::default();
         for entry in record {
             contents.add(entry?);

@@ -3,13 +3,14 @@
 
 use std::{
     fs::File,
-    io::{self, BufReader, Read},
+    io::{self, BufReader, Read, Seek, SeekFrom},
 };
 
 /// Bytes of a file from here to there.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Slice<'a> {
     file: &'a File,
+    start: u64,
     at: u64,
     end: u64,
 }
@@ -17,7 +18,7 @@ pub(crate) struct Slice<'a> {
 impl<'a> Slice<'a> {
     /// Returns `length` bytes of a file, or as many as it has.
     pub(crate) fn new(file: &'a File, start: u64, length: u64) -> Self {
-        Self { file, at: start, end: start.saturating_add(length) }
+        Self { file, start, at: start, end: start.saturating_add(length) }
     }
 
     /// Returns all bytes of a file, as many as it has when they are read.
@@ -38,6 +39,19 @@ impl Read for Slice<'_> {
         let read = read_at(self.file, &mut into[..most], self.at)?;
         self.at += read as u64;
         Ok(read)
+    }
+}
+
+/// From the beginning of the part.
+impl Seek for Slice<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let at = match to {
+            SeekFrom::Start(offset) => self.start.checked_add(offset),
+            SeekFrom::Current(offset) => self.at.checked_add_signed(offset),
+            SeekFrom::End(offset) => self.end.min(self.file.metadata()?.len()).checked_add_signed(offset),
+        };
+        self.at = at.filter(|at| *at >= self.start).ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.at - self.start)
     }
 }
 

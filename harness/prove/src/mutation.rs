@@ -14,7 +14,7 @@ use tokio::{
 use xs2aspec_record::{CaseVerdict, Event, Role, Verdict};
 use xs2aspec_reference::Fault;
 use xs2aspec_runner::{
-    BoxFuture, Identity, Options, Profile, Session, Tell, exchange::InProcess, profile::AuthorizedProfile,
+    BoxFuture, Identity, Options, Profile, Session, exchange::InProcess, profile::AuthorizedProfile,
     session::RequestCache,
 };
 use xs2aspec_suite::{Coverage, Depth, Plan, PlanError, Suite, plan as plans};
@@ -57,6 +57,9 @@ pub struct MutationOptions {
     pub tcp: bool,
 }
 
+/// Who hears of each event of a run.
+pub type Sink<'a> = &'a mut (dyn FnMut(&Event) + Send);
+
 /// A row for each of these banks, which `done` sees as soon as it is there. The clean bank comes first and
 /// alone, and `record` gets the events of its run; what is signed for it and for the next one serves all
 /// others, which are asked side by side.
@@ -64,7 +67,7 @@ pub fn rows<'a>(
     suite: &'a Arc<Suite>,
     banks: Vec<BankVariant>,
     options: &'a MutationOptions,
-    record: Tell<'a>,
+    record: Sink<'a>,
     done: &'a mut (dyn FnMut(&Row) + Send),
 ) -> BoxFuture<'a, Result<Vec<Row>, ProveError>> {
     Box::pin(all_rows(suite, banks, options, record, done))
@@ -74,7 +77,7 @@ async fn all_rows(
     suite: &Arc<Suite>,
     banks: Vec<BankVariant>,
     options: &MutationOptions,
-    record: Tell<'_>,
+    record: Sink<'_>,
     done: &mut (dyn FnMut(&Row) + Send),
 ) -> Result<Vec<Row>, ProveError> {
     let mut rows = Vec::new();
@@ -148,7 +151,7 @@ pub fn run<'a>(
     suite: &'a Arc<Suite>,
     bank: BankVariant,
     options: &'a MutationOptions,
-    record: Tell<'a>,
+    record: Sink<'a>,
 ) -> BoxFuture<'a, Result<(), ProveError>> {
     let session = |profile| {
         Ok(Session::new(Arc::clone(suite), profile, Identity::reproducible(options.seed), options.now)?)
@@ -370,7 +373,7 @@ async fn over_tcp(
     bank: BankVariant,
     asks: Asks<'_>,
     session: impl FnOnce(AuthorizedProfile) -> Result<Session, ProveError>,
-    sink: Tell<'_>,
+    sink: Sink<'_>,
 ) -> Result<(), ProveError> {
     let started =
         xs2aspec_reference::start(bank.config(asks.options.now)).await.map_err(ProveError::Start)?;
@@ -384,7 +387,7 @@ async fn plan_and_run(
     bank: BankVariant,
     asks: Asks<'_>,
     session: Session,
-    sink: Tell<'_>,
+    sink: Sink<'_>,
 ) -> Result<(), ProveError> {
     let Asks { options, is_unrecorded, .. } = asks;
     let enough = Arc::clone(&asks.enough);
@@ -404,6 +407,10 @@ async fn plan_and_run(
         is_unrecorded,
         ..Options::default()
     };
-    Box::pin(xs2aspec_runner::run(Arc::new(session), &plan, &options, sink)).await;
+    let mut tell = |event: &Event| {
+        sink(event);
+        Ok(())
+    };
+    Box::pin(xs2aspec_runner::run(Arc::new(session), &plan, &options, &mut tell)).await;
     Ok(())
 }

@@ -1,16 +1,17 @@
-//! The events of a run, in the order in which they are written: one `run-started`, the profile, the document,
-//! the clauses and sources that the run speaks of, where it was resumed, case after case its exchanges and
-//! its verdict, the checks on answers, one `run-finished`. A killed run lacks the last one and is readable.
+//! The events of a run, in the order of time: one `run-started`, the profile, the document, the clauses and
+//! sources that the run speaks of, then each request when it is sent and when it was answered, each verdict
+//! when it is known, the checks on answers, and `run-finished`. A killed run lacks the last one and is
+//! readable. A run that goes on appends `resumed`, further events, and an end of its own.
 
 use std::collections::BTreeMap;
 
-use base64::{Engine, prelude::BASE64_STANDARD};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     changes::Changes,
     clauses::AnswerChecks,
     counts::Counts,
+    exchange::{Exchange, Sending},
     level::{ClauseLevel, LevelRule},
     order_of_time::OrderOfTime,
     times::Times,
@@ -32,9 +33,11 @@ pub enum Event {
     Clause(ClauseText),
     /// A case file that the run speaks of.
     Source(CaseSource),
+    /// A request that is about to be sent.
+    Sending(Sending),
     /// One request and its answer.
     Exchange(Exchange),
-    /// The verdict of one case.
+    /// The verdict of one case. Of several for one case the last one counts.
     Verdict(CaseVerdict),
     /// The run was killed or lost its target here, and went on later.
     Resumed(Resumed),
@@ -46,6 +49,23 @@ pub enum Event {
     Changes(Changes),
     /// The last line.
     RunFinished(RunFinished),
+}
+
+impl Event {
+    /// Returns the case that the event is about, if it is about one.
+    pub fn case(&self) -> Option<&str> {
+        match self {
+            Self::Sending(sending) => Some(&sending.case),
+            Self::Exchange(exchange) => Some(&exchange.case),
+            Self::Verdict(verdict) => Some(&verdict.case),
+            _ => None,
+        }
+    }
+
+    /// Returns true if the event belongs to the end of a run.
+    pub fn is_of_end(&self) -> bool {
+        matches!(self, Self::OrderOfTime(_) | Self::AnswerChecks(_) | Self::Changes(_) | Self::RunFinished(_))
+    }
 }
 
 /// What was run, against what.
@@ -152,8 +172,9 @@ pub struct RunStarted {
 impl RunStarted {
     /// The format that this version writes. Reads older ones as well: format 1 has no `answer-checks`, format
     /// 2 no `document`, and format 3 no `order-of-time`. Up to format 4, pseudonyms have 8 digits, exchanges
-    /// are numbered in the order of the record, and `chain` does not cover the last line.
-    pub const FORMAT: u32 = 5;
+    /// are numbered in the order of the record, and `chain` does not cover the last line. Up to format 5 cases
+    /// stand in the order of their ids, and nothing says when a request is about to be sent.
+    pub const FORMAT: u32 = 6;
     /// The first format in which each finished run has a `chain`.
     pub const CHAINED: u32 = 4;
     /// The first format whose `chain` covers the last line as well.
@@ -317,133 +338,6 @@ pub struct CaseSource {
     pub text: String,
 }
 
-/// One request and what came of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Exchange {
-    /// Number of the request in the order in which the run sent its requests, from 1. Every report names a
-    /// request by this number. Requests that are not recorded have one as well.
-    pub number: u64,
-    /// Case that caused it.
-    pub case: String,
-    /// Step of the case: `request` for the judged one, else the name of the preparing step.
-    pub step: String,
-    /// Operation of the request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub operation: Option<String>,
-    /// How often this request was sent, this time included.
-    #[serde(default = "first", skip_serializing_if = "is_first")]
-    pub attempt: u32,
-    /// The request as sent.
-    pub request: Request,
-    /// The answer, as far as it was seen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub response: Option<Response>,
-    /// Why there is no complete answer; `response` is then as much as was seen of one, its body cut after 16
-    /// KiB.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failure: Option<String>,
-    /// When it began, in microseconds since the run did.
-    #[serde(default)]
-    pub at: u64,
-    /// Time from the first byte sent to the last byte read, in microseconds.
-    pub micros: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-fn is_none(count: &usize) -> bool {
-    *count == 0
-}
-
-fn first() -> u32 {
-    1
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-fn is_first(attempt: &u32) -> bool {
-    *attempt == 1
-}
-
-/// One header field line.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Header(
-    /// Name, in the letter case of the wire.
-    pub String,
-    /// Value; bytes that are not UTF-8 are replaced.
-    pub String,
-);
-
-/// A request as sent. Secrets are masked before they come here.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Request {
-    /// Method.
-    pub method: String,
-    /// Whole URL.
-    pub url: String,
-    /// Header fields, in the order of the wire.
-    pub headers: Vec<Header>,
-    /// Body, if one was sent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub body: Option<Body>,
-}
-
-impl Request {
-    /// The value of the first header field of this name, in any letter case.
-    pub fn header(&self, name: &str) -> Option<&str> {
-        let found = self.headers.iter().find(|Header(known, _)| known.eq_ignore_ascii_case(name));
-        found.map(|Header(_, value)| value.as_str())
-    }
-
-    /// How long its header section and its body are, in bytes, near enough.
-    pub fn length(&self) -> usize {
-        let headers: usize =
-            self.headers.iter().map(|Header(name, value)| name.len() + value.len() + 4).sum();
-        headers + self.url.len() + self.body.as_ref().map_or(0, |body| body.shown().len())
-    }
-}
-
-/// An answer as received.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Response {
-    /// Status code.
-    pub status: u16,
-    /// Header fields, in the order of the wire.
-    pub headers: Vec<Header>,
-    /// Body; absent when it is empty.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub body: Option<Body>,
-}
-
-/// Bytes of a body: text where they are UTF-8, base64 elsewhere.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Body {
-    /// UTF-8 text.
-    Text(String),
-    /// Anything else, in base64.
-    Base64(String),
-}
-
-impl Body {
-    /// The body for these bytes; `None` when there are none.
-    pub fn of(bytes: &[u8]) -> Option<Self> {
-        if bytes.is_empty() {
-            return None;
-        }
-        Some(match std::str::from_utf8(bytes) {
-            Ok(text) => Self::Text(text.to_owned()),
-            Err(_) => Self::Base64(BASE64_STANDARD.encode(bytes)),
-        })
-    }
-
-    /// The body as text to show: base64 is shown as such, with its label.
-    pub fn shown(&self) -> std::borrow::Cow<'_, str> {
-        match self {
-            Self::Text(text) => text.into(),
-            Self::Base64(code) => format!("base64:{code}").into(),
-        }
-    }
-}
-
 /// How a run ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunFinished {
@@ -451,11 +345,6 @@ pub struct RunFinished {
     pub counts: Counts,
     /// Exchanges of the record, those of controls and set-ups included.
     pub exchanges: u64,
-    /// Further requests, which are not recorded: those that only showed that valid requests are still
-    /// accepted, and those that asked for a capability. How many there are depends on which cases ended
-    /// first.
-    #[serde(default)]
-    pub asked_again: u64,
     /// How many of them sent a request once more, because the target asked to come back or was not there.
     #[serde(default)]
     pub retries: u64,
@@ -476,4 +365,9 @@ pub struct RunFinished {
     /// [`crate::RecordWriter`] writes it, behind all others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chain: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }

@@ -4,7 +4,7 @@
 //! of it and can be drawn again later, by another version, from the file alone. The types here are small and
 //! stable: other tools parse them.
 //!
-//! - [`event`]: the events in the order in which a run writes them.
+//! - [`event`]: the events in the order in which a run writes them; [`exchange`]: those of a request.
 //! - [`changes`]: what differs from an earlier run.
 //! - [`verdict`]: the verdict of one case and what it rests on.
 //! - [`clauses`]: which demanded clauses were kept, broken, not asked or left out.
@@ -17,12 +17,12 @@
 //! - [`totals`]: the one count of verdicts from which exit code, `JUnit` and summaries are taken.
 //! - [`waiver`]: what has come of a waiver.
 //! - [`lines`]: reading lines of a bounded length.
-//! - [`writer`]: writing `record.jsonl`, in order, with its hash [`chain`]; [`reader`]: reading it, entry by
-//!   entry; [`read_error`]: why it is not read.
-//! - [`case_events`]: the order of a record; [`part`]: the record of a run that goes on.
+//! - [`writer`]: writing `record.jsonl`, in the order of time, with its hash [`chain`]; [`reader`]: reading
+//!   it, event by event or case by case; [`read_error`]: why it is not read.
+//! - [`case_events`]: what reports take from a record, case by case.
 //! - [`outputs`]: which files a command may write, and how.
 //! - [`run_folder`]: one command at a time writes into the folder of a run.
-//! - [`journal`]: what was about to be sent, for a run that is killed.
+//! - [`doubt`]: the cases of a run that was killed, of which nobody knows what they made.
 
 pub mod case_events;
 pub mod chain;
@@ -31,16 +31,17 @@ pub mod clauses;
 pub mod counts;
 pub mod culprit;
 pub mod digest;
+pub mod doubt;
 pub mod event;
+mod events;
+pub mod exchange;
 pub mod exit;
 pub mod finding_id;
-pub mod journal;
 pub mod level;
 pub mod lines;
 pub mod mismatch;
 pub mod order_of_time;
 pub mod outputs;
-pub mod part;
 pub mod read_error;
 pub mod reader;
 pub mod run_folder;
@@ -51,23 +52,23 @@ pub mod verdict;
 pub mod waiver;
 pub mod writer;
 
-pub use case_events::{CaseEvents, Entry, Grouping, OutOfOrder};
+pub use case_events::{CaseEvents, Entry, entries};
 pub use chain::HashChain;
 pub use changes::Changes;
 pub use clauses::{AnswerCheck, AnswerChecks, ClauseState, Demanded, DemandedClauses};
 pub use counts::Counts;
 pub use culprit::{Culprit, RefusedForm};
 pub use event::{
-    Body, CaseSource, ClauseText, DocumentText, Event, Exchange, Header, Reading, Request, Response, Resumed,
-    RunFinished, RunStarted, TargetProfile, Traffic,
+    CaseSource, ClauseText, DocumentText, Event, Reading, Resumed, RunFinished, RunStarted, TargetProfile,
+    Traffic,
 };
+pub use exchange::{Body, Exchange, Header, Request, Response, Sending};
 pub use exit::Exit;
-pub use journal::Journal;
 pub use level::{ClauseLevel, Level, LevelRule, LevelSource};
 pub use mismatch::{Difference, Mismatch};
 pub use order_of_time::{AskedAlone, Earlier, OrderOfTime, RefusedSince, Repeated};
 pub use read_error::ReadError;
-pub use reader::{RecordReader, read};
+pub use reader::{RecordReader, events, read};
 pub use run_folder::RunFolder;
 pub use stopwatch::Stopwatch;
 pub use times::{OperationTimes, Times};

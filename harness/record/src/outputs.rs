@@ -9,10 +9,11 @@ use std::{
 
 use tempfile::{Builder, NamedTempFile};
 
-pub use crate::journal::RECORD;
+/// The record of a run, in its folder.
+pub const RECORD: &str = "record.jsonl";
 
-/// The record of a run while a new one is written that takes its place.
-pub const PART: &str = "record.jsonl.part";
+/// The file with the key of the pseudonyms of a run that has not ended, beside its record.
+pub const MASK_KEY: &str = "mask.key";
 
 /// What the record of a run begins with.
 pub(crate) const RECORD_BEGINS: &[u8] = b"{\"event\":\"run-started\"";
@@ -79,9 +80,9 @@ pub fn may_write(path: &Path, reads: &[&Path]) -> Result<(), OutputError> {
 
 /// Returns an error if a file that is to hold a part of a run holds something else, by whatever name or link:
 /// what runs write begins so.
-pub(crate) fn holds_nothing_else(path: &Path, begins: &[u8]) -> Result<(), OutputError> {
+pub(crate) fn holds_nothing_else(path: &Path, begins: Option<&[u8]>) -> Result<(), OutputError> {
     let start = start_of(path).unwrap_or_default();
-    if start.is_empty() || start.starts_with(begins) {
+    if start.is_empty() || begins.is_some_and(|begins| start.starts_with(begins)) {
         return Ok(());
     }
     let what = if is_key(&start) { "a private key" } else { "a file that no run wrote" };

@@ -1,6 +1,6 @@
 //! Why a record is not read.
 
-use crate::{case_events::OutOfOrder, event::RunStarted, lines::LONGEST_WORDS};
+use crate::{event::RunStarted, lines::LONGEST_WORDS};
 
 /// Why a record cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -23,14 +23,6 @@ pub enum ReadError {
         line: usize,
         /// What speaks against what.
         what: String,
-    },
-    /// Cases in another order than that of a record.
-    #[error("line {line} of the record: {source}: no run writes that, so that it was edited or cut")]
-    Order {
-        /// Line, from 1.
-        line: usize,
-        /// What is out of order.
-        source: OutOfOrder,
     },
     /// Lines that are not those that the run wrote.
     #[error(

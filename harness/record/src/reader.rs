@@ -1,170 +1,318 @@
-//! Reading a record.
+//! Reading a record. Its events stand in the order of time, and reports speak of one case after the other: an
+//! index, made in one pass, says where the lines of each case are.
 
 use std::{
+    collections::{HashMap, VecDeque, hash_map},
     fs::File,
-    io::{self, BufRead, BufReader},
+    io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Take},
     path::Path,
 };
 
+use serde::Deserialize;
+
 use crate::{
-    case_events::{Entry, Grouping},
-    chain::HashChain,
-    event::{Event, RunFinished, RunStarted},
-    lines::{NextLine, read_line},
+    case_events::{CaseEvents, Entry},
+    event::Event,
+    events::{Events, Lines, Mark, Marked, sound},
+    lines::read_line,
     read_error::ReadError,
 };
 
-/// A record, entry by entry: one case is in memory at a time. A last line without its line end is the mark of
-/// a killed run and is left out.
+/// Bytes that are read at once. Most lines fit, and the lines of a case are often near one another.
+const BUFFER: usize = 1 << 13;
+
+/// A record, entry by entry: the events of the run as a whole, the cases in the order of their ids, each with
+/// its last verdict, then the end. One case is in memory at a time.
 ///
 /// Every reader of a record reads it through this one, which checks each line, and the hash chain where the
-/// record ends.
+/// run ends.
 #[derive(Debug)]
-pub struct RecordReader<R> {
-    input: R,
-    line: Vec<u8>,
-    /// Lines so far.
-    number: usize,
-    is_over: bool,
-    grouping: Grouping,
-    format: u32,
-    chain: HashChain,
-    is_finished: bool,
+pub struct RecordReader<R>(State<R>);
+
+#[derive(Debug)]
+enum State<R> {
+    /// The record, and how many bytes of it count.
+    Unread(R, u64),
+    /// Cases that stand in the order of their ids need no index.
+    InOrder(Box<InOrder<R>>),
+    Indexed(Box<Indexed<R>>),
+    Over,
 }
 
-impl RecordReader<BufReader<File>> {
-    /// The record in this file.
+impl RecordReader<File> {
+    /// Opens the record in this file.
     pub fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self::new(BufReader::with_capacity(1 << 16, File::open(path)?)))
+        Ok(Self::new(File::open(path)?))
     }
 }
 
-impl<R: BufRead> RecordReader<R> {
-    /// A record that is read from here.
+impl<R: Read + Seek> RecordReader<R> {
+    /// Reads a record from its beginning.
     pub fn new(input: R) -> Self {
-        Self {
-            input,
-            line: Vec::new(),
-            number: 0,
-            is_over: false,
-            grouping: Grouping::default(),
-            format: 0,
-            chain: HashChain::default(),
-            is_finished: false,
-        }
+        Self::until(input, u64::MAX)
     }
 
-    /// The events one by one, in whatever order they stand. Ends after the first error.
-    pub fn events(mut self) -> impl Iterator<Item = Result<Event, ReadError>> {
-        std::iter::from_fn(move || {
-            let event = self.event();
-            self.is_over |= event.is_err();
-            event.transpose()
-        })
+    /// Reads so many bytes of a record, which may grow meanwhile.
+    pub fn until(input: R, length: u64) -> Self {
+        Self(State::Unread(input, length))
     }
 
-    /// The next event.
-    fn event(&mut self) -> Result<Option<Event>, ReadError> {
-        if self.is_over {
-            return Ok(None);
-        }
-        let read = read_line(&mut self.input, &mut self.line)?;
-        if read == NextLine::End {
-            self.is_over = true;
-            return if self.number == 0 { Err(ReadError::NoStart) } else { Ok(None) };
-        }
-        self.number += 1;
-        let line = self.number;
-        if self.is_finished {
-            return Err(ReadError::AfterEnd { line });
-        }
-        if read == NextLine::TooLong {
-            return Err(ReadError::Long { line });
-        }
-        let event = match serde_json::from_slice::<Event>(&self.line) {
-            Ok(event) => event,
-            Err(_) if !self.line.ends_with(b"\n") => {
-                self.is_over = true;
-                return if line == 1 { Err(ReadError::NoStart) } else { Ok(None) };
-            }
-            Err(source) => return Err(ReadError::Line { line, source }),
-        };
-        self.check(&event)?;
-        self.chain.add(&self.line);
-        Ok(Some(event))
+    /// Returns the events in the order of time, instead of the entries.
+    pub fn events(self) -> impl Iterator<Item = Result<Event, ReadError>> {
+        let input = if let State::Unread(input, length) = self.0 { Some((input, length)) } else { None };
+        input
+            .into_iter()
+            .flat_map(|(input, length)| Events::new(BufReader::with_capacity(1 << 16, input).take(length)))
     }
 
-    /// Checks the event of this line, before the chain has the line.
-    fn check(&mut self, event: &Event) -> Result<(), ReadError> {
-        let line = self.number;
-        match event {
-            Event::RunStarted(start) if line == 1 => {
-                self.format = start.format;
-                if !(RunStarted::OLDEST..=RunStarted::FORMAT).contains(&start.format) {
-                    return Err(ReadError::Format { found: start.format });
-                }
-            }
-            _ if line == 1 => return Err(ReadError::NoStart),
-            Event::RunStarted(_) => return Err(ReadError::StartedTwice { line }),
-            Event::Verdict(verdict) => {
-                if let Some(what) = verdict.contradiction() {
-                    return Err(ReadError::Contradiction { line, what });
-                }
-            }
-            Event::RunFinished(finished) => {
-                self.is_finished = true;
-                return self.check_chain(finished);
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    /// Checks the hash chain, where the record ends.
-    fn check_chain(&self, finished: &RunFinished) -> Result<(), ReadError> {
-        let (line, format) = (self.number, self.format);
-        let holds = match &finished.chain {
-            None if format < RunStarted::CHAINED => true,
-            None => return Err(ReadError::NoChain { line, format }),
-            Some(_) if format >= RunStarted::SEALED => self.chain.is_sealed(&self.line),
-            Some(chain) => chain == self.chain.link(),
-        };
-        if holds { Ok(()) } else { Err(ReadError::Chain { line }) }
-    }
-
-    /// The next entry.
     fn entry(&mut self) -> Result<Option<Entry>, ReadError> {
         loop {
-            if let Some(entry) = self.grouping.pop() {
-                return Ok(Some(entry));
+            match &mut self.0 {
+                State::Unread(..) => self.begin()?,
+                State::InOrder(record) => return record.entry(),
+                State::Indexed(record) => return record.entry(),
+                State::Over => return Ok(None),
             }
-            let Some(event) = self.event()? else {
-                self.grouping.close();
-                return Ok(self.grouping.pop());
-            };
-            let line = self.number;
-            self.grouping.push(event).map_err(|source| ReadError::Order { line, source })?;
         }
+    }
+
+    fn begin(&mut self) -> Result<(), ReadError> {
+        let State::Unread(mut input, length) = std::mem::replace(&mut self.0, State::Over) else {
+            return Ok(());
+        };
+        let mut index = Index::default();
+        let mut pass = |index: Option<&mut Index>| {
+            input.rewind()?;
+            is_in_order(BufReader::with_capacity(1 << 16, &mut input).take(length), index)
+        };
+        let is_in_order =
+            pass(None).and_then(|is| if is { Ok(true) } else { pass(Some(&mut index)).map(|_| false) });
+        input.rewind()?;
+        let is_in_order = match is_in_order {
+            Ok(is_in_order) => is_in_order,
+            // An earlier line may say more of what was edited.
+            Err(error) => {
+                let mut events = Events::new(BufReader::new(input).take(length));
+                return Err(events.find_map(Result::err).unwrap_or(error));
+            }
+        };
+        self.0 = if is_in_order {
+            let events = Events::new(BufReader::with_capacity(1 << 16, input).take(length));
+            State::InOrder(Box::new(InOrder { events, open: None, ready: VecDeque::new() }))
+        } else {
+            let (run, cases, end) = index.sorted();
+            let input = BufReader::with_capacity(BUFFER, input);
+            State::Indexed(Box::new(Indexed { input, at: 0, line: Vec::new(), run, cases, end }))
+        };
+        Ok(())
     }
 }
 
 /// Ends after the first error.
-impl<R: BufRead> Iterator for RecordReader<R> {
+impl<R: Read + Seek> Iterator for RecordReader<R> {
     type Item = Result<Entry, ReadError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let next = self.entry();
         if next.is_err() {
-            self.is_over = true;
-            self.grouping = Grouping::default();
+            self.0 = State::Over;
         }
         next.transpose()
     }
 }
 
-/// Reads a whole record, for what is known to be small.
+/// The part of a line that an index needs.
+#[derive(Debug, Deserialize)]
+struct Head {
+    event: String,
+    case: Option<String>,
+    format: Option<u32>,
+    chain: Option<String>,
+}
+
+impl Marked for Head {
+    fn parse(line: &[u8]) -> serde_json::Result<Self> {
+        serde_json::from_slice(line)
+    }
+
+    fn mark(&self) -> Mark<'_> {
+        match self.event.as_str() {
+            "run-started" => Mark::Started(self.format.unwrap_or_default()),
+            "resumed" => Mark::Resumed,
+            "run-finished" => Mark::Finished(self.chain.as_deref()),
+            _ => Mark::Other,
+        }
+    }
+}
+
+/// Where a line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    /// Its first byte.
+    start: u64,
+    /// Its number, from 1.
+    line: u32,
+    /// The position of its case.
+    case: u32,
+}
+
+/// Where the lines of a record are.
+#[derive(Debug, Default)]
+struct Index {
+    run: Vec<Place>,
+    cases: Vec<Place>,
+    end: Vec<Place>,
+    ids: HashMap<String, u32>,
+}
+
+impl Index {
+    fn add(&mut self, head: Head, start: u64, line: u32) {
+        let place = Place { start, line, case: 0 };
+        match (head.case, head.event.as_str()) {
+            // It is said of the request, and not of the verdict.
+            (Some(_), "sending") => {}
+            (Some(id), _) => {
+                let next = u32::try_from(self.ids.len()).unwrap_or(u32::MAX);
+                let case = match self.ids.entry(id) {
+                    hash_map::Entry::Occupied(known) => *known.get(),
+                    hash_map::Entry::Vacant(new) => *new.insert(next),
+                };
+                self.cases.push(Place { case, ..place });
+            }
+            (None, "order-of-time" | "answer-checks" | "changes" | "run-finished") => self.end.push(place),
+            (None, "resumed") => {
+                // The end that was written before is none.
+                self.end.clear();
+                self.run.push(place);
+            }
+            (None, _) => self.run.push(place),
+        }
+    }
+
+    /// Returns the places of the run, those of all cases by their ids, and those of the end.
+    fn sorted(self) -> (VecDeque<Place>, VecDeque<Place>, VecDeque<Place>) {
+        let Self { run, mut cases, end, ids } = self;
+        let mut ids: Vec<(String, u32)> = ids.into_iter().collect();
+        ids.sort_unstable();
+        let mut ranks = vec![0; ids.len()];
+        for (rank, (_, case)) in (0..).zip(&ids) {
+            ranks[*case as usize] = rank;
+        }
+        for place in &mut cases {
+            place.case = ranks[place.case as usize];
+        }
+        cases.sort_unstable_by_key(|place| (place.case, place.line));
+        (run.into(), cases.into(), end.into())
+    }
+}
+
+/// Reads a record once. Adds each line to the index, or else returns at the first case that does not stand in
+/// the order of ids with all its lines together, and at the first place where the run went on.
+fn is_in_order(input: impl BufRead, mut index: Option<&mut Index>) -> Result<bool, ReadError> {
+    let mut lines = Lines::new(input);
+    let (mut start, mut last) = (0, String::new());
+    while let Some(head) = lines.next::<Head>()? {
+        let line = u32::try_from(lines.number()).unwrap_or(u32::MAX);
+        if let Some(index) = &mut index {
+            index.add(head, start, line);
+        } else if let Some(case) = head.case {
+            if case < last {
+                return Ok(false);
+            }
+            last = case;
+        } else if head.mark() == Mark::Resumed {
+            return Ok(false);
+        }
+        start += lines.length() as u64;
+    }
+    Ok(true)
+}
+
+/// A record whose cases stand in the order of their ids.
+#[derive(Debug)]
+struct InOrder<R> {
+    events: Events<Take<BufReader<R>>>,
+    open: Option<CaseEvents>,
+    ready: VecDeque<Entry>,
+}
+
+impl<R: Read> InOrder<R> {
+    fn entry(&mut self) -> Result<Option<Entry>, ReadError> {
+        loop {
+            if let Some(entry) = self.ready.pop_front() {
+                return Ok(Some(entry));
+            }
+            let Some(event) = self.events.next().transpose()? else {
+                return Ok(self.open.take().map(Entry::Case));
+            };
+            if matches!(event, Event::Sending(_)) {
+                continue;
+            }
+            let Some(case) = event.case().map(str::to_owned) else {
+                self.ready.extend(self.open.take().map(Entry::Case));
+                self.ready.push_back(Entry::Run(event));
+                continue;
+            };
+            if self.open.as_ref().is_some_and(|open| open.case != case) {
+                self.ready.extend(self.open.take().map(Entry::Case));
+            }
+            self.open.get_or_insert_with(|| CaseEvents::of(case)).add(event);
+        }
+    }
+}
+
+/// A record in the order of time, with its index.
+#[derive(Debug)]
+struct Indexed<R> {
+    input: BufReader<R>,
+    /// Where the input stands.
+    at: u64,
+    line: Vec<u8>,
+    run: VecDeque<Place>,
+    cases: VecDeque<Place>,
+    end: VecDeque<Place>,
+}
+
+impl<R: Read + Seek> Indexed<R> {
+    fn entry(&mut self) -> Result<Option<Entry>, ReadError> {
+        if let Some(place) = self.run.pop_front() {
+            return Ok(Some(Entry::Run(self.event(place)?)));
+        }
+        let Some(first) = self.cases.front().copied() else {
+            let end = self.end.pop_front();
+            return end.map(|place| Ok(Entry::Run(self.event(place)?))).transpose();
+        };
+        let mut case = CaseEvents::default();
+        while let Some(place) = self.cases.front().copied().filter(|place| place.case == first.case) {
+            self.cases.pop_front();
+            let event = self.event(place)?;
+            event.case().unwrap_or_default().clone_into(&mut case.case);
+            case.add(event);
+        }
+        Ok(Some(Entry::Case(case)))
+    }
+
+    fn event(&mut self, place: Place) -> Result<Event, ReadError> {
+        match i64::try_from(i128::from(place.start) - i128::from(self.at)) {
+            Ok(offset) => self.input.seek_relative(offset)?,
+            Err(_) => drop(self.input.seek(SeekFrom::Start(place.start))?),
+        }
+        read_line(&mut self.input, &mut self.line)?;
+        self.at = place.start + self.line.len() as u64;
+        let line = place.line as usize;
+        let event = Event::parse(&self.line).map_err(|source| ReadError::Line { line, source })?;
+        sound(event, line)
+    }
+}
+
+/// Reads the events of a record in the order of time. Ends after the first error.
+pub fn events(input: impl BufRead) -> impl Iterator<Item = Result<Event, ReadError>> {
+    Events::new(input)
+}
+
+/// Reads a whole record in the order of time, for what is known to be small.
 pub fn read(input: impl BufRead) -> Result<Vec<Event>, ReadError> {
-    RecordReader::new(input).events().collect()
+    events(input).collect()
 }
 
 #[cfg(test)]

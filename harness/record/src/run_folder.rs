@@ -4,25 +4,23 @@ use std::{
     fs::{self, File, TryLockError},
     io,
     path::{Path, PathBuf},
-    sync::Arc,
     thread,
     time::Duration,
 };
 
 use crate::{
-    journal::{self, Journal},
-    outputs::{self, OutputError, PART, RECORD, RECORD_BEGINS},
-    part,
+    doubt,
+    outputs::{self, MASK_KEY, OutputError, RECORD, RECORD_BEGINS},
 };
+
+/// The file that the command holds locked that writes into the folder. It is empty.
+pub const LOCK: &str = "run.lock";
 
 /// How often a folder is tried to be locked. A command that was stopped may hold it a moment longer.
 const TRIES: u32 = 20;
 
 /// The pause between two tries.
 const PAUSE: Duration = Duration::from_millis(50);
-
-/// What each line of the journal begins with.
-const NOTE_BEGINS: &[u8] = b"{\"case\":";
 
 /// What a command does with a run that did not come to its end, while nobody knows what it made at the
 /// target.
@@ -48,16 +46,15 @@ pub struct Files<'a> {
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
-    /// The journal, which is locked.
-    lock: Arc<File>,
+    lock: File,
 }
 
 impl RunFolder {
     /// Returns an error if a run could not begin here now. Changes nothing.
     pub fn may_begin(path: &Path, files: Files<'_>, doubt: Doubt) -> Result<(), OutputError> {
         check(path, files)?;
-        match lock(path, || File::options().append(true).open(path.join(journal::FILE))) {
-            // Where there is no journal nobody writes.
+        match lock(path, || File::options().append(true).open(path.join(LOCK))) {
+            // Where there is no such file nobody writes.
             Err(OutputError::Write { error, .. }) if error.kind() == io::ErrorKind::NotFound => {}
             locked => drop(locked?),
         }
@@ -68,9 +65,7 @@ impl RunFolder {
     pub fn begin(path: &Path, files: Files<'_>, doubt: Doubt) -> Result<Self, OutputError> {
         let folder = Self::locked(path, files)?;
         check_doubt(path, doubt)?;
-        let cleared = folder.lock.set_len(0).and_then(|()| folder.remove(journal::MASK_KEY));
-        let cleared = cleared.and_then(|()| part::remove(path));
-        cleared.map_err(|error| write(path, error))?;
+        folder.remove(MASK_KEY).map_err(|error| write(path, error))?;
         Ok(folder)
     }
 
@@ -82,21 +77,13 @@ impl RunFolder {
     fn locked(path: &Path, files: Files<'_>) -> Result<Self, OutputError> {
         check(path, files)?;
         fs::create_dir_all(path).map_err(|error| write(path, error))?;
-        let journal = path.join(journal::FILE);
-        let file = lock(path, || File::options().create(true).append(true).open(&journal))?;
-        Ok(Self { path: path.to_owned(), lock: Arc::new(file) })
+        let lock = lock(path, || File::options().create(true).append(true).open(path.join(LOCK)))?;
+        Ok(Self { path: path.to_owned(), lock })
     }
 
-    /// Returns the journal of the run.
-    pub fn journal(&self) -> Journal {
-        Journal::new(Arc::clone(&self.lock))
-    }
-
-    /// Removes the journal and the mask key: the run has come to its end.
+    /// Removes the mask key: the run has come to its end.
     pub fn end(self) -> io::Result<()> {
-        self.lock.set_len(0)?;
-        self.remove(journal::MASK_KEY)?;
-        self.remove(journal::FILE)
+        self.remove(MASK_KEY)
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
@@ -108,24 +95,21 @@ impl RunFolder {
 }
 
 impl Drop for RunFolder {
-    /// Leaves the journal only where a run may go on by it.
     fn drop(&mut self) {
-        if self.lock.metadata().is_ok_and(|journal| journal.len() == 0) {
-            // What cannot be removed says nothing to whoever comes next.
-            drop(self.remove(journal::FILE));
-        }
+        // What cannot be removed says nothing to whoever comes next.
+        drop(self.remove(LOCK));
         drop(self.lock.unlock());
     }
 }
 
-/// Returns the journal that `open` gives, locked. Who held it before may have removed it meanwhile.
+/// Returns the file that `open` gives, locked. Who held it before may have removed it meanwhile.
 fn lock(folder: &Path, open: impl Fn() -> io::Result<File>) -> Result<File, OutputError> {
     for _ in 0..TRIES {
         let file = open().map_err(|error| write(folder, error))?;
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
             // Where files cannot be locked there is nobody to ask.
-            Ok(()) | Err(TryLockError::Error(_)) if outputs::is_still(&file, &folder.join(journal::FILE)) => {
+            Ok(()) | Err(TryLockError::Error(_)) if outputs::is_still(&file, &folder.join(LOCK)) => {
                 return Ok(file);
             }
             Ok(()) | Err(TryLockError::Error(_)) => {}
@@ -136,17 +120,17 @@ fn lock(folder: &Path, open: impl Fn() -> io::Result<File>) -> Result<File, Outp
 
 /// Returns an error if a name of a run leads to something else.
 pub fn check(folder: &Path, files: Files<'_>) -> Result<(), OutputError> {
-    for (name, begins) in [(RECORD, RECORD_BEGINS), (PART, RECORD_BEGINS), (journal::FILE, NOTE_BEGINS)] {
+    for (name, begins) in [(RECORD, Some(RECORD_BEGINS)), (LOCK, None)] {
         let path = folder.join(name);
         outputs::is_no_input(&path, files.reads)?;
         outputs::holds_nothing_else(&path, begins)?;
     }
-    outputs::is_no_input(&folder.join(journal::MASK_KEY), files.reads)?;
+    outputs::is_no_input(&folder.join(MASK_KEY), files.reads)?;
     files.reports.iter().try_for_each(|name| outputs::may_write(&folder.join(name), files.reads))
 }
 
 fn check_doubt(folder: &Path, doubt: Doubt) -> Result<(), OutputError> {
-    match journal::in_doubt(folder) {
+    match doubt::in_doubt(&folder.join(RECORD)) {
         cases if cases > 0 && doubt == Doubt::Fail => {
             Err(OutputError::InDoubt { folder: folder.to_owned(), cases })
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    event::Exchange,
+    exchange::Exchange,
     times::{OperationTimes, Times},
 };
 
@@ -58,7 +58,11 @@ impl Operation {
             return;
         }
         self.slowest.retain(|(_, case)| *case != exchange.case);
-        let at = self.slowest.partition_point(|(micros, _)| *micros >= exchange.micros);
+        // By their names where they took as long, in whatever order they come.
+        let is_before = |(micros, case): &(u64, String)| {
+            *micros > exchange.micros || *micros == exchange.micros && *case < exchange.case
+        };
+        let at = self.slowest.partition_point(is_before);
         self.slowest.insert(at, (exchange.micros, exchange.case.clone()));
         self.slowest.truncate(NAMED);
     }

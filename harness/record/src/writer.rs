@@ -1,19 +1,63 @@
-//! Writing a record: once, in its order, with its hash chain growing as it goes.
+//! Writing a record: events are appended when they happen, and the hash chain grows with them.
 
-use std::io::{self, Write};
+use std::{
+    fs::File,
+    io::{self, BufReader, BufWriter, Seek, SeekFrom, Write},
+    path::Path,
+};
 
 use crate::{
     chain::HashChain,
     event::{Event, RunFinished},
+    lines::{NextLine, read_line},
 };
 
-/// Writes events, one JSON line each, and flushes after every verdict so that a killed run leaves a readable
-/// record. The last line carries the link of the hash chain up to it.
+/// Bytes of events that are written at once, where several come at once.
+const BUFFER: usize = 1 << 16;
+
+/// Writes events, one JSON line each. What was sent, what came back and what was concluded is with the system
+/// when [`Self::write`] returns, and outlives the process. The last line carries the link of the hash chain
+/// up to it.
 #[derive(Debug)]
 pub struct RecordWriter<W: Write> {
     out: W,
     line: Vec<u8>,
     chain: HashChain,
+}
+
+impl RecordWriter<BufWriter<File>> {
+    /// Begins the record in this file, in place of what it holds.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be made.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        Ok(Self::new(BufWriter::with_capacity(BUFFER, File::create(path)?)))
+    }
+
+    /// Goes on with the record in this file. A last line that was cut when the run was killed is removed.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read or written, or has a line that is longer than any that a run writes.
+    pub fn go_on(path: &Path) -> io::Result<Self> {
+        let mut file = File::options().read(true).write(true).open(path)?;
+        let (mut input, mut line) = (BufReader::with_capacity(BUFFER, &file), Vec::new());
+        let (mut chain, mut length) = (HashChain::default(), 0);
+        loop {
+            match read_line(&mut input, &mut line)? {
+                NextLine::Line if line.ends_with(b"\n") => {
+                    chain.add(&line);
+                    length += line.len() as u64;
+                }
+                NextLine::Line | NextLine::End => break,
+                NextLine::TooLong => return Err(io::ErrorKind::FileTooLarge.into()),
+            }
+        }
+        file.set_len(length)?;
+        file.seek(SeekFrom::End(0))?;
+        Ok(Self { out: BufWriter::with_capacity(BUFFER, file), line, chain })
+    }
 }
 
 impl<W: Write> RecordWriter<W> {
@@ -23,6 +67,10 @@ impl<W: Write> RecordWriter<W> {
     }
 
     /// Appends one event.
+    ///
+    /// # Errors
+    ///
+    /// The output takes no more.
     pub fn write(&mut self, event: &Event) -> io::Result<()> {
         self.line.clear();
         if let Event::RunFinished(finished) = event {
@@ -36,17 +84,9 @@ impl<W: Write> RecordWriter<W> {
         self.chain.add(&self.line);
         self.out.write_all(&self.line)?;
         match event {
-            Event::Verdict(_) | Event::RunStarted(_) | Event::Resumed(_) | Event::RunFinished(_) => {
-                self.out.flush()
-            }
-            Event::Profile(_)
-            | Event::Document(_)
-            | Event::Clause(_)
-            | Event::Source(_)
-            | Event::Exchange(_)
-            | Event::OrderOfTime(_)
-            | Event::AnswerChecks(_)
-            | Event::Changes(_) => Ok(()),
+            // Others follow at once.
+            Event::Profile(_) | Event::Document(_) | Event::Clause(_) | Event::Source(_) => Ok(()),
+            _ => self.out.flush(),
         }
     }
 

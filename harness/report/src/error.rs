@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use xs2aspec_record::{Counts, OutOfOrder, ReadError};
+use xs2aspec_record::{Counts, ReadError};
 
 use crate::words::counts;
 
@@ -53,9 +53,6 @@ pub enum RunError {
         /// Id or file.
         id: String,
     },
-    /// A case that stands in the wrong place, or twice.
-    #[error(transparent)]
-    Order(#[from] OutOfOrder),
     /// A case of a clause that the record does not carry, so that its strength is unknown.
     #[error("expected the record to carry the clause `{clause}` of the case `{case}`, found none")]
     UnknownClause {

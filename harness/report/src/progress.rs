@@ -123,6 +123,7 @@ impl Progress {
             | Event::Document(_)
             | Event::Clause(_)
             | Event::Source(_)
+            | Event::Sending(_)
             | Event::Exchange(_) => {}
         }
     }

@@ -1,12 +1,11 @@
 //! A small record in memory, for what is made by hand or for one bank.
 
-use std::io;
-
-use xs2aspec_record::{CaseEvents, CaseVerdict, Entry, Event, Grouping, Role};
+use xs2aspec_record::{CaseEvents, CaseVerdict, Entry, Event, Role, entries};
 
 pub use crate::error::RunError;
 use crate::{
     reporter::{CaseReport, Reporter},
+    stream,
     summary::{RunSummary, SummaryBuilder},
 };
 
@@ -20,13 +19,8 @@ pub struct Run {
 impl Run {
     /// Reads the events of a record.
     pub fn of(events: &[Event]) -> Result<Self, RunError> {
-        let (mut grouping, mut builder, mut cases) =
-            (Grouping::default(), SummaryBuilder::default(), Vec::new());
-        for event in events {
-            grouping.push(event.clone())?;
-        }
-        grouping.close();
-        while let Some(entry) = grouping.pop() {
+        let (mut builder, mut cases) = (SummaryBuilder::default(), Vec::new());
+        for entry in entries(events) {
             builder.add(&entry)?;
             if let Entry::Case(case) = entry {
                 cases.push(case);
@@ -49,10 +43,7 @@ impl Run {
     /// Shows the cases to reporters that write nothing before their end.
     pub fn show(&self, reporters: &mut [&mut dyn Reporter]) {
         for case in &self.cases {
-            for reporter in reporters.iter_mut() {
-                // Nothing is written.
-                drop(reporter.show(&self.summary, case, &mut io::sink()));
-            }
+            stream::show_case(&self.summary, case, reporters);
         }
     }
 

@@ -1,26 +1,24 @@
 //! Reports of a record that is longer than memory: it is read once for its summary, and once for its cases.
 
 use std::{
-    io::{self, BufRead, Write},
+    io::{self, Read, Seek, Write},
     path::{Path, PathBuf},
 };
 
 use xs2aspec_record::{
-    Entry, Event, Grouping, ReadError, RecordReader, WaiverSeen,
+    CaseEvents, Entry, ReadError, RecordReader,
     outputs::{self, Output},
 };
 
 pub use crate::error::ReportsError;
-use crate::error::RunError;
 use crate::{
-    findings::Findings,
     format::Report,
     reporter::Reporter,
     summary::{RunSummary, SummaryBuilder},
 };
 
 /// Reads the summary of a record.
-pub fn summary<R: BufRead>(record: &mut RecordReader<R>) -> Result<RunSummary, ReportsError> {
+pub fn summary<R: Read + Seek>(record: RecordReader<R>) -> Result<RunSummary, ReportsError> {
     let mut builder = SummaryBuilder::default();
     for entry in record {
         builder.add(&entry?)?;
@@ -29,7 +27,7 @@ pub fn summary<R: BufRead>(record: &mut RecordReader<R>) -> Result<RunSummary, R
 }
 
 /// Draws one report of a record with this summary.
-pub fn draw<R: BufRead>(
+pub fn draw<R: Read + Seek>(
     record: RecordReader<R>,
     summary: &RunSummary,
     reporter: &mut dyn Reporter,
@@ -44,9 +42,31 @@ pub fn draw<R: BufRead>(
     reporter.finish(summary, out).map_err(ReportsError::Draw)
 }
 
-/// Draws every report of the record in this folder beside it. What of them cannot be written does not keep
-/// the others from being written.
-pub fn write(folder: &Path, summary: &RunSummary) -> Vec<ReportsError> {
+/// Shows the cases of a record to these reporters, which write nothing before they finish.
+pub fn show<R: Read + Seek>(
+    record: RecordReader<R>,
+    summary: &RunSummary,
+    reporters: &mut [&mut dyn Reporter],
+) -> Result<(), ReportsError> {
+    for entry in record {
+        if let Entry::Case(case) = entry? {
+            show_case(summary, &case, reporters);
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn show_case(summary: &RunSummary, case: &CaseEvents, reporters: &mut [&mut dyn Reporter]) {
+    for reporter in reporters {
+        // Nothing is written.
+        drop(reporter.show(summary, case, &mut io::sink()));
+    }
+}
+
+/// Draws every report of the record in this folder beside it, and shows its cases to these reporters, which
+/// write nothing before they finish. What of them cannot be written does not keep the others from being
+/// written.
+pub fn write(folder: &Path, summary: &RunSummary, beside: &mut [&mut dyn Reporter]) -> Vec<ReportsError> {
     let record = match RecordReader::open(&folder.join(outputs::RECORD)) {
         Ok(record) => record,
         Err(error) => return vec![ReadError::Io(error).into()],
@@ -59,6 +79,7 @@ pub fn write(folder: &Path, summary: &RunSummary) -> Vec<ReportsError> {
                 for file in &mut files {
                     file.step(|reporter, out| reporter.show(summary, &case, out));
                 }
+                show_case(summary, &case, beside);
             }
             Ok(Entry::Run(_)) => {}
             Err(error) => {
@@ -103,62 +124,14 @@ impl ReportFile {
     }
 }
 
-/// A run while it goes on: its summary, and reporters that write nothing before its end.
-pub struct Live<'a> {
-    grouping: Grouping,
-    builder: SummaryBuilder,
-    reporters: Vec<&'a mut dyn Reporter>,
-    /// The first event that did not belong there.
-    error: Option<RunError>,
-}
-
-impl<'a> Live<'a> {
-    /// A run of which nothing is known yet.
-    pub fn new(reporters: Vec<&'a mut dyn Reporter>) -> Self {
-        Self { grouping: Grouping::default(), builder: SummaryBuilder::default(), reporters, error: None }
-    }
-
-    /// Takes the next event of the record.
-    pub fn add(&mut self, event: Event) {
-        let pushed = self.grouping.push(event).map_err(RunError::from);
-        let took = pushed.and_then(|()| self.take());
-        self.error = self.error.take().or(took.err());
-    }
-
-    fn take(&mut self) -> Result<(), RunError> {
-        while let Some(entry) = self.grouping.pop() {
-            self.builder.add(&entry)?;
-            if let (Entry::Case(case), Some(summary)) = (&entry, self.builder.so_far()) {
-                for reporter in &mut self.reporters {
-                    // Nothing is written.
-                    drop(reporter.show(summary, case, &mut io::sink()));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// What was wrong with the cases so far, but for what is waived by its id.
-    pub fn findings_so_far(&self, waivers: &[WaiverSeen]) -> Findings {
-        self.builder.so_far().map(|summary| summary.findings_so_far(waivers)).unwrap_or_default()
-    }
-
-    /// What came of the run.
-    pub fn finish(mut self) -> Result<RunSummary, RunError> {
-        self.grouping.close();
-        self.take()?;
-        self.error.map_or_else(|| self.builder.finish(), Err)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs::File;
 
-    use xs2aspec_record::{RecordWriter, Role};
+    use xs2aspec_record::{Event, RecordWriter, Role};
 
     use super::*;
-    use crate::{Run, format::terminal::Terminal, sample};
+    use crate::{Run, sample};
 
     fn kept(folder: &Path, events: &[Event]) -> PathBuf {
         let path = folder.join(outputs::RECORD);
@@ -170,7 +143,7 @@ mod tests {
     }
 
     fn read(path: &Path) -> Result<RunSummary, ReportsError> {
-        summary(&mut RecordReader::open(path).unwrap())
+        summary(RecordReader::open(path).unwrap())
     }
 
     #[test]
@@ -179,7 +152,7 @@ mod tests {
             let folder = tempfile::TempDir::new().unwrap();
             let path = kept(folder.path(), &events);
             let summary = read(&path).unwrap();
-            assert!(write(folder.path(), &summary).is_empty());
+            assert!(write(folder.path(), &summary, &mut []).is_empty());
             let run = Run::of(&events).unwrap();
             assert_eq!(summary.conclusion(), run.summary().conclusion());
             for report in Report::ALL {
@@ -193,23 +166,6 @@ mod tests {
             }
             let names = std::fs::read_dir(folder.path()).unwrap().count();
             assert_eq!(names, Report::ALL.len() + 1, "nothing else is left");
-        }
-    }
-
-    #[test]
-    fn what_is_shown_while_the_run_goes_on_is_what_its_record_shows() {
-        let events = sample::mixed();
-        let mut terminal = Terminal::default();
-        let mut live = Live::new(vec![&mut terminal]);
-        events.iter().cloned().for_each(|event| live.add(event));
-        let summary = live.finish().unwrap();
-        let mut said = Vec::new();
-        terminal.finish(&summary, &mut said).unwrap();
-        assert!(said == Run::of(&events).unwrap().draw(&mut Terminal::default()));
-        for wrong in [&events[..0], &events[1..]] {
-            let mut live = Live::new(vec![]);
-            wrong.iter().cloned().for_each(|event| live.add(event));
-            assert_eq!(live.finish().unwrap_err(), Run::of(wrong).unwrap_err());
         }
     }
 

@@ -156,7 +156,7 @@ impl RunSummary {
             return Err(RunError::Misplaced { found: kind(event), number: self.events });
         }
         match event {
-            Event::RunStarted(_) | Event::Exchange(_) | Event::Verdict(_) => {}
+            Event::RunStarted(_) | Event::Sending(_) | Event::Exchange(_) | Event::Verdict(_) => {}
             Event::Source(source) => {
                 if !self.sources.insert(source.file.clone()) {
                     return Err(RunError::Twice { what: "source", id: source.file.clone() });

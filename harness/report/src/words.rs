@@ -101,6 +101,7 @@ pub(crate) fn kind(event: &Event) -> &'static str {
         Event::Document(_) => "document",
         Event::Clause(_) => "clause",
         Event::Source(_) => "source",
+        Event::Sending(_) => "sending",
         Event::Exchange(_) => "exchange",
         Event::Verdict(_) => "verdict",
         Event::RunFinished(_) => "run-finished",

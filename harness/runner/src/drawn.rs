@@ -4,16 +4,13 @@
 
 use std::time::Instant;
 
-use xs2aspec_record::{
-    CaseSource, CaseVerdict, Event, Exchange, Place, RunFinished, RunStarted, Stopwatch, Totals,
-};
+use xs2aspec_record::{CaseSource, CaseVerdict, Event, Exchange, Place, RunFinished, RunStarted};
 use xs2aspec_suite::{Case, Plan};
 
 use crate::{
-    answer_checks::AnswerTally,
     run::{self, Options},
     session::{Done, Session, micros},
-    strength::strength,
+    tally::Tally,
     waived::Waivers,
 };
 
@@ -21,12 +18,8 @@ use crate::{
 #[derive(Debug)]
 pub struct DrawnRun<'a> {
     session: &'a Session,
-    totals: Totals,
-    answers: AnswerTally<'a>,
-    stopwatch: Stopwatch,
+    tally: Tally<'a>,
     start: Instant,
-    /// Exchanges in the record.
-    recorded: u64,
 }
 
 impl<'a> DrawnRun<'a> {
@@ -38,20 +31,16 @@ impl<'a> DrawnRun<'a> {
         mut sink: impl FnMut(&Event),
     ) -> Self {
         let plan = Plan { selected: bases.to_vec(), controls: vec![], left_out: vec![] };
-        let mut totals = Totals::default();
+        let mut tally = Tally::new(session.suite(), session.profile().limits.slow_ms);
         let started = RunStarted { drawn: true, cases: 0, ..run::started(session, &plan, options) };
-        totals.start(&started);
-        sink(&Event::RunStarted(started));
-        sink(&Event::Profile(session.recorded_profile()));
-        run::introduce(session, &plan, &mut |event| {
-            if let Event::Clause(clause) = event {
-                totals.clause(clause);
-            }
+        let mut tell = |event: &Event| {
+            tally.add(event);
             sink(event);
-        });
-        let answers = AnswerTally::new(session.suite());
-        let stopwatch = Stopwatch::new(session.profile().limits.slow_ms);
-        Self { session, totals, answers, stopwatch, start: Instant::now(), recorded: 0 }
+        };
+        tell(&Event::RunStarted(started));
+        tell(&Event::Profile(session.recorded_profile()));
+        run::introduce(session, &plan, &mut tell);
+        Self { session, tally, start: Instant::now() }
     }
 
     /// Records a plain request: a case of the suite.
@@ -88,34 +77,24 @@ impl<'a> DrawnRun<'a> {
         exchanges: Vec<Exchange>,
         mut sink: impl FnMut(&Event),
     ) {
-        self.stopwatch.add(&exchanges);
         for exchange in exchanges {
-            self.recorded += 1;
-            self.answers.add_of(case, &exchange);
+            self.tally.add_of(case, &exchange);
             sink(&Event::Exchange(exchange));
         }
-        if let Some(clause) = self.session.suite().clauses().get(&verdict.clause) {
-            self.totals.add(&verdict, strength(clause).0);
-        }
-        sink(&Event::Verdict(verdict));
+        let verdict = Event::Verdict(verdict);
+        self.tally.add(&verdict);
+        sink(&verdict);
     }
 
-    /// Ends the record. Exchanges that are not in it only asked again what others had shown.
+    /// Ends the record.
     pub fn finish(mut self, mut sink: impl FnMut(&Event)) -> RunFinished {
-        let checks = self.answers.finish();
-        checks.checks.iter().for_each(|check| self.totals.check(check));
+        let (checks, times) = self.tally.end();
         sink(&Event::AnswerChecks(checks));
-        let times = self.stopwatch.finish();
-        self.totals.times(&times);
         let waivers = Waivers::new(vec![], self.session.now());
+        let totals = self.tally.totals();
         let finished =
-            run::finished(self.session, &self.totals, &waivers, micros(self.start.elapsed()), (false, false));
-        let finished = RunFinished {
-            times,
-            exchanges: self.recorded,
-            asked_again: self.session.exchanges().saturating_sub(self.recorded),
-            ..finished
-        };
+            run::finished(self.session, totals, &waivers, micros(self.start.elapsed()), (false, false));
+        let finished = RunFinished { times, exchanges: self.tally.exchanges(), ..finished };
         sink(&Event::RunFinished(finished.clone()));
         finished
     }

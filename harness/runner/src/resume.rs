@@ -8,13 +8,14 @@ use std::{
 };
 
 use xs2aspec_record::{
-    CaseEvents, Entry, Event, ReadError, RecordReader, Resumed, RunStarted, TargetProfile, Verdict,
+    CaseEvents, CaseVerdict, Entry, Event, ReadError, RecordReader, RunStarted, Sending, TargetProfile,
+    Verdict, doubt::Doubt,
 };
 use xs2aspec_suite::Plan;
 
-use crate::{session::Session, waiver::WaiversFile};
+use crate::{conclusions::Conclusions, session::Session, tally::Tally, waiver::WaiversFile};
 
-/// What an earlier part of a run left behind. Its record stays in its file.
+/// What an earlier part of a run left behind. Its record stays in its file, and the run goes on there.
 #[derive(Debug, Clone)]
 pub struct PreviousRun {
     path: PathBuf,
@@ -24,13 +25,11 @@ pub struct PreviousRun {
     /// Cases whose verdicts stay; one that says that the target was not there, or had begun to refuse
     /// everything, does not.
     kept: BTreeSet<String>,
-    resumed: Vec<Resumed>,
-    /// Cases without a verdict that had begun to send something that could make a payment, in all earlier
-    /// parts.
-    started: BTreeSet<String>,
+    /// Cases without a verdict that stays, which had begun to send something that could make a payment.
+    doubt: Doubt,
     /// True if it came to its end, so that its mask key is gone.
     has_ended: bool,
-    /// The highest number of an exchange.
+    /// The highest number of a request.
     exchanges: u64,
     /// How long it took, as far as its exchanges tell, in microseconds.
     micros: u64,
@@ -55,49 +54,41 @@ pub enum ResumeError {
 }
 
 impl PreviousRun {
-    /// Reads the record of the earlier part. `noted` are the cases that had been about to send something
-    /// ([`xs2aspec_record::journal`]).
-    pub fn read(path: &Path, noted: &[String]) -> Result<Self, ResumeError> {
-        let mut record = RecordReader::open(path).map_err(ReadError::Io)?;
-        let Some(Entry::Run(Event::RunStarted(start))) = record.next().transpose()? else {
-            return Err(ReadError::NoStart.into());
-        };
+    /// Reads the record of the earlier part.
+    pub fn read(path: &Path) -> Result<Self, ResumeError> {
+        let file = BufReader::new(File::open(path).map_err(ReadError::Io)?);
         let mut previous = Self {
             path: path.to_owned(),
-            start,
+            start: RunStarted::default(),
             profile: TargetProfile::default(),
             kept: BTreeSet::new(),
-            resumed: Vec::new(),
-            started: noted.iter().cloned().collect(),
+            doubt: Doubt::default(),
             exchanges: 0,
             micros: 0,
             has_ended: false,
         };
-        for entry in record {
-            match entry? {
-                Entry::Run(Event::Profile(profile)) => previous.profile = profile,
-                Entry::Run(Event::Resumed(resumed)) => previous.resumed.push(resumed),
-                Entry::Run(Event::RunFinished(finished)) => previous.has_ended = !finished.stopped_early,
-                Entry::Run(_) => {}
-                Entry::Case(case) => previous.add(case),
-            }
+        for event in xs2aspec_record::events(file) {
+            let event = event?;
+            previous.doubt.add(&event);
+            previous.add(event);
         }
-        let in_doubt = previous.resumed.iter().flat_map(|resumed| resumed.in_doubt.iter().cloned());
-        previous.started.extend(in_doubt);
-        previous.started.retain(|case| !previous.kept.contains(case));
         Ok(previous)
     }
 
-    fn add(&mut self, case: CaseEvents) {
-        for exchange in &case.exchanges {
-            self.exchanges = self.exchanges.max(exchange.number);
-            self.micros = self.micros.max(exchange.at + exchange.micros);
-        }
-        let is_kept = case.verdict.is_some_and(|one| one.verdict != Verdict::Error && !one.unconfirmed);
-        if is_kept {
-            self.kept.insert(case.case);
-        } else if case.exchanges.iter().any(|exchange| exchange.request.method != "GET") {
-            self.started.insert(case.case);
+    fn add(&mut self, event: Event) {
+        match event {
+            Event::RunStarted(start) => self.start = start,
+            Event::Profile(profile) => self.profile = profile,
+            Event::Resumed(_) => self.has_ended = false,
+            Event::RunFinished(finished) => self.has_ended = !finished.stopped_early,
+            Event::Sending(Sending { number, .. }) => self.exchanges = self.exchanges.max(number),
+            Event::Exchange(exchange) => {
+                self.exchanges = self.exchanges.max(exchange.number);
+                self.micros = self.micros.max(exchange.at + exchange.micros);
+            }
+            Event::Verdict(verdict) if is_final(&verdict) => drop(self.kept.insert(verdict.case)),
+            Event::Verdict(verdict) => drop(self.kept.remove(&verdict.case)),
+            _ => {}
         }
     }
 
@@ -111,11 +102,6 @@ impl PreviousRun {
         &self.kept
     }
 
-    /// Where the run went on before.
-    pub(crate) fn resumed(&self) -> &[Resumed] {
-        &self.resumed
-    }
-
     /// How long the earlier part took, as far as its exchanges tell, in microseconds.
     pub(crate) fn micros(&self) -> u64 {
         self.micros
@@ -123,7 +109,7 @@ impl PreviousRun {
 
     /// Cases that had begun to send something that could make a payment, and whose end is not known.
     pub fn in_doubt(&self) -> Vec<String> {
-        self.started.iter().cloned().collect()
+        self.doubt.cases().iter().cloned().collect()
     }
 
     /// The session, as it goes on from here.
@@ -131,22 +117,59 @@ impl PreviousRun {
         session.resumed(self.exchanges)
     }
 
-    /// Gives the session what it needs of the kept cases that others rest on.
-    pub(crate) fn restore(&self, session: &Session, rested_on: &HashSet<&str>) {
-        let Ok(record) = RecordReader::open(&self.path) else { return };
-        // What cannot be read any more is asked again.
-        for entry in record.map_while(Result::ok) {
-            let Entry::Case(CaseEvents { case, exchanges, verdict: Some(verdict) }) = entry else { continue };
-            if self.kept.contains(&case) && rested_on.contains(case.as_str()) {
-                let judged = exchanges.iter().find(|exchange| Some(exchange.number) == verdict.exchange);
-                session.keep(&verdict, judged);
+    /// Tells what was recorded to somebody who shows it: how the run began, what was sent, and what stays.
+    pub fn tell(&self, show: &mut dyn FnMut(&Event)) {
+        for entry in RecordReader::open(&self.path).into_iter().flatten().map_while(Result::ok) {
+            match entry {
+                Entry::Run(event @ Event::RunStarted(_)) => show(&event),
+                Entry::Run(_) => {}
+                Entry::Case(mut case) => {
+                    case.verdict.take_if(|verdict| !is_final(verdict));
+                    case.into_events().for_each(|event| show(&event));
+                }
             }
         }
     }
 
-    /// What the record says of each case, to be told again.
-    pub(crate) fn cases(&self) -> PreviousCases<'_> {
-        PreviousCases { kept: &self.kept, record: RecordReader::open(&self.path).ok(), next: None }
+    /// Gives the session what it needs of the kept cases that others rest on, and counts what was recorded.
+    /// Returns the kept verdicts that are others by now.
+    pub(crate) fn restore(
+        &self,
+        session: &Session,
+        rested_on: &HashSet<&str>,
+        conclusions: &mut Conclusions<'_>,
+        tally: &mut Tally<'_>,
+    ) -> Vec<CaseVerdict> {
+        let mut changed = Vec::new();
+        // What cannot be read any more is asked again.
+        for entry in RecordReader::open(&self.path).into_iter().flatten().map_while(Result::ok) {
+            let CaseEvents { case, exchanges, verdict } = match entry {
+                Entry::Run(event) => {
+                    tally.add(&event);
+                    continue;
+                }
+                Entry::Case(case) => case,
+            };
+            for exchange in &exchanges {
+                tally.add_exchange(exchange);
+            }
+            let Some(verdict) = verdict else { continue };
+            if !self.kept.contains(&case) {
+                tally.add_open(verdict);
+                continue;
+            }
+            if rested_on.contains(case.as_str()) {
+                let judged = exchanges.iter().find(|exchange| Some(exchange.number) == verdict.exchange);
+                session.keep(&verdict, judged);
+            }
+            let now = conclusions.keep(verdict.clone());
+            if now == verdict {
+                tally.add(&Event::Verdict(now));
+            } else {
+                changed.push(now);
+            }
+        }
+        changed
     }
 
     /// Returns true if it came to its end. What could not be told is asked again.
@@ -198,28 +221,7 @@ impl PreviousRun {
     }
 }
 
-/// The cases of an earlier part of a run, one after the other.
-pub(crate) struct PreviousCases<'a> {
-    kept: &'a BTreeSet<String>,
-    record: Option<RecordReader<BufReader<File>>>,
-    next: Option<CaseEvents>,
-}
-
-impl PreviousCases<'_> {
-    /// Whether the verdict of a case stays.
-    pub(crate) fn keeps(&self, case: &str) -> bool {
-        self.kept.contains(case)
-    }
-
-    /// What was recorded of a case. Cases are asked for in the order of the record.
-    pub(crate) fn case(&mut self, case: &str) -> Option<CaseEvents> {
-        while self.next.as_ref().is_none_or(|next| next.case.as_str() < case) {
-            match self.record.as_mut()?.next()? {
-                Ok(Entry::Case(next)) => self.next = Some(next),
-                Ok(Entry::Run(_)) => {}
-                Err(_) => self.record = None,
-            }
-        }
-        self.next.take_if(|next| next.case == case)
-    }
+/// Returns true if a verdict says something that no later part of the run says anew.
+fn is_final(verdict: &CaseVerdict) -> bool {
+    verdict.verdict != Verdict::Error && !verdict.unconfirmed
 }

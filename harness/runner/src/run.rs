@@ -1,4 +1,4 @@
-//! A whole run: many cases in flight, their events in the order of the record.
+//! A whole run: many cases in flight, their events in the order of time.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -9,16 +9,17 @@ use std::{
 use futures_util::future::BoxFuture;
 use tokio::{sync::Notify, task::JoinSet};
 use xs2aspec_record::{
-    AskedAlone, CaseSource, CaseVerdict, ClauseText, DocumentText, Event, Exit, OrderOfTime, Reading,
-    Resumed, Role, RunFinished, RunStarted, Times, Totals, Traffic,
+    AskedAlone, CaseSource, CaseVerdict, ClauseText, DocumentText, Event, Exchange, Exit, OrderOfTime,
+    Reading, RefusedSince, Resumed, Role, RunFinished, RunStarted, Times, Totals, Traffic,
 };
 use xs2aspec_suite::{Case, Depth, Plan, Shard, Suite};
 
 use crate::{
+    conclusions::Conclusions,
+    history::{History, Tell},
     hopeless,
-    release::{Release, Tell},
     resume::PreviousRun,
-    session::{Done, Narrowed, Session, left_in_doubt, micros},
+    session::{Done, Session, left_in_doubt, micros},
     strength::strength,
     turns::Turns,
     waived::Waivers,
@@ -34,8 +35,7 @@ pub struct Options {
     pub jobs: usize,
     /// Whether to stop at the first finding that is a violation.
     pub fail_fast: bool,
-    /// Cases that are asked before the others, in this order, once the plain requests were. What they come to
-    /// waits in memory until it is their turn in the record, and is lost with it where the run is killed.
+    /// Cases that are asked before the others, in this order, once the plain requests were.
     pub ahead: Vec<String>,
     /// Depth of the plan, for the record.
     pub depth: Depth,
@@ -71,7 +71,7 @@ pub struct Options {
     pub interrupt: Arc<Notify>,
 }
 
-/// Runs the plan and hands every event to `tell` in the order of the record.
+/// Runs the plan and hands every event to `tell`, in the order of time.
 ///
 /// Boxed, so that its code is in the program once, and not once for each caller.
 pub fn run<'a>(
@@ -87,13 +87,22 @@ async fn run_cases(session: Arc<Session>, plan: &Plan<'_>, options: &Options, te
     let start = Instant::now();
     let earlier = options.earlier.as_ref();
     let order = in_order(plan);
-    let (mut release, is_whole) = begin(&session, plan, &order, options, tell);
+    let (mut history, appender) = History::new(session.suite(), session.profile().limits.slow_ms, tell);
+    session.tell(appender);
+    let waivers = Waivers::new(options.waivers.waivers.clone(), session.now());
+    let mut conclusions = Conclusions::new(&session, &order, waivers);
     // Only what other cases rest on is kept once it is told: a run has more cases than fit into memory.
     let rested_on = rested_on(plan);
-    let done = earlier.map(|earlier| go_on(earlier, &session, &order, &rested_on, options, &mut release));
-    let ahead = ahead(&order, &options.ahead);
+    let (done, is_whole) = match earlier {
+        None => (BTreeSet::new(), begin(&session, plan, options, &mut history)),
+        Some(earlier) => {
+            let done =
+                go_on(earlier, &session, &order, &rested_on, options, (&mut conclusions, &mut history));
+            (done, is_whole(earlier.start()))
+        }
+    };
     let mut turns = Turns::new(session.suite(), order.iter().map(|(case, _)| *case));
-    let left = left(&order, &done.unwrap_or_default(), &ahead, &turns);
+    let left = left(&order, &done, &ahead(&order, &options.ahead), &turns);
     turns.wait_for(&left);
     let mut waiting = left.into_iter().peekable();
     if turns.is_after_plain() {
@@ -105,10 +114,7 @@ async fn run_cases(session: Arc<Session>, plan: &Plan<'_>, options: &Options, te
     loop {
         while flying.len() < options.jobs.max(1)
             && !window.is_full()
-            && let Some(at) = waiting.next_if(|at| {
-                let has_room = turns.is_early(*at) || ahead.contains_key(at) || release.may_begin(*at);
-                has_room && turns.has_come(*at)
-            })
+            && let Some(at) = waiting.next_if(|at| turns.has_come(*at))
         {
             let case = order[at].0;
             let (session, id) = (Arc::clone(&session), case.id.clone());
@@ -121,14 +127,8 @@ async fn run_cases(session: Arc<Session>, plan: &Plan<'_>, options: &Options, te
             let session = Arc::clone(&session);
             flying.spawn(async move { Landed::Again(ask_again(&session, time, plain).await) });
         }
-        if !window.is_alone()
-            && let Some(row) = release.row_to_narrow()
-        {
-            let (session, row) = (Arc::clone(&session), row.clone());
-            flying.spawn(async move { Landed::Narrowed(session.narrow(&row).await) });
-        }
         let landed = tokio::select! {
-            landed = flying.join_next() => landed,
+            landed = history.beside(flying.join_next()) => landed,
             () = options.interrupt.notified() => {
                 stopped_early = true;
                 flying.abort_all();
@@ -138,7 +138,6 @@ async fn run_cases(session: Arc<Session>, plan: &Plan<'_>, options: &Options, te
         let Some(landed) = landed else { break };
         // A task of ours that panics is a defect: it must not pass for a quiet end.
         let landed = landed.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
-        let mut failed = false;
         let is_plain = ends_plain(&session, &order, &landed, &mut turns);
         let settled = match landed {
             Landed::Case(at, done) if is_plain => {
@@ -147,7 +146,7 @@ async fn run_cases(session: Arc<Session>, plan: &Plan<'_>, options: &Options, te
                     session.weigh_plain(plain(&order));
                     let told = hopeless::weighed(&session, &std::mem::take(&mut plain_ones));
                     if told.iter().any(|(verdict, _)| verdict.unconfirmed) {
-                        release.leave_out_answers();
+                        history.tally.leave_out_answers();
                     }
                     told
                 } else {
@@ -155,36 +154,58 @@ async fn run_cases(session: Arc<Session>, plan: &Plan<'_>, options: &Options, te
                 }
             }
             Landed::Case(_, None) => continue,
-            Landed::Case(at, Some(done)) => window
-                .take(&session, done, order[at].1)
-                .map(|(done, role)| (CaseVerdict { role, ..done.verdict.clone() }, done.take_exchanges()))
-                .into_iter()
-                .collect(),
-            Landed::Again(answers) => window.answered(&session, answers),
-            Landed::Narrowed(narrowed) => {
-                failed |= release.narrowed(narrowed);
-                Vec::new()
+            Landed::Case(at, Some(done)) => {
+                window.take(&session, done, order[at].1).map(told).into_iter().collect()
             }
+            Landed::Again(answers) => window.answered(&session, answers),
         };
+        let mut failed = false;
         for (verdict, exchanges) in settled {
-            failed |= release.land(verdict, exchanges);
+            failed |= conclusions.land(verdict, exchanges, &mut history);
         }
-        if options.fail_fast && failed {
-            stopped_early = waiting.next().is_some() || !flying.is_empty();
+        if options.fail_fast && failed || history.is_broken() {
+            stopped_early = waiting.next().is_some() || !flying.is_empty() || history.is_broken();
             flying.abort_all();
             break;
         }
     }
-    for (done, role) in plain_ones {
-        release.land(CaseVerdict { role, ..done.verdict.clone() }, done.take_exchanges());
+    for plain in plain_ones {
+        let (verdict, exchanges) = told(plain);
+        conclusions.land(verdict, exchanges, &mut history);
     }
-    let asked_again =
-        if stopped_early { Vec::new() } else { Box::pin(asked_alone(release.ask_alone(), options)).await };
-    let order_of_time = OrderOfTime { asked_again, refused: window.refused_since() };
+    let refused = window.refused_since();
+    let stopped_early =
+        ask_at_the_end(&mut conclusions, &mut history, options, (stopped_early, refused)).await;
     let micros = earlier.map_or(0, PreviousRun::micros) + micros(start.elapsed());
-    release.finish(order_of_time, |totals, waivers| {
-        finished(&session, totals, waivers, micros, (stopped_early, is_whole))
+    history.finish(|tally| {
+        finished(&session, tally.totals(), conclusions.waivers(), micros, (stopped_early, is_whole))
     })
+}
+
+/// Asks what is asked when nothing else is under way, and tells what depends on the order of time. Returns
+/// true if the run was stopped early.
+async fn ask_at_the_end(
+    conclusions: &mut Conclusions<'_>,
+    history: &mut History<'_>,
+    options: &Options,
+    (was_stopped, refused): (bool, Vec<RefusedSince>),
+) -> bool {
+    let stopped_early = was_stopped | conclusions.narrow(history, &options.interrupt, was_stopped).await;
+    let asked_again = if stopped_early {
+        Vec::new()
+    } else {
+        Box::pin(history.beside(asked_alone(conclusions.ask_alone(), options))).await
+    };
+    let order_of_time = OrderOfTime { asked_again, refused };
+    if !order_of_time.is_empty() {
+        history.append(&Event::OrderOfTime(order_of_time));
+    }
+    stopped_early
+}
+
+/// The verdict of a case in its role, and the exchanges that led to it.
+fn told((done, role): (Arc<Done>, Role)) -> (CaseVerdict, Vec<Exchange>) {
+    (CaseVerdict { role, ..done.verdict.clone() }, done.take_exchanges())
 }
 
 /// What was wrong, asked again when nothing else is; nothing where the run is to end before.
@@ -195,37 +216,33 @@ async fn asked_alone(asked: impl Future<Output = Vec<AskedAlone>>, options: &Opt
     }
 }
 
-/// Tells what a run begins with, and gives who tells the rest, and whether everything is asked in this run.
-fn begin<'a>(
-    session: &'a Session,
-    plan: &Plan<'_>,
-    order: &'a [(&'a Case, Role)],
-    options: &'a Options,
-    tell: Tell<'a>,
-) -> (Release<'a>, bool) {
-    let earlier = options.earlier.as_ref();
-    let waivers = Waivers::new(options.waivers.waivers.clone(), session.now());
-    let mut release = Release::new(session, order, earlier.map(PreviousRun::cases), waivers, tell);
-    let started = earlier.map_or_else(|| started(session, plan, options), |earlier| earlier.start().clone());
-    let is_whole = started.is_whole() && started.shard.is_none();
-    release.event(&Event::RunStarted(started));
-    release.event(&Event::Profile(session.recorded_profile()));
+/// Tells what a run begins with. Returns true if everything is asked in this run.
+fn begin(session: &Session, plan: &Plan<'_>, options: &Options, history: &mut History<'_>) -> bool {
+    let started = started(session, plan, options);
+    let is_whole = is_whole(&started);
+    history.append(&Event::RunStarted(started));
+    history.append(&Event::Profile(session.recorded_profile()));
     if !options.is_unrecorded {
-        introduce(session, plan, &mut |event| release.event(event));
+        introduce(session, plan, &mut |event| history.append(event));
     }
-    (release, is_whole)
+    is_whole
 }
 
-/// Tells where a run goes on, and gives the cases that are not run any more.
+/// Returns true if the run that began so asks everything.
+fn is_whole(started: &RunStarted) -> bool {
+    started.is_whole() && started.shard.is_none()
+}
+
+/// Tells where a run goes on, and returns the cases that are not run any more.
 fn go_on(
     previous: &PreviousRun,
     session: &Session,
     order: &[(&Case, Role)],
     rested_on: &HashSet<&str>,
     options: &Options,
-    release: &mut Release<'_>,
+    (conclusions, history): (&mut Conclusions<'_>, &mut History<'_>),
 ) -> BTreeSet<String> {
-    previous.restore(session, rested_on);
+    let changed = previous.restore(session, rested_on, conclusions, &mut history.tally);
     let mut done = previous.kept().clone();
     let in_doubt = previous.in_doubt();
     let left: Vec<_> = order
@@ -234,19 +251,18 @@ fn go_on(
         .map(|(case, role)| CaseVerdict { role: *role, ..left_in_doubt(case) })
         .collect();
     done.extend(left.iter().map(|verdict| verdict.case.clone()));
-    for resumed in previous.resumed() {
-        release.event(&Event::Resumed(resumed.clone()));
-    }
-    release.event(&Event::Resumed(Resumed {
+    history.append(&Event::Resumed(Resumed {
         now: session.clock().to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
         kept: done.len(),
         in_doubt,
     }));
+    for verdict in changed {
+        history.append(&Event::Verdict(verdict));
+    }
     for verdict in left {
         session.keep(&verdict, None);
-        release.land(verdict, Vec::new());
+        conclusions.land(verdict, Vec::new(), history);
     }
-    release.release();
     done
 }
 
@@ -262,7 +278,6 @@ pub(crate) fn finished(
     RunFinished {
         counts: totals.counts(),
         exchanges: 0,
-        asked_again: 0,
         retries: session.retries(),
         micros,
         stopped_early,
@@ -277,7 +292,7 @@ pub(crate) fn finished(
     }
 }
 
-/// All cases of a plan in the order of a record.
+/// All cases of a plan in the order of their ids.
 fn in_order<'a>(plan: &Plan<'a>) -> Vec<(&'a Case, Role)> {
     let controls = plan.controls.iter().map(|case| (*case, Role::Control));
     let mut all: Vec<_> = controls.chain(plan.selected.iter().map(|case| (*case, Role::Selected))).collect();
@@ -346,8 +361,6 @@ enum Landed {
     Case(usize, Option<Arc<Done>>),
     /// Plain requests that were asked again.
     Again(Answers),
-    /// The row that the release holds.
-    Narrowed(Narrowed),
 }
 
 /// Asks a case, and keeps what it came to if others rest on it, and its request if it is asked again.

@@ -47,11 +47,6 @@ impl Turns {
         self.open[..self.of[at]].iter().all(|open| *open == 0)
     }
 
-    /// Whether a case is asked before the others, wherever it stands in the record.
-    pub(crate) fn is_early(&self, at: usize) -> bool {
-        self.of[at] < REST
-    }
-
     /// Whether a case is the plain request of its operation.
     pub(crate) fn is_plain(&self, at: usize) -> bool {
         self.of[at] <= PLAIN
@@ -120,6 +115,6 @@ mod tests {
         turns.end(1);
         assert!(turns.is_after_plain() && turns.has_come(3) && !turns.has_come(4) && !turns.ends_first(1));
         turns.end(3);
-        assert!(turns.has_come(4) && !turns.is_early(4) && turns.is_early(3) && !turns.is_plain(3));
+        assert!(turns.has_come(4) && !turns.is_plain(3));
     }
 }

@@ -27,9 +27,8 @@ pub(crate) struct Window {
     asked: Vec<(Arc<Done>, Role)>,
     /// How often they were asked.
     times: u64,
-    /// The number of the request with which each was accepted last, and the exchanges of it that are recorded
-    /// if it is refused later.
-    accepted: BTreeMap<String, (u64, Vec<Exchange>)>,
+    /// The number of the request with which each was accepted last.
+    accepted: BTreeMap<String, u64>,
     /// What is said of cases that lean on one that is not accepted any more.
     refused: BTreeMap<String, String>,
     /// Since when, in the order in which it was seen.
@@ -62,11 +61,6 @@ impl Window {
     /// Whether no further case is to be begun before the plain requests have answered.
     pub(crate) fn is_full(&self) -> bool {
         self.in_doubt.is_some() || self.waiting.len() >= WAITING && !self.asked.is_empty()
-    }
-
-    /// Whether nothing else is to be asked now.
-    pub(crate) fn is_alone(&self) -> bool {
-        self.in_doubt.is_some() || self.is_alone
     }
 
     /// The plain requests to ask now, if it is time or nothing else is left to do, and which time it is.
@@ -110,11 +104,8 @@ impl Window {
             None => return self.settle(session, answers),
             Some(before) => before,
         };
-        for (plain, mut again) in answers {
+        for (plain, again) in answers {
             let Some((_, known)) = all.iter_mut().find(|(other, _)| *other == plain) else { continue };
-            if again.refused.is_some() {
-                again.exchanges.splice(0..0, std::mem::take(&mut known.exchanges));
-            }
             *known = again;
         }
         self.settle(session, all)
@@ -127,59 +118,44 @@ impl Window {
     }
 
     /// Settles the verdicts that waited: what leans on a plain request that is accepted stands, the rest says
-    /// nothing. What shows since when a plain request is refused is recorded with the first case, by id, that
-    /// leans on it.
+    /// nothing. The first case, by id, that leans on a broken one shows that.
     fn settle(&mut self, session: &Session, answers: Answers) -> Vec<(CaseVerdict, Vec<Exchange>)> {
-        let mut shown = BTreeMap::new();
-        let mut reasons = BTreeMap::new();
-        let mut broken = BTreeMap::new();
+        let (mut reasons, mut broken) = (BTreeMap::new(), BTreeMap::new());
         for (plain, again) in answers {
-            match again.refused {
-                None => {
-                    let number = again.number().unwrap_or_default();
-                    let mut exchanges = again.exchanges;
-                    // Between a refusal and an acceptance nobody knows.
-                    if let Some(reason) = self.refused.remove(&plain) {
-                        reasons.insert(plain.clone(), reason);
-                        let over = self.since.iter_mut().rev().find(|since| since.plain == plain);
-                        if let Some(over) = over.filter(|over| over.again.is_none()) {
-                            over.again = Some(number);
-                            shown.insert(plain.clone(), std::mem::take(&mut exchanges));
-                        }
+            let Some(words) = &again.refused else {
+                let number = again.number().unwrap_or_default();
+                // Between a refusal and an acceptance nobody knows.
+                if let Some(reason) = self.refused.remove(&plain) {
+                    reasons.insert(plain.clone(), reason);
+                    let over = self.since.iter_mut().rev().find(|since| since.plain == plain);
+                    if let Some(over) = over.filter(|over| over.again.is_none()) {
+                        over.again = Some(number);
                     }
-                    self.accepted.insert(plain, (number, exchanges));
                 }
-                Some(ref words) => {
-                    let mut exchanges = Vec::new();
-                    if !self.refused.contains_key(&plain) {
-                        let before = self.accepted.remove(&plain);
-                        let until =
-                            before.as_ref().map(|(number, _)| *number).or_else(|| session.asked_at(&plain));
-                        if until.is_none() && session.was_not_accepted(&plain) {
-                            self.refused.insert(plain.clone(), never(&plain, words));
-                        } else {
-                            self.refused.insert(plain.clone(), reason(&plain, words));
-                            exchanges.extend(before.into_iter().flat_map(|(_, exchanges)| exchanges));
-                            if let Some(refused) = refused_since(session, &plain, until, &again) {
-                                if refused.is_broken {
-                                    let answer = again.answer.clone().unwrap_or_default();
-                                    broken.insert(plain.clone(), (refused.clone(), answer));
-                                }
-                                self.since.push(refused);
-                            }
+                self.accepted.insert(plain, number);
+                continue;
+            };
+            if !self.refused.contains_key(&plain) {
+                let until = self.accepted.remove(&plain).or_else(|| session.asked_at(&plain));
+                if until.is_none() && session.was_not_accepted(&plain) {
+                    self.refused.insert(plain.clone(), never(&plain, words));
+                } else {
+                    self.refused.insert(plain.clone(), reason(&plain, words));
+                    if let Some(refused) = refused_since(session, &plain, until, &again) {
+                        if refused.is_broken {
+                            let answer = again.answer.clone().unwrap_or_default();
+                            broken.insert(plain.clone(), (refused.clone(), answer));
                         }
+                        self.since.push(refused);
                     }
-                    reasons.extend(self.refused.get(&plain).map(|reason| (plain.clone(), reason.clone())));
-                    exchanges.extend(again.exchanges);
-                    shown.insert(plain, exchanges);
                 }
             }
+            reasons.extend(self.refused.get(&plain).map(|reason| (plain.clone(), reason.clone())));
         }
         let mut asked = std::mem::take(&mut self.asked);
         asked.sort_by(|(one, _), (other, _)| one.verdict.case.cmp(&other.verdict.case));
         let settled = asked.into_iter().map(|(done, role)| {
             let mut verdict = CaseVerdict { role, ..done.verdict.clone() };
-            let mut exchanges = done.take_exchanges();
             let plain = session.plain(&verdict.case);
             if let Some(reason) = reasons.get(&plain) {
                 unconfirm(&mut verdict, reason);
@@ -187,10 +163,7 @@ impl Window {
                     breaks(session, &mut verdict, &refused, &answer);
                 }
             }
-            for exchange in shown.remove(&plain).into_iter().flatten() {
-                exchanges.push(Exchange { case: verdict.case.clone(), ..exchange });
-            }
-            (verdict, exchanges)
+            (verdict, done.take_exchanges())
         });
         settled.collect()
     }
@@ -199,7 +172,7 @@ impl Window {
 /// Returns since when a plain request is refused that was accepted with the request `until`, or at the
 /// beginning. Returns `None` if nothing was sent, so that no request shows it.
 fn refused_since(session: &Session, plain: &str, until: Option<u64>, again: &Again) -> Option<RefusedSince> {
-    let last = again.exchanges.last().and_then(|last| last.response.as_ref());
+    let last = again.last.as_ref().and_then(|last| last.response.as_ref());
     Some(RefusedSince {
         plain: plain.to_owned(),
         clause: session.suite().case(plain).map(|case| case.clause.clone()).unwrap_or_default(),

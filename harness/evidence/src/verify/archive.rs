@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::{self, BufReader, Read},
+    io::{self, BufReader, Read, Seek},
     path::Path,
 };
 
@@ -86,8 +86,12 @@ impl Archive {
 
     /// The content of a member; nothing where it is missing.
     pub(super) fn content(&self, name: &str) -> BufReader<Slice<'_>> {
+        self.slice(name).buffered()
+    }
+
+    fn slice(&self, name: &str) -> Slice<'_> {
         let (start, length) = self.member(name).map_or((0, 0), |member| (member.start, member.length));
-        Slice::new(&self.file, start, length).buffered()
+        Slice::new(&self.file, start, length)
     }
 
     /// The content of a member that is small, and no longer than a line of a record. Records and reports are
@@ -99,8 +103,8 @@ impl Archive {
     }
 
     /// The record.
-    pub fn record(&self) -> RecordReader<BufReader<impl Read + '_>> {
-        RecordReader::new(self.content(RECORD))
+    pub fn record(&self) -> RecordReader<impl Read + Seek + '_> {
+        RecordReader::new(self.slice(RECORD))
     }
 
     /// Whether the members are those that are expected, once each and in order, and nothing is besides.

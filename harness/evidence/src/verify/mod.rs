@@ -51,7 +51,7 @@ pub fn verify(archive: &Archive, trusted: Option<&PublicKey>, own: &Program) -> 
     }
     let changed = digests(archive, statement.as_ref(), &mut verified);
     let is_chained = chain(archive, &changed, &mut verified.broken)?;
-    match stream::summary(&mut archive.record()) {
+    match stream::summary(archive.record()) {
         Ok(summary) => {
             content(archive, &summary, statement.as_ref(), own, &changed, &mut verified)
                 .map_err(|error| OpenError::Read(io::Error::other(error)))?;

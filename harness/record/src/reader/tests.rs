@@ -1,5 +1,8 @@
 use super::*;
-use crate::RecordWriter;
+use crate::{
+    CaseVerdict, HashChain, RecordWriter, Resumed, RunFinished, RunStarted, Verdict, outputs::RECORD,
+    verdict::sample,
+};
 
 fn start(format: u32) -> Event {
     Event::RunStarted(RunStarted { format, ..RunStarted::default() })
@@ -169,4 +172,142 @@ fn a_line_without_an_end_is_refused_before_it_fills_the_memory() {
     let first = text.split_inclusive('\n').next().unwrap().as_bytes().to_vec();
     let endless = io::Read::chain(io::Cursor::new(first), io::repeat(b'x'));
     assert!(matches!(read(BufReader::new(endless)), Err(ReadError::Long { line: 2 })));
+}
+
+/// A verdict of this case, which took so long.
+fn verdict(case: &str, micros: u64) -> Event {
+    Event::Verdict(CaseVerdict { case: case.to_owned(), micros, ..sample("a", Verdict::Pass) })
+}
+
+fn exchange(number: u64, case: &str) -> Event {
+    let text = format!(
+        r#"{{"number":{number},"case":"{case}","step":"request","micros":1,
+            "request":{{"method":"GET","url":"/ø","headers":[]}}}}"#
+    );
+    Event::Exchange(serde_json::from_str(&text).unwrap())
+}
+
+fn sending(number: u64, case: &str) -> Event {
+    let (case, step, method) = (case.to_owned(), "request".to_owned(), "GET".to_owned());
+    Event::Sending(crate::Sending { number, case, step, method })
+}
+
+fn source(file: &str) -> Event {
+    Event::Source(crate::CaseSource { file: file.into(), text: "a: 1\n".into() })
+}
+
+fn resumed() -> Event {
+    Event::Resumed(Resumed { now: String::new(), kept: 2, in_doubt: vec![] })
+}
+
+fn end(exit: u8) -> Event {
+    Event::RunFinished(RunFinished { exit, ..RunFinished::default() })
+}
+
+/// What a reader gives of these events, in short: a case with its numbers and what its verdict took.
+fn entries_of(events: &[Event]) -> Vec<String> {
+    let record = RecordReader::new(io::Cursor::new(written(events)));
+    let of_file: Vec<Entry> = record.collect::<Result<_, _>>().unwrap();
+    let without_chain = |entry: Entry| match entry {
+        Entry::Run(Event::RunFinished(end)) => {
+            Entry::Run(Event::RunFinished(RunFinished { chain: None, ..end }))
+        }
+        other => other,
+    };
+    let of_file: Vec<Entry> = of_file.into_iter().map(without_chain).collect();
+    assert_eq!(of_file, crate::entries(events), "in memory as from the file");
+    let said = |entry: &Entry| match entry {
+        Entry::Run(Event::RunFinished(end)) => format!("end {}", end.exit),
+        Entry::Run(Event::Source(source)) => source.file.clone(),
+        Entry::Run(Event::Resumed(_)) => "resumed".to_owned(),
+        Entry::Run(_) => "start".to_owned(),
+        Entry::Case(case) => {
+            let numbers: Vec<u64> = case.exchanges.iter().map(|exchange| exchange.number).collect();
+            format!("{} {numbers:?} {:?}", case.case, case.verdict.as_ref().map(|verdict| verdict.micros))
+        }
+    };
+    of_file.iter().map(said).collect()
+}
+
+#[test]
+fn cases_come_in_the_order_of_their_ids_whenever_their_events_happened() {
+    let start = || start(RunStarted::FORMAT);
+    let in_order = [start(), source("s"), exchange(1, "a"), verdict("a", 7), exchange(2, "b"), end(0)];
+    assert_eq!(entries_of(&in_order), ["start", "s", "a [1] Some(7)", "b [2] None", "end 0"]);
+    let as_it_happened = [
+        start(),
+        source("s"),
+        sending(1, "b"),
+        sending(2, "a"),
+        exchange(2, "a"),
+        exchange(1, "b"),
+        sending(3, "c"),
+        verdict("b", 8),
+        exchange(4, "a"),
+        verdict("a", 9),
+        end(3),
+    ];
+    assert_eq!(entries_of(&as_it_happened), ["start", "s", "a [2, 4] Some(9)", "b [1] Some(8)", "end 3"]);
+}
+
+#[test]
+fn a_run_that_went_on_has_the_last_verdict_of_each_case_and_the_last_end() {
+    let events = [
+        start(RunStarted::FORMAT),
+        exchange(1, "a"),
+        verdict("a", 1),
+        exchange(2, "b"),
+        verdict("b", 2),
+        end(3),
+        resumed(),
+        exchange(3, "a"),
+        verdict("a", 5),
+        end(0),
+    ];
+    assert_eq!(entries_of(&events), ["start", "resumed", "a [1, 3] Some(5)", "b [2] Some(2)", "end 0"]);
+    // It was killed while it went on.
+    assert_eq!(entries_of(&events[..8]), ["start", "resumed", "a [1, 3] Some(1)", "b [2] Some(2)"]);
+}
+
+#[test]
+fn a_record_goes_on_where_it_was_cut() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join(RECORD);
+    let events = [start(RunStarted::FORMAT), exchange(1, "a"), verdict("a", 1), resumed(), end(0)];
+    let whole = written(&events);
+    for cut in 0..whole.len() {
+        std::fs::write(&path, &whole[..cut]).unwrap();
+        let kept = whole[..cut].split(|byte| *byte == b'\n').count() - 1;
+        let mut writer = RecordWriter::go_on(&path).unwrap();
+        events[kept..].iter().for_each(|event| writer.write(event).unwrap());
+        drop(writer);
+        assert!(std::fs::read(&path).unwrap() == whole, "cut after {cut} bytes");
+    }
+}
+
+#[test]
+fn what_is_added_behind_the_end_needs_a_run_that_goes_on() {
+    let bytes = written(&[start(RunStarted::FORMAT), end(0), resumed(), verdict("a", 1), end(0)]);
+    let text = String::from_utf8(bytes).unwrap();
+    assert!(refusal(&text).is_none());
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let without = [lines[0], lines[1], lines[3], lines[4]].concat();
+    assert!(matches!(refusal(&without), Some(ReadError::AfterEnd { line: 3 })));
+    let edited = text.replace("\"kept\":2", "\"kept\":3");
+    assert!(matches!(refusal(&edited), Some(ReadError::Chain { line: 5 })));
+    // Killed while it wrote that it goes on.
+    assert!(refusal(&[lines[0], lines[1], "{\"event\":\"resumed\",\"no"].concat()).is_none());
+}
+
+#[test]
+fn a_record_of_which_a_part_counts_ends_there() {
+    let bytes = written(&[start(RunStarted::FORMAT), verdict("b", 1), verdict("a", 1), end(0)]);
+    for length in 0..=bytes.len() {
+        let read = RecordReader::until(io::Cursor::new(&bytes), length as u64).collect::<Result<Vec<_>, _>>();
+        let lines = bytes[..length].split(|byte| *byte == b'\n').count() - 1;
+        match read {
+            Ok(entries) => assert!(entries.len() == lines || bytes.get(length) == Some(&b'\n'), "{length}"),
+            Err(error) => assert!(matches!(error, ReadError::NoStart), "{length}: {error}"),
+        }
+    }
 }

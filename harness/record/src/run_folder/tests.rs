@@ -55,34 +55,6 @@ fn one_of_many_commands_gets_the_folder() {
 }
 
 #[test]
-fn what_was_noted_is_read_again_until_the_run_ends() {
-    let folder = tempfile::TempDir::new().unwrap();
-    let path = folder.path();
-    assert!(journal::noted(path).unwrap().is_empty());
-    for case in ["a/b", "c/d"] {
-        let own = RunFolder::go_on(path, NOTHING).unwrap();
-        own.journal().note(case, "request").unwrap();
-    }
-    assert_eq!(journal::noted(path).unwrap(), ["a/b", "c/d"]);
-    let journal = path.join(journal::FILE);
-    let whole = fs::read(&journal).unwrap();
-    fs::write(&journal, &whole[..whole.len() - 3]).unwrap();
-    assert_eq!(journal::noted(path).unwrap(), ["a/b"], "the cut line was not sent");
-    drop(RunFolder::begin(path, NOTHING, Doubt::GiveUp).unwrap());
-    assert!(journal::noted(path).unwrap().is_empty());
-    RunFolder::go_on(path, NOTHING).unwrap().end().unwrap();
-    assert!(names(path).is_empty());
-}
-
-#[test]
-fn a_line_of_the_journal_without_an_end_is_refused() {
-    let folder = tempfile::TempDir::new().unwrap();
-    let journal = File::create(folder.path().join(journal::FILE)).unwrap();
-    journal.set_len(crate::lines::LONGEST + 1).unwrap();
-    assert_eq!(journal::noted(folder.path()).unwrap_err().kind(), io::ErrorKind::InvalidData);
-}
-
-#[test]
 fn a_run_takes_the_place_of_one_that_ended_and_of_no_other() {
     let folder = tempfile::TempDir::new().unwrap();
     let path = |name: &str| folder.path().join(name);
@@ -96,21 +68,24 @@ fn a_run_takes_the_place_of_one_that_ended_and_of_no_other() {
         let refused = RunFolder::may_begin(folder.path(), reads, Doubt::GiveUp);
         assert!(matches!(refused, Err(OutputError::Input { .. })), "{read}: {refused:?}");
     }
-    fs::write(path(journal::FILE), "").unwrap();
+    fs::write(path(LOCK), "").unwrap();
     assert!(may(Doubt::Fail).is_ok(), "it was killed, and nothing had been sent");
-    fs::write(path(journal::FILE), "{\"case\":\"a/b\",\"step\":\"request\"}\n").unwrap();
+    let started = serde_json::to_string(&crate::Event::RunStarted(crate::RunStarted {
+        format: crate::RunStarted::FORMAT,
+        ..crate::RunStarted::default()
+    }));
+    let sent =
+        "\n{\"event\":\"sending\",\"number\":1,\"case\":\"a/b\",\"step\":\"request\",\"method\":\"POST\"}\n";
+    fs::write(path(RECORD), [started.unwrap().as_str(), sent].concat()).unwrap();
     assert!(matches!(may(Doubt::Fail), Err(OutputError::InDoubt { cases: 1, .. })));
     assert!(may(Doubt::GiveUp).is_ok());
-    fs::remove_file(path(RECORD)).unwrap();
-    assert!(matches!(may(Doubt::Fail), Err(OutputError::InDoubt { cases: 1, .. })), "so without its record");
     assert!(matches!(begin(folder.path()), Err(OutputError::InDoubt { .. })));
-    assert_eq!(journal::noted(folder.path()).unwrap(), ["a/b"], "and it keeps what it noted");
 }
 
 /// By whatever name or link of a run something else is reached: it stays.
 #[test]
 fn no_name_of_a_run_leads_to_something_else() {
-    for name in [RECORD, PART, journal::FILE, "report.html"] {
+    for name in [RECORD, LOCK, "report.html"] {
         for (content, is_refused) in [
             (KEY, true),
             ("a key is below\n-----BEGIN RSA PRIVATE KEY-----\nAA\n", true),

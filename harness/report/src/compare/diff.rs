@@ -1,10 +1,15 @@
 //! What differs between two runs: what is newly broken, what was fixed, what is no longer assessed, what is
 //! answered in another way.
 
-use std::{collections::BTreeSet, fmt::Write as _, io::BufRead};
+use std::{
+    collections::BTreeSet,
+    fmt::Write as _,
+    io::{Read, Seek},
+};
 
 use xs2aspec_record::{
-    CaseEvents, CaseVerdict, Changes, Entry, Finding, RecordReader, Role, RunStarted, Verdict, WaiverSeen,
+    CaseEvents, CaseVerdict, Changes, Entry, Finding, ReadError, RecordReader, Role, RunStarted, Verdict,
+    WaiverSeen,
 };
 
 use crate::{
@@ -19,7 +24,7 @@ use crate::{
 const MOST: usize = 200;
 
 /// Holds a run against the record of an earlier one, case after case.
-pub struct Comparison<R> {
+struct Comparison<R> {
     base: RecordReader<R>,
     summary: SummaryBuilder,
     /// The next case of the earlier run.
@@ -27,9 +32,9 @@ pub struct Comparison<R> {
     changes: Changes,
 }
 
-impl<R: BufRead> Comparison<R> {
+impl<R: Read + Seek> Comparison<R> {
     /// Begins with the record of the earlier run.
-    pub fn new(base: RecordReader<R>) -> Result<Self, ReportsError> {
+    fn new(base: RecordReader<R>) -> Result<Self, ReportsError> {
         let changes = Changes::default();
         let mut comparison = Self { base, summary: SummaryBuilder::default(), next: None, changes };
         comparison.advance()?;
@@ -57,7 +62,7 @@ impl<R: BufRead> Comparison<R> {
     }
 
     /// Takes the next case of the run. Cases come in the order of their ids.
-    pub fn add(&mut self, after: &CaseVerdict) -> Result<(), ReportsError> {
+    fn add(&mut self, after: &CaseVerdict) -> Result<(), ReportsError> {
         if after.role != Role::Selected {
             return Ok(());
         }
@@ -107,7 +112,7 @@ impl<R: BufRead> Comparison<R> {
     }
 
     /// What differs, once the run has come to its end with these findings and waivers.
-    pub fn finish(mut self, findings: &Findings, waivers: &[WaiverSeen]) -> Result<Changes, ReportsError> {
+    fn finish(mut self, findings: &Findings, waivers: &[WaiverSeen]) -> Result<Changes, ReportsError> {
         while let Some(before) = self.next.take() {
             self.gone(before);
             self.advance()?;
@@ -137,10 +142,10 @@ pub enum DiffError {
     Head(ReportsError),
 }
 
-/// Holds the record of a run against that of an earlier one.
-pub fn diff<B: BufRead, H: BufRead>(
-    base: RecordReader<B>,
-    head: RecordReader<H>,
+/// Holds the entries of a record, in the order of its reader, against the record of an earlier run.
+pub fn diff<R: Read + Seek>(
+    base: RecordReader<R>,
+    head: impl Iterator<Item = Result<Entry, ReadError>>,
 ) -> Result<Changes, DiffError> {
     let mut comparison = Comparison::new(base).map_err(DiffError::Base)?;
     let mut summary = SummaryBuilder::default();
@@ -321,6 +326,10 @@ mod tests {
         writer.finish().unwrap()
     }
 
+    fn record(bytes: &[u8]) -> RecordReader<std::io::Cursor<&[u8]>> {
+        RecordReader::new(std::io::Cursor::new(bytes))
+    }
+
     #[test]
     fn ids_of_a_run_are_no_difference() {
         let one =
@@ -369,7 +378,6 @@ mod tests {
             ("l", Fail),
         ]);
         let (base, head) = (written(&base), written(&head));
-        let record = |bytes| RecordReader::new(bytes);
         let diff = diff(record(base.as_slice()), record(head.as_slice())).unwrap();
         let names =
             |items: &[(String, String)]| items.iter().map(|(case, _)| case.clone()).collect::<Vec<_>>();
@@ -395,7 +403,7 @@ mod tests {
         other.verdict("basket.mix/a", Fail);
         let other = written(&other.finished());
         let found = |base: &[u8], head: &[u8]| {
-            let changes = super::diff(RecordReader::new(base), RecordReader::new(head)).unwrap();
+            let changes = super::diff(record(base), record(head)).unwrap();
             let says =
                 |items: &[(String, String)]| items.iter().map(|(_, says)| says.clone()).collect::<Vec<_>>();
             (says(&changes.new_findings), says(&changes.gone_findings))
@@ -407,7 +415,7 @@ mod tests {
         );
         assert_eq!(gone.len(), 2, "a violation and a warning: {gone:?}");
         let is_red = |base: &[u8], head: &[u8], denies_warnings| {
-            let changes = super::diff(RecordReader::new(base), RecordReader::new(head)).unwrap();
+            let changes = super::diff(record(base), record(head)).unwrap();
             changes.is_red(denies_warnings)
         };
         assert!(!diff.is_red(true), "three more cases show what was found before");

@@ -3,7 +3,7 @@
 
 use std::{
     collections::BTreeMap,
-    io::{self, BufRead},
+    io::{self, Read, Seek},
 };
 
 use xs2aspec_record::{
@@ -78,7 +78,7 @@ pub enum MergeError {
 
 /// Writes one record of all shards. Each is opened twice: for what it says of the run as a whole, and for its
 /// cases.
-pub fn merge<R: BufRead>(
+pub fn merge<R: Read + Seek>(
     shards: &[impl Fn() -> io::Result<RecordReader<R>>],
     mut tell: impl FnMut(Event) -> io::Result<()>,
 ) -> Result<(), MergeError> {
@@ -129,7 +129,7 @@ struct Part {
 }
 
 impl Part {
-    fn read<R: BufRead>(record: Result<RecordReader<R>, ReadError>) -> Result<Self, ReportsError> {
+    fn read<R: Read + Seek>(record: Result<RecordReader<R>, ReadError>) -> Result<Self, ReportsError> {
         let (mut builder, mut texts, mut checks) = (SummaryBuilder::default(), BTreeMap::new(), Vec::new());
         let mut sent = Vec::new();
         for entry in record? {
@@ -274,7 +274,7 @@ struct Cases<R> {
     next: Option<CaseEvents>,
 }
 
-impl<R: BufRead> Cases<R> {
+impl<R: Read + Seek> Cases<R> {
     /// Goes on to the next case with a verdict.
     fn advance(&mut self) -> Result<(), MergeError> {
         self.next = None;
@@ -295,7 +295,7 @@ impl<R: BufRead> Cases<R> {
 
 /// Returns the next case of all shards, with the position of its shard. A control runs in each shard that
 /// needs it. Of those, the merged record has the selected one, or else the first.
-fn next_case<R: BufRead>(shards: &mut [Cases<R>]) -> Result<Option<(usize, CaseEvents)>, MergeError> {
+fn next_case<R: Read + Seek>(shards: &mut [Cases<R>]) -> Result<Option<(usize, CaseEvents)>, MergeError> {
     let Some(id) = shards.iter().filter_map(|shard| shard.next.as_ref()).map(|case| case.case.clone()).min()
     else {
         return Ok(None);
@@ -328,7 +328,6 @@ fn end(parts: &[Part], numberings: &[Numbering], mut totals: Totals, times: Time
     let mut finished = RunFinished { counts: totals.counts(), times, ..RunFinished::default() };
     for finish in parts.iter().filter_map(|part| part.summary.finish()) {
         finished.exchanges += finish.exchanges;
-        finished.asked_again += finish.asked_again;
         finished.retries += finish.retries;
         finished.micros = finished.micros.max(finish.micros);
         for waiver in &finish.waivers {

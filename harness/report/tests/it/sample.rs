@@ -217,7 +217,6 @@ impl Sample {
             waivers: self.waivers(),
             counts,
             exchanges: self.exchanges.len() as u64 + 2,
-            asked_again: 0,
             retries: 1,
             micros: 2_500_000,
             stopped_early,

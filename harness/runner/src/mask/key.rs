@@ -4,7 +4,7 @@
 use std::{fmt, io, path::Path};
 
 use aws_lc_rs::{hmac, rand};
-use xs2aspec_record::{journal, outputs};
+use xs2aspec_record::outputs::{self, MASK_KEY};
 use xs2aspec_spec::masks::DIGITS;
 
 use crate::profile::hex;
@@ -55,7 +55,7 @@ impl MaskKey {
 
     /// Writes the key into the folder of a run, for its owner alone.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
-        outputs::write_private(&folder.join(journal::MASK_KEY), format!("{}\n", hex(&self.0)).as_bytes())
+        outputs::write_private(&folder.join(MASK_KEY), format!("{}\n", hex(&self.0)).as_bytes())
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -110,7 +110,7 @@ mod tests {
         let folder = tempfile::TempDir::new().unwrap();
         let key = MaskKey::random();
         key.write(folder.path()).unwrap();
-        let path = folder.path().join(journal::MASK_KEY);
+        let path = folder.path().join(MASK_KEY);
         assert_eq!(MaskKey::read(&path).unwrap(), key);
         #[cfg(unix)]
         {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use xs2aspec_record::{Exchange, Finding, Verdict};
+use xs2aspec_record::{Finding, Verdict};
 use xs2aspec_suite::{Case, Expectation, RequestSpec, difference};
 
 use super::{
@@ -49,25 +49,24 @@ impl Session {
     /// used. `mark` is what no other asking of it has. What is not accepted is asked once more: the failure
     /// may pass, and other values may be no duplicate of earlier ones.
     pub(crate) async fn ask_again(&self, id: &str, mark: &str) -> Again {
-        let trail = Trail { is_confirming: true, ..Trail::default() };
+        let trail = Trail { is_confirming: true, ..Trail::again(id) };
         self.asked_once_more(id, mark, trail, false).await
     }
 
     /// The same for a doubt in between: it takes nothing from what is kept for the end.
     pub(super) async fn ask_in_between(&self, id: &str, mark: &str) -> Again {
-        self.asked_once_more(id, mark, Trail::default(), false).await
+        self.asked_once_more(id, mark, Trail::again(id), false).await
     }
 
     /// The same over a connection of its own.
     pub(super) async fn ask_apart_in_between(&self, id: &str, mark: &str) -> Again {
-        self.asked_once_more(id, mark, Trail::default(), true).await
+        self.asked_once_more(id, mark, Trail::again(id), true).await
     }
 
-    async fn asked_once_more(&self, id: &str, mark: &str, trail: Trail, is_apart: bool) -> Again {
-        let mut trail = Trail { is_again: true, ..trail };
+    async fn asked_once_more(&self, id: &str, mark: &str, mut trail: Trail, is_apart: bool) -> Again {
         let (mut refused, mut answer) = (None, None);
         let Some(valid) = self.suite.case(id) else {
-            return Again { refused, answer, is_held_back: false, exchanges: Vec::new() };
+            return Again { refused, answer, is_held_back: false, last: None };
         };
         for attempt in ["", "b"] {
             // Its identifiers are its own.
@@ -88,14 +87,13 @@ impl Session {
             let mut accepted = self.accepted.lock().unwrap_or_else(PoisonError::into_inner);
             accepted.insert(id.to_owned(), self.exchanges());
         }
-        as_steps(id, &mut trail.exchanges);
-        Again { refused, answer, is_held_back: trail.is_held_back, exchanges: trail.exchanges }
+        Again { refused, answer, is_held_back: trail.is_held_back, last: trail.exchanges.pop() }
     }
 
     /// Asks a case again under another name: what is wrong with it now, and what it got, in words; nothing
     /// where it could not be judged.
     pub(crate) async fn ask_alone(&self, case: &Case, mark: &str) -> Option<(Vec<Finding>, String)> {
-        let mut trail = Trail { is_again: true, ..Trail::default() };
+        let mut trail = Trail::again(&case.id);
         let own = Case { id: format!("{}/{mark}", case.id), is_plain: false, ..case.clone() };
         let mut verdict = blank(&own);
         let asked = self.attempt(&own, &mut verdict, &mut trail).await;
@@ -160,13 +158,4 @@ impl Session {
 /// A request as the first and only one of a connection.
 pub(super) fn apart(request: &RequestSpec) -> RequestSpec {
     RequestSpec { exact: true, ..request.clone() }
-}
-
-/// Makes exchanges of cases whose ids go on from this one's steps of this case.
-pub(super) fn as_steps(id: &str, exchanges: &mut [Exchange]) {
-    for exchange in exchanges {
-        let mark = exchange.case.get(id.len() + 1..).unwrap_or_default();
-        exchange.step = format!("{mark}/{}", exchange.step);
-        id.clone_into(&mut exchange.case);
-    }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use xs2aspec_record::{Culprit, RefusedForm};
 use xs2aspec_suite::{Case, alternatives::Alternative};
 
-use super::{Session, Stop, Trail, again::as_steps, in_place::is_signed};
+use super::{Session, Stop, Trail, in_place::is_signed};
 use crate::judge::Outcome;
 
 /// So many other forms of a request are asked of a target that was not seen to accept anything. The others
@@ -29,7 +29,7 @@ impl Session {
         if is_signed(&plain.request) && matches!(status, 400 | 401 | 403) {
             for (number, other) in self.other_signers().into_iter().enumerate() {
                 let mark = format!("otherwise/signed-{}", number + 1);
-                let own = Trail { signer: Some(other.signer), is_again: true, ..Trail::default() };
+                let own = Trail { signer: Some(other.signer), ..Trail::again(&plain.id) };
                 let asked = self.asked_otherwise(plain, &mark, plain, (own, trail)).await;
                 if matches!(asked, Ok(Outcome::Accepted)) {
                     return Some(Culprit::Chosen { add: other.add });
@@ -79,7 +79,7 @@ impl Session {
     /// Whether one of them is accepted. What cannot be made for this target, or was not recorded, shows
     /// nothing.
     async fn is_accepted_otherwise(&self, plain: &Case, mark: &str, other: &Case, trail: &mut Trail) -> bool {
-        let own = Trail { is_again: true, ..Trail::default() };
+        let own = Trail::again(&plain.id);
         matches!(self.asked_otherwise(plain, mark, other, (own, trail)).await, Ok(Outcome::Accepted))
     }
 
@@ -99,7 +99,6 @@ impl Session {
         self.offered(other).await?;
         let case = Case { id: format!("{}/{mark}", plain.id), ..other.clone() };
         let asked = self.asked(&case, &mut own).await;
-        as_steps(&plain.id, &mut own.exchanges);
         // That no more may be asked takes nothing from what the plain request got.
         trail.append(Trail { is_held_back: false, signer: None, ..own });
         Ok(asked?.0)

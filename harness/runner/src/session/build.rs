@@ -12,13 +12,14 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use tokio::sync::OnceCell;
-use xs2aspec_record::{CaseEvents, CaseVerdict, Exchange, Journal, LevelRule, TargetProfile};
+use xs2aspec_record::{CaseEvents, CaseVerdict, Exchange, LevelRule, TargetProfile};
 use xs2aspec_suite::{Case, Suite};
 
 use super::{Done, Session, SessionError};
 use crate::{
     certificate_encoding::CertificateEncoding,
     exchange::{Exchanger, InProcess},
+    history::Appender,
     identity::Identity,
     judge::{self, Outcome},
     levels::Levels,
@@ -146,10 +147,11 @@ impl Session {
         Self { signed: is_same.then(|| Arc::clone(requests)), ..self }
     }
 
-    /// Notes what could make a payment before it is sent.
-    #[must_use]
-    pub fn with_journal(self, journal: Journal) -> Self {
-        self.with_live(|live| live.with_journal(journal))
+    /// Tells the history of a run what is sent from now on, if exchanges are shown. A session has one run.
+    pub(crate) fn tell(&self, history: Appender) {
+        if let Some(live) = self.transport.live().filter(|_| self.transport.is_shown()) {
+            live.tell(history);
+        }
     }
 
     /// Goes on with a run that has sent so many requests, with new ids and amounts. The earlier part may have

@@ -36,8 +36,8 @@ use xs2aspec_record::{
 use xs2aspec_suite::{Case, Expectation, Suite};
 
 pub(crate) use self::blank::left_in_doubt;
+pub(crate) use self::outcome::Again;
 pub use self::outcome::NotReady;
-pub(crate) use self::outcome::{Again, Narrowed};
 use self::{
     blank::{blank, differences},
     control::plain_rejected,
@@ -399,8 +399,6 @@ impl Session {
             let again = self.ask_in_between(&plain, &format!("again-after/{}", case.id)).await;
             // What may not be asked now is asked before the verdict is told.
             if let Some(words) = again.refused.filter(|_| !again.is_held_back) {
-                let own = |exchange| Exchange { case: case.id.clone(), ..exchange };
-                trail.exchanges.extend(again.exchanges.into_iter().map(own));
                 let why = "the target accepts nothing any more, so that its refusal says nothing";
                 unconfirm(
                     verdict,

@@ -3,7 +3,7 @@
 use xs2aspec_record::{Culprit, RefusedForm};
 use xs2aspec_suite::Case;
 
-use super::{Session, Trail, again::as_steps, outcome::Narrowed};
+use super::{Session, Trail};
 use crate::{
     judge::Outcome,
     search::{Answer, Answers, is_least, next},
@@ -14,14 +14,14 @@ const MOST: usize = 25;
 
 impl Session {
     /// Asks a refused row once more, then with fewer and fewer of its forms, until none can be left out.
-    pub(crate) async fn narrow(&self, row: &Case) -> Narrowed {
-        let mut trail = Trail { is_again: true, ..Trail::default() };
+    /// Returns what the target minds, or `None` where it accepted the whole row this time.
+    pub(crate) async fn narrow(&self, row: &Case) -> Option<Culprit> {
+        let mut trail = Trail::again(&row.id);
         let mut culprit = self.narrowed(row, &mut trail).await;
         if let Some(Culprit::Unknown { why }) = &mut culprit {
             *why = self.masker.text_with(why, &trail.learned);
         }
-        as_steps(&row.id, &mut trail.exchanges);
-        Narrowed { culprit, exchanges: trail.exchanges }
+        culprit
     }
 
     async fn narrowed(&self, row: &Case, trail: &mut Trail) -> Option<Culprit> {

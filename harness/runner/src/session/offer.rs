@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use xs2aspec_record::Absence;
 use xs2aspec_suite::{Case, Expectation, ProfileSpec, RequestSpec, Signing, definition::Change, template};
 
-use super::{Session, Stop};
+use super::{Session, Stop, Trail};
 use crate::{
     fill::FillError,
     profile::{Offered, Permission},
@@ -215,12 +215,17 @@ impl Session {
                     Change { set: Some("body".to_owned()), to: Some(json!({})), ..Change::default() };
                 request.apply(&emptied).ok()?;
             }
-            let request = self.builder(need, "ask", &[].into()).fill(&request).ok()?;
-            let pass = self.transport.live()?.gate.pass(&request.method, false).ok()?;
-            let status = pass.send(&request).await.answer.ok()?.status;
-            ask.absent
-                .contains(&status)
-                .then(|| format!("{status} to {} {}", request.method, self.masker.text(&request.url)))
+            let plain = self
+                .suite
+                .cases()
+                .iter()
+                .find(|case| case.is_plain && case.request.operation == request.operation)?;
+            let case = Case { id: format!("{}/ask", plain.id), ..plain.clone() };
+            let mut trail = Trail::again(&plain.id);
+            let (answer, _) = self.exchange(&case, need, &request, &[].into(), &mut trail).await.ok()?;
+            let url = trail.exchanges.last().map_or("", |sent| &sent.request.url);
+            let status = answer.status;
+            ask.absent.contains(&status).then(|| format!("{status} to {} {}", request.method, url))
         };
         cell.get_or_init(|| ask).await.clone()
     }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::Value;
-use xs2aspec_record::{Culprit, Exchange, Finding, Verdict};
+use xs2aspec_record::{Exchange, Finding, Verdict};
 use xs2aspec_suite::Substitute;
 
 use crate::{
@@ -54,24 +54,15 @@ pub(crate) struct Again {
     pub(crate) answer: Option<String>,
     /// Whether it was not sent, since no more may be.
     pub(crate) is_held_back: bool,
-    /// What was sent and came back, as steps of the valid request's case.
-    pub(crate) exchanges: Vec<Exchange>,
+    /// Its last request, and what came back.
+    pub(crate) last: Option<Exchange>,
 }
 
 impl Again {
     /// Returns the number of its last request, or `None` if nothing was sent.
     pub(crate) fn number(&self) -> Option<u64> {
-        self.exchanges.last().map(|exchange| exchange.number)
+        self.last.as_ref().map(|exchange| exchange.number)
     }
-}
-
-/// What came of asking smaller requests than a refused row.
-#[derive(Debug)]
-pub(crate) struct Narrowed {
-    /// What the target minds. `None` where it accepted the whole row this time.
-    pub(crate) culprit: Option<Culprit>,
-    /// What was sent and came back, as steps of the row.
-    pub(crate) exchanges: Vec<Exchange>,
 }
 
 /// What is sent in place of the requests of an operation whose plain one is refused.

@@ -119,9 +119,8 @@ impl Session {
         trail: &mut Trail,
     ) -> Vec<Result<(Answer, Examined), Stop>> {
         let names: Vec<String> = names(step).collect();
-        let values = trail.values;
-        let asked = names.iter().map(|name| async move {
-            let mut own = Trail { values, ..Trail::default() };
+        let beside = || Trail { values: trail.values, of: trail.of.clone(), ..Trail::default() };
+        let asked = names.iter().map(|name| (name, beside())).map(async |(name, mut own)| {
             let answered = self.ask_step(case, name, step, kept, &mut own).await;
             (answered, own)
         });

@@ -50,7 +50,7 @@ impl Session {
         let is_late = self.is_not_there_yet(case, &asked);
         let mut waited = Duration::ZERO;
         // What was waited for once already did not come.
-        let pauses = if trail.is_again { &PAUSES[..PAUSES_AGAIN] } else { &PAUSES[..] };
+        let pauses = if trail.of.is_some() { &PAUSES[..PAUSES_AGAIN] } else { &PAUSES[..] };
         for (again, pause) in pauses.iter().enumerate() {
             let step = format!("request/{}", again + 2);
             let may_change = self.transport.may_change() && self.transport.can_ask(&case.id, &step);

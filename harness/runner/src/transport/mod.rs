@@ -1,7 +1,7 @@
 //! The way from a session to the answers that it judges: a target, through layers, or the record of a run.
 //!
 //! A request to a target goes through the rate that its profile allows ([`pace`]), the permission and the
-//! limit ([`gate`]), and the journal; then over HTTP, over a path of its own where the exact bytes matter, or
+//! limit ([`gate`]), and the history; then over HTTP, over a path of its own where the exact bytes matter, or
 //! to a bank in this process ([`crate::exchange`]). What came of it is masked before anybody sees it.
 
 mod cache;
@@ -14,17 +14,17 @@ mod stop;
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
 
-use xs2aspec_record::{Exchange, Journal};
+use xs2aspec_record::{Exchange, Sending};
 
 pub use self::cache::RequestCache;
 pub(crate) use self::{
-    gate::{Gate, Held},
+    gate::{Gate, Held, Pass},
     pace::{Pace, retry_after},
     replay::{Replay, answer},
     stop::{Stop, Trail, Values},
@@ -32,8 +32,12 @@ pub(crate) use self::{
 use crate::{
     exchange::{Answer, Exchanged},
     fill::WireRequest,
+    history::Appender,
     mask::Masker,
 };
+
+/// Why a request was not sent that nobody could prove.
+const NOT_WRITTEN: &str = "what is sent cannot be recorded, so it was not sent";
 
 /// Where answers come from.
 #[derive(Debug)]
@@ -49,8 +53,10 @@ pub(crate) enum Transport {
 pub(crate) struct Live {
     pub(crate) gate: Gate,
     pace: Pace,
-    /// Where it is noted before something is sent that could make something.
-    journal: Option<Journal>,
+    /// The history of the run, where there is one.
+    history: OnceLock<Appender>,
+    /// Held while a request gets its number and is told: numbers are in the order of the history.
+    turn: Mutex<()>,
     /// What was filled before for the same case and step, by sessions of other targets; nothing in a session
     /// of its own, which keeps its exchanges instead.
     cache: Option<Arc<RequestCache>>,
@@ -157,7 +163,8 @@ impl Live {
         Self {
             gate,
             pace,
-            journal: None,
+            history: OnceLock::new(),
+            turn: Mutex::default(),
             cache,
             waits: AtomicBool::new(true),
             began: Instant::now(),
@@ -166,9 +173,9 @@ impl Live {
         }
     }
 
-    /// Notes what could make something before it is sent.
-    pub(crate) fn with_journal(self, journal: Journal) -> Self {
-        Self { journal: Some(journal), ..self }
+    /// Tells this history what is sent from now on, if no other one is told.
+    pub(crate) fn tell(&self, history: Appender) {
+        drop(self.history.set(history));
     }
 
     /// From now on such an answer is asked for again, or taken as it is.
@@ -188,17 +195,7 @@ impl Live {
             let under_way = self.pace.enter().await;
             let sent = self.pace.wait(asked.operation).await;
             let request = (asked.make)()?;
-            let pass = self.gate.pass(&request.method, trail.is_confirming).map_err(|held| {
-                trail.is_held_back |= held == Held::UsedUp;
-                Stop::held(held)
-            })?;
-            if let Some(journal) =
-                self.journal.as_ref().filter(|_| request.method != "GET" && !trail.is_again)
-            {
-                journal.note(asked.case, asked.step).map_err(|error| {
-                    Stop::error(format!("what is sent cannot be noted, so it was not sent: {error}"))
-                })?;
-            }
+            let pass = self.pass(&request, asked, trail).await?;
             let (number, at) = (pass.number, micros(self.began.elapsed()));
             let Exchanged { answer, seen, took } = pass.send(&request).await;
             let is_final = answer.as_ref().is_ok_and(|answer| (asked.is_final)(answer));
@@ -214,10 +211,11 @@ impl Live {
                     asked.masker.learn(&request, answer, &mut trail.learned);
                 }
                 let learned = &trail.learned;
-                trail.exchanges.push(Exchange {
+                let (case, step) = trail.recorded_as(asked.case, asked.step);
+                let exchange = Exchange {
                     number,
-                    case: asked.case.to_owned(),
-                    step: asked.step.to_owned(),
+                    case,
+                    step,
                     operation: Some(asked.operation.to_owned()),
                     attempt,
                     request: asked.masker.request(&request),
@@ -225,7 +223,11 @@ impl Live {
                     failure: answer.as_ref().err().map(|error| asked.masker.text(&error.to_string())),
                     at,
                     micros: micros(took),
-                });
+                };
+                if let Some(history) = self.history.get() {
+                    history.exchange(exchange.clone());
+                }
+                trail.exchanges.push(exchange);
             }
             if is_final || !self.pace.again(&request.method, &answer, attempt, sent).await {
                 break answer;
@@ -234,6 +236,31 @@ impl Live {
         };
         trail.failure = answer.as_ref().err().cloned();
         answer.map_err(|error| Stop::error(error.to_string()))
+    }
+}
+
+impl Live {
+    /// Gives leave to send a request, once the history has it.
+    async fn pass(
+        &self,
+        request: &WireRequest,
+        asked: &Asked<'_>,
+        trail: &mut Trail,
+    ) -> Result<Pass<'_>, Stop> {
+        let (pass, written) = {
+            let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+            let pass = self.gate.pass(&request.method, trail.is_confirming).map_err(|held| {
+                trail.is_held_back |= held == Held::UsedUp;
+                Stop::held(held)
+            })?;
+            let (case, step) = trail.recorded_as(asked.case, asked.step);
+            let sending = Sending { number: pass.number, case, step, method: request.method.clone() };
+            (pass, self.history.get().map(|history| history.sending(sending)))
+        };
+        if let Some(written) = written {
+            written.await.map_err(|_| Stop::error(NOT_WRITTEN.to_owned()))?;
+        }
+        Ok(pass)
     }
 }
 

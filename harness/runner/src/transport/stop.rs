@@ -42,13 +42,28 @@ pub(crate) struct Trail {
     pub(crate) failure: Option<ExchangeError>,
     /// Whether a request was held back by the limit of exchanges.
     pub(crate) is_held_back: bool,
-    /// Whether a valid request is only asked again. What it could make is no case's, and is not noted.
-    pub(crate) is_again: bool,
+    /// The case whose steps its requests are, where they are made as those of a case with a longer id: what
+    /// is asked again has identifiers of its own.
+    pub(crate) of: Option<String>,
     /// Whether verdicts rest on its answer, so that it may take what others have to leave.
     pub(crate) is_confirming: bool,
 }
 
 impl Trail {
+    /// The way of requests that are asked again as steps of this case.
+    pub(crate) fn again(case: &str) -> Self {
+        Self { of: Some(case.to_owned()), ..Self::default() }
+    }
+
+    /// Returns the case and the step as which the request of such a case is recorded.
+    pub(crate) fn recorded_as(&self, case: &str, step: &str) -> (String, String) {
+        let of = self.of.as_deref().and_then(|of| Some((of, case.strip_prefix(of)?.strip_prefix('/')?)));
+        match of {
+            Some((of, mark)) => (of.to_owned(), format!("{mark}/{step}")),
+            None => (case.to_owned(), step.to_owned()),
+        }
+    }
+
     /// Adds what is left of a request that was sent beside others.
     pub(crate) fn append(&mut self, other: Self) {
         let Self { exchanges, learned, failure, is_held_back, passing, judged_with, .. } = other;

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, io::BufRead};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use chrono::{DateTime, TimeDelta, Utc};
-use xs2aspec_record::{Body, Event, Exchange, Header, RecordReader, TargetProfile};
+use xs2aspec_record::{Body, Event, Exchange, Header, TargetProfile};
 
 use super::{InputError, Masked, Piece};
 use crate::traffic::{Payload, Received, Sent, Traffic};
@@ -12,7 +12,7 @@ use crate::traffic::{Payload, Received, Sent, Traffic};
 /// Reads a record.
 pub fn read(name: &str, file: impl BufRead, take: &mut dyn FnMut(Piece) -> bool) -> Result<(), InputError> {
     let (mut now, mut is_of_a_run) = (DateTime::<Utc>::UNIX_EPOCH, true);
-    for event in RecordReader::new(file).events() {
+    for event in xs2aspec_record::events(file) {
         let event = event.map_err(|error| InputError::Form(name.to_owned(), error.to_string()))?;
         let goes_on = match event {
             Event::RunStarted(start) => {

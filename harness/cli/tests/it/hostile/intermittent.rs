@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use xs2aspec_record::Verdict;
+use xs2aspec_record::{Exchange, Verdict};
 
 use super::{EXACT, PATIENT, PLAIN, against, bounded, run, server::Server};
 
@@ -48,8 +48,8 @@ fn a_gateway_that_fails_for_good_is_a_server_that_fails() {
         let ran = against(move |_, stream| write!(stream, "HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n"));
         bounded(&ran);
         assert_eq!((ran.verdict(PLAIN), ran.code), (Verdict::Fail, Some(1)), "{}", ran.said);
-        let sent = ran.exchanges.iter().filter(|one| one.case == PLAIN).count();
-        assert_eq!(sent, 3, "it is sent again before it counts");
+        let is_own = |one: &&Exchange| one.case == PLAIN && one.step.starts_with("request");
+        assert_eq!(ran.exchanges.iter().filter(is_own).count(), 3, "it is sent again before it counts");
     }
 }
 

@@ -127,10 +127,12 @@ impl Scene {
     /// A run that was killed while it sent a payment.
     fn kill(&self, record: &str) {
         fs::create_dir(self.at("killed")).unwrap();
-        let lines: Vec<&str> = record.lines().collect();
-        fs::write(self.at("killed/record.jsonl"), lines[..lines.len() - 1].join("\n") + "\n").unwrap();
-        let noted = "{\"case\":\"ncbct.path/plain\",\"step\":\"request\"}\n";
-        fs::write(self.at("killed/sending.jsonl"), noted).unwrap();
+        let mut lines: Vec<&str> = record.lines().collect();
+        lines.pop();
+        lines.push(
+            r#"{"event":"sending","number":9000,"case":"ncbct.path/plain","step":"request","method":"POST"}"#,
+        );
+        fs::write(self.at("killed/record.jsonl"), lines.join("\n") + "\n").unwrap();
     }
 
     /// A record in which failures were turned into passes, and the counts mended.

@@ -72,7 +72,7 @@ fn a_second_command_in_the_folder_of_a_run_fails_and_changes_nothing() {
     drop(own);
     let (code, said) = line(&folder, &writers("run")[5]);
     assert_eq!(code, Some(1), "the client signed nothing: {said}");
-    assert!(!bytes(&folder, "run").keys().any(|path| path.ends_with("sending.jsonl")));
+    assert!(!bytes(&folder, "run").keys().any(|path| path.ends_with("run.lock")));
 }
 
 #[test]
@@ -98,8 +98,13 @@ fn what_a_command_records_stays_whatever_others_begin_beside_it() {
 fn a_folder_of_a_command_that_was_killed_is_free() {
     let folder = scene();
     let own = RunFolder::begin(&folder.path().join("killed"), NOTHING, Doubt::Fail).unwrap();
-    own.journal().note("ncbct.path/plain", "request").unwrap();
+    let record = fs::read_to_string(folder.path().join("run/record.jsonl")).unwrap();
+    let sent =
+        r#"{"event":"sending","number":9000,"case":"ncbct.path/plain","step":"request","method":"POST"}"#;
+    let first = record.lines().next().unwrap();
+    fs::write(folder.path().join("killed/record.jsonl"), format!("{first}\n{sent}\n")).unwrap();
     drop(own);
+    fs::write(folder.path().join("killed/run.lock"), "").unwrap();
     for (writer, expected) in [
         ("judge traffic.http --out killed", 2),
         ("run --quiet --only ncbct.path --out killed", 2),
@@ -122,12 +127,11 @@ fn no_name_in_the_folder_of_a_run_leads_to_something_else() {
     for (out, name, file, is_hard) in [
         ("a", "record.jsonl", "key.pem", false),
         ("b", "record.jsonl", "key.pem", true),
-        ("c", "record.jsonl.part", "key.pem", false),
-        ("d", "sending.jsonl", "key.pem", false),
-        ("e", "sending.jsonl", "key.pem", true),
+        ("d", "run.lock", "key.pem", false),
+        ("e", "run.lock", "key.pem", true),
         ("f", "report.html", "key.pem", false),
         ("g", "record.jsonl", "notes", false),
-        ("h", "sending.jsonl", "notes", false),
+        ("h", "run.lock", "notes", false),
     ] {
         fs::create_dir(path(out)).unwrap();
         let own = path(out).join(name);

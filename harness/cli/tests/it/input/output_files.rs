@@ -4,14 +4,14 @@ use std::{
     fs,
     os::unix::fs::symlink,
     path::Path,
-    process::Stdio,
+    process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
 use tempfile::TempDir;
 
 use super::text;
-use crate::support::{ANY_BANK, KEY, command, execute, printed, recorded};
+use crate::support::{ANY_BANK, KEY, MASK_KEY, command, execute, printed, recorded};
 
 const ONLY: [&str; 4] = ["--only", "periodic.execution-rule.listed", "--only", "ncbct.path"];
 
@@ -40,11 +40,11 @@ fn a_disk_that_is_full_loses_no_result() {
         let (code, said) = run(&out, &[]);
         assert_eq!(code, Some(2), "{file}: {said}");
         assert!(said.contains("cannot be written: No space left on device"), "{file}: {said}");
-        // What the run came to is said all the same; one whose record is lost ends at once.
-        assert!(said.contains("exchanges, ") || said.contains("exchange, "), "{file}: {said}");
+        // A run without a record sends nothing.
         if file == "record.jsonl" {
             continue;
         }
+        assert!(said.contains("exchanges, ") || said.contains("exchange, "), "{file}: {said}");
         // Everything else is there.
         assert!(said.contains("the run itself came to exit 0; its other files are in "), "{file}: {said}");
         for other in files.iter().filter(|other| **other != file) {
@@ -52,6 +52,32 @@ fn a_disk_that_is_full_loses_no_result() {
         }
         assert_eq!(fs::read_dir(&out).unwrap().count(), files.len(), "{file}");
     }
+    // A record that cannot grow any more, as on a full disk: what came back is in it, and the run goes on.
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let limited = |blocks: u32| {
+        let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+        let line =
+            ["run", "--quiet", "--seed", "1", "--only", "ncbct", "--mask-key", MASK_KEY, "--out", text(&out)];
+        let output = Command::new("sh")
+            .args(["-c", &script, env!("CARGO_BIN_EXE_xs2aspec")])
+            .args(line)
+            .output()
+            .unwrap();
+        (output.status.code(), printed(&output))
+    };
+    let (code, said) = limited(2_000);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("record.jsonl: cannot be written: File too large"), "{said}");
+    let (verdicts, exchanges) = recorded(&out, &said);
+    assert!(
+        verdicts.len() > 5 && exchanges.len() >= verdicts.len(),
+        "{} {}",
+        verdicts.len(),
+        exchanges.len()
+    );
+    let output = execute(&["run", "--quiet", "--mask-key", MASK_KEY, "--resume", text(&out)]);
+    assert_eq!(output.status.code(), Some(0), "{}", printed(&output));
     // Of several files that cannot be written each is named.
     let folder = TempDir::new().unwrap();
     symlink("/dev/full", folder.path().join("ctrf.json")).unwrap();
@@ -99,11 +125,10 @@ fn precious() -> TempDir {
     }
     let record = fs::read_to_string(path("doubt/record.jsonl")).unwrap();
     let lines = record.split_inclusive('\n').filter(|line| {
-        !line.starts_with("{\"event\":\"run-finished\"") && !line.contains("\"case\":\"ncbct.path/plain\"")
+        let is_verdict = line.starts_with("{\"event\":\"verdict\",\"case\":\"ncbct.path/plain\"");
+        !(is_verdict || line.starts_with("{\"event\":\"run-finished\""))
     });
     fs::write(path("doubt/record.jsonl"), lines.collect::<String>()).unwrap();
-    let sending = "{\"case\":\"ncbct.path/plain\",\"step\":\"request\"}\n";
-    fs::write(path("doubt/sending.jsonl"), sending).unwrap();
     fs::create_dir(path("real")).unwrap();
     for name in ["key.pem", "other.pem", "real/tpp.key.pem"] {
         fs::write(path(name), KEY).unwrap();
@@ -196,7 +221,8 @@ fn nothing_is_written_over_that_cannot_be_made_again() {
         let (code, said) = line(folder.path(), command);
         assert_eq!(code, Some(exit), "{command}: {said}");
     }
-    assert!(!folder.path().join("doubt/sending.jsonl").exists());
+    let (code, said) = line(folder.path(), "run --quiet --seed 1 --only ncbct.path --out doubt");
+    assert_eq!(code, Some(0), "nothing is in doubt any more: {said}");
 }
 
 /// What an earlier hunt kept stays, and what a later one finds stands beside it.
@@ -307,9 +333,9 @@ fn a_folder_belongs_to_the_run_that_writes_into_it() {
     let out = folder.path().join("out");
     let arguments = ["run", "--quiet", "--seed", "1", "--jobs", "1", "--out", text(&out)];
     let mut first = command().args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let journal = out.join("sending.jsonl");
+    let lock = out.join("run.lock");
     let begun = Instant::now();
-    while !journal.exists() {
+    while !lock.exists() {
         assert!(begun.elapsed() < Duration::from_secs(30), "the first run does not begin");
         std::thread::sleep(Duration::from_millis(5));
     }

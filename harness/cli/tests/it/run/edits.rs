@@ -430,8 +430,8 @@ impl Readers {
     }
 
     async fn read(&self, text: &str) -> Read {
-        let open = || RecordReader::new(text.as_bytes());
-        let summary = stream::summary(&mut open()).map(|summary| summary.exit());
+        let open = || RecordReader::new(std::io::Cursor::new(text.as_bytes()));
+        let summary = stream::summary(open()).map(|summary| summary.exit());
         let refused = summary.as_ref().err().map(ToString::to_string);
         let report = summary.ok();
         // What does not conform for `report` does not for `verify`, which prints the same.
@@ -475,7 +475,7 @@ impl Readers {
 /// What the record of a shard comes to when it is merged alone.
 fn merged(text: &str) -> Option<Exit> {
     let mut events = Vec::new();
-    let shard = [|| Ok(RecordReader::new(text.as_bytes()))];
+    let shard = [|| Ok(RecordReader::new(std::io::Cursor::new(text.as_bytes())))];
     merge::merge(&shard, |event| {
         events.push(event);
         Ok(())
@@ -514,7 +514,7 @@ async fn a_thousand_edits_of_a_failing_record_never_conform() {
         // As an editor leaves it.
         let careless = record.written(&events);
         let is_cut = !events.last().is_some_and(|event| is(event, "run-finished"));
-        let summary = stream::summary(&mut RecordReader::new(careless.as_bytes()));
+        let summary = stream::summary(RecordReader::new(std::io::Cursor::new(careless.as_bytes())));
         let exit = summary.map(|summary| summary.exit());
         assert!(exit.is_err() || is_cut, "no reader takes it for a record: {}", what(&careless));
         assert!(!matches!(exit, Ok(Exit::Conforms)), "{}", what(&careless));

@@ -3,7 +3,6 @@
 
 use std::{
     collections::BTreeSet,
-    io::BufReader,
     path::Path,
     process::Output,
     time::{Duration, Instant},
@@ -11,7 +10,7 @@ use std::{
 
 use tempfile::TempDir;
 use wiremock::ResponseTemplate;
-use xs2aspec_record::{CaseVerdict, Event, Verdict};
+use xs2aspec_record::{CaseVerdict, Entry, RecordReader, Verdict};
 use xs2aspec_reference::Config;
 use xs2aspec_suite::{Suite, Tree};
 
@@ -22,15 +21,12 @@ fn xs2aspec(arguments: &[&str], out: &Path) -> Output {
 }
 
 fn verdicts(out: &Path) -> Vec<CaseVerdict> {
-    let record = std::fs::File::open(out.join("record.jsonl")).unwrap();
-    let events = xs2aspec_record::read(BufReader::new(record)).unwrap();
-    events
-        .into_iter()
-        .filter_map(|event| match event {
-            Event::Verdict(verdict) => Some(verdict),
-            _ => None,
-        })
-        .collect()
+    let record = RecordReader::open(&out.join("record.jsonl")).unwrap();
+    let verdict = |entry| match entry {
+        Entry::Case(case) => case.verdict,
+        Entry::Run(_) => None,
+    };
+    record.filter_map(|entry| verdict(entry.unwrap())).collect()
 }
 
 /// Runs the whole suite against a server that gives the same answer to everything.

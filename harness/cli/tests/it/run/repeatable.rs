@@ -8,12 +8,12 @@ use tempfile::TempDir;
 use xs2aspec_record::Verdict;
 use xs2aspec_reference::{Bank, Clock, Config};
 
-use crate::support::{MASK_KEY, REFERENCE, chained, command, execute, numbered_in_order, printed, recorded};
+use crate::support::{MASK_KEY, REFERENCE, chained, command, execute, is_again, printed, recorded};
 
 const NOW: &str = "2030-01-31T12:00:00Z";
 
 /// The members of a record that say how long something took, and when.
-const TIMING: [&str; 3] = ["at", "micros", "asked_again"];
+const TIMING: [&str; 2] = ["at", "micros"];
 
 fn xs2aspec(arguments: &[&str]) -> Vec<u8> {
     let output = execute(arguments);
@@ -24,8 +24,8 @@ fn xs2aspec(arguments: &[&str]) -> Vec<u8> {
 /// Takes the times out of a record, and the order of time with them.
 fn without_times(folder: &Path) -> String {
     let record = fs::read_to_string(folder.join("record.jsonl")).unwrap();
-    let mut events: Vec<Value> = record.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    numbered_in_order(&mut events);
+    let events = record.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let events = by_case(events);
     let mut text = String::new();
     let mut times = 0;
     for mut event in events {
@@ -35,15 +35,53 @@ fn without_times(folder: &Path) -> String {
                 *value = 0.into();
             }
         }
-        // These follow from the lines with the times.
+        // These follow from the lines with the times, and from how often plain requests were asked again.
         for name in ["chain", "times"] {
             event.as_object_mut().unwrap().remove(name);
+        }
+        if let Some(exchanges) = event.get_mut("exchanges") {
+            *exchanges = 0.into();
         }
         text.push_str(&event.to_string());
         text.push('\n');
     }
     assert!(times > 500, "{times} times in the record");
     chained(&text)
+}
+
+/// The events of a record, case by case, with new numbers in this order: what came first is another thing in
+/// each run, and so is how often plain requests are asked in between.
+fn by_case(events: Vec<Value>) -> Vec<Value> {
+    let is_in_between =
+        |event: &Value| event["event"] == "sending" || event["step"].as_str().is_some_and(is_again);
+    let rank = |event: &Value| match event["event"].as_str().unwrap() {
+        "exchange" | "verdict" => 1,
+        "order-of-time" | "answer-checks" | "changes" | "run-finished" => 2,
+        _ => 0,
+    };
+    let mut events: Vec<Value> = events.into_iter().filter(|event| !is_in_between(event)).collect();
+    let case = |event: &Value| event["case"].as_str().map(str::to_owned);
+    events.sort_by_key(|event| {
+        let is_verdict = event["event"] == "verdict";
+        (rank(event), case(event), is_verdict, event["number"].as_u64())
+    });
+    for check in events.iter_mut().filter_map(|event| event.get_mut("checks")?.as_array_mut()).flatten() {
+        for name in ["answers", "exercised"] {
+            check[name] = u64::from(check[name].as_u64() > Some(0)).into();
+        }
+    }
+    let mut numbers = BTreeMap::new();
+    for event in events.iter_mut().filter(|event| event["event"] == "exchange") {
+        let new = numbers.len() as u64 + 1;
+        numbers.insert(event["number"].as_u64().unwrap(), new);
+        event["number"] = new.into();
+    }
+    for event in events.iter_mut().filter(|event| event["event"] == "verdict") {
+        if let Some(old) = event["exchange"].as_u64() {
+            event["exchange"] = numbers[&old].into();
+        }
+    }
+    events
 }
 
 /// A bank at this address, or at one that is free; the address, and the profile in a file of the folder.

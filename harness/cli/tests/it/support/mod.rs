@@ -5,7 +5,6 @@ pub(crate) mod network;
 pub(crate) mod stub;
 
 use std::{
-    collections::HashMap,
     fs::{self, File},
     io::BufReader,
     path::Path,
@@ -64,21 +63,10 @@ pub(crate) fn recorded(out: &Path, said: &str) -> (Vec<CaseVerdict>, Vec<Exchang
     (verdicts, exchanges)
 }
 
-/// Numbers the exchanges of a record in its own order, and names each by its new number: which requests came
-/// first is another thing in each run.
-pub(crate) fn numbered_in_order(events: &mut [Value]) {
-    let mut numbers = HashMap::new();
-    for event in events.iter_mut().filter(|event| event["event"] == "exchange") {
-        let new = numbers.len() as u64 + 1;
-        let old = event["number"].as_u64().unwrap();
-        assert!(numbers.insert(old, new).is_none(), "two requests have the number {old}");
-        event["number"] = new.into();
-    }
-    for event in events.iter_mut().filter(|event| event["event"] == "verdict") {
-        if let Some(old) = event["exchange"].as_u64() {
-            event["exchange"] = numbers[&old].into();
-        }
-    }
+/// Returns true if a step asks once more what was asked before: in between, or at the end of a run. What is
+/// asked so depends on what ended first.
+pub(crate) fn is_again(step: &str) -> bool {
+    ["again-", "alone-", "earlier-", "longest-"].iter().any(|mark| step.starts_with(mark))
 }
 
 /// The same record with a hash chain that holds, as somebody leaves it who edits more than the lines.

@@ -1,0 +1,205 @@
+//! The lines of a record, one after the other, each checked against those before it.
+
+use std::io::BufRead;
+
+use crate::{
+    chain::HashChain,
+    event::{Event, RunStarted},
+    lines::{NextLine, read_line},
+    read_error::ReadError,
+};
+
+/// The beginning of the one line that may follow the end of a run.
+const RESUMED: &[u8] = b"{\"event\":\"resumed\"";
+
+/// Reads lines, checks where the run begins and ends, and the hash chain. A last line without its line end is
+/// the mark of a killed run and is left out.
+#[derive(Debug)]
+pub(crate) struct Lines<R> {
+    input: R,
+    line: Vec<u8>,
+    /// Lines so far.
+    number: usize,
+    format: u32,
+    chain: HashChain,
+    is_finished: bool,
+    is_over: bool,
+}
+
+/// The meaning of a line for the record as a whole.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Mark<'a> {
+    /// The beginning, in this format.
+    Started(u32),
+    /// The run goes on, also after its end.
+    Resumed,
+    /// The end, with its link of the hash chain.
+    Finished(Option<&'a str>),
+    /// Anything in between.
+    Other,
+}
+
+/// A line as far as it was parsed.
+pub(crate) trait Marked: Sized {
+    /// Parses a line.
+    fn parse(line: &[u8]) -> serde_json::Result<Self>;
+
+    /// Returns the meaning of the line for the record.
+    fn mark(&self) -> Mark<'_>;
+}
+
+impl Marked for Event {
+    /// The most frequent events are parsed as what they begin with: a tag that may stand anywhere costs a
+    /// copy of everything before it.
+    fn parse(line: &[u8]) -> serde_json::Result<Self> {
+        if line.starts_with(b"{\"event\":\"exchange\",") {
+            serde_json::from_slice(line).map(Self::Exchange)
+        } else if line.starts_with(b"{\"event\":\"verdict\",") {
+            serde_json::from_slice(line).map(Self::Verdict)
+        } else {
+            serde_json::from_slice(line)
+        }
+    }
+
+    fn mark(&self) -> Mark<'_> {
+        match self {
+            Self::RunStarted(start) => Mark::Started(start.format),
+            Self::Resumed(_) => Mark::Resumed,
+            Self::RunFinished(finished) => Mark::Finished(finished.chain.as_deref()),
+            _ => Mark::Other,
+        }
+    }
+}
+
+impl<R: BufRead> Lines<R> {
+    pub(crate) fn new(input: R) -> Self {
+        Self {
+            input,
+            line: Vec::new(),
+            number: 0,
+            format: 0,
+            chain: HashChain::default(),
+            is_finished: false,
+            is_over: false,
+        }
+    }
+
+    /// Returns the number of the last line, from 1.
+    pub(crate) fn number(&self) -> usize {
+        self.number
+    }
+
+    /// Returns the length of the last line in bytes, its end included.
+    pub(crate) fn length(&self) -> usize {
+        self.line.len()
+    }
+
+    /// Reads the next line.
+    pub(crate) fn next<T: Marked>(&mut self) -> Result<Option<T>, ReadError> {
+        if self.is_over {
+            return Ok(None);
+        }
+        let read = read_line(&mut self.input, &mut self.line)?;
+        if read == NextLine::End {
+            self.is_over = true;
+            return if self.number == 0 { Err(ReadError::NoStart) } else { Ok(None) };
+        }
+        self.number += 1;
+        let line = self.number;
+        if read == NextLine::TooLong {
+            return Err(self.unless_finished(ReadError::Long { line }));
+        }
+        let parsed = match T::parse(&self.line) {
+            Ok(parsed) => parsed,
+            Err(_) if self.is_cut() => {
+                self.is_over = true;
+                return if line == 1 { Err(ReadError::NoStart) } else { Ok(None) };
+            }
+            Err(source) => return Err(self.unless_finished(ReadError::Line { line, source })),
+        };
+        self.check(&parsed.mark())?;
+        self.chain.add(&self.line);
+        Ok(Some(parsed))
+    }
+
+    /// Returns true if the run was killed while it wrote this line.
+    fn is_cut(&self) -> bool {
+        !self.line.ends_with(b"\n") && (!self.is_finished || self.line.starts_with(RESUMED))
+    }
+
+    /// Checks this line, before the chain has it.
+    fn check(&mut self, mark: &Mark<'_>) -> Result<(), ReadError> {
+        let line = self.number;
+        match mark {
+            Mark::Started(format) if line == 1 => {
+                self.format = *format;
+                if !(RunStarted::OLDEST..=RunStarted::FORMAT).contains(format) {
+                    return Err(ReadError::Format { found: *format });
+                }
+            }
+            _ if line == 1 => return Err(ReadError::NoStart),
+            Mark::Resumed => self.is_finished = false,
+            _ if self.is_finished => return Err(ReadError::AfterEnd { line }),
+            Mark::Started(_) => return Err(ReadError::StartedTwice { line }),
+            Mark::Finished(chain) => {
+                self.is_finished = true;
+                return self.check_chain(*chain);
+            }
+            Mark::Other => {}
+        }
+        Ok(())
+    }
+
+    /// Checks the hash chain, where the run ends.
+    fn check_chain(&self, chain: Option<&str>) -> Result<(), ReadError> {
+        let (line, format) = (self.number, self.format);
+        let holds = match chain {
+            None if format < RunStarted::CHAINED => true,
+            None => return Err(ReadError::NoChain { line, format }),
+            Some(_) if format >= RunStarted::SEALED => self.chain.is_sealed(&self.line),
+            Some(chain) => chain == self.chain.link(),
+        };
+        if holds { Ok(()) } else { Err(ReadError::Chain { line }) }
+    }
+
+    fn unless_finished(&self, error: ReadError) -> ReadError {
+        if self.is_finished { ReadError::AfterEnd { line: self.number } } else { error }
+    }
+}
+
+/// The events of a record in the order of time.
+#[derive(Debug)]
+pub(crate) struct Events<R>(Lines<R>);
+
+impl<R: BufRead> Events<R> {
+    pub(crate) fn new(input: R) -> Self {
+        Self(Lines::new(input))
+    }
+
+    fn event(&mut self) -> Result<Option<Event>, ReadError> {
+        let event = self.0.next::<Event>()?;
+        event.map(|event| sound(event, self.0.number())).transpose()
+    }
+}
+
+/// Ends after the first error.
+impl<R: BufRead> Iterator for Events<R> {
+    type Item = Result<Event, ReadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let event = self.event();
+        self.0.is_over |= event.is_err();
+        event.transpose()
+    }
+}
+
+/// Returns an event that does not contradict itself, of this line.
+pub(crate) fn sound(event: Event, line: usize) -> Result<Event, ReadError> {
+    match &event {
+        Event::Verdict(verdict) => match verdict.contradiction() {
+            Some(what) => Err(ReadError::Contradiction { line, what }),
+            None => Ok(event),
+        },
+        _ => Ok(event),
+    }
+}

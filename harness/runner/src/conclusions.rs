@@ -1,0 +1,120 @@
+//! The verdicts of a run as they are concluded, one case after the other: waivers are applied, and a row of
+//! lawful forms that the target rejects waits until it is known which of the forms it minds.
+
+use std::collections::BTreeMap;
+
+use tokio::sync::Notify;
+use xs2aspec_record::{AskedAlone, CaseEvents, CaseVerdict, Event, Exchange, Role, Verdict};
+use xs2aspec_suite::Case;
+
+use crate::{culprits::Culprits, history::History, session::Session, timeline::Timeline, waived::Waivers};
+
+/// Concludes the cases of a run.
+pub(crate) struct Conclusions<'a> {
+    session: &'a Session,
+    /// All cases of the run, by id.
+    order: &'a [(&'a Case, Role)],
+    culprits: Culprits<'a>,
+    waivers: Waivers,
+    timeline: Timeline,
+    /// Rejected rows, by their positions.
+    rows: BTreeMap<usize, CaseVerdict>,
+}
+
+impl<'a> Conclusions<'a> {
+    pub(crate) fn new(session: &'a Session, order: &'a [(&'a Case, Role)], waivers: Waivers) -> Self {
+        Self {
+            session,
+            order,
+            culprits: Culprits::new(session),
+            waivers,
+            timeline: Timeline::default(),
+            rows: BTreeMap::new(),
+        }
+    }
+
+    /// Returns the waivers, and how far they were met.
+    pub(crate) fn waivers(&self) -> &Waivers {
+        &self.waivers
+    }
+
+    /// Takes a verdict of an earlier part of the run that stays. Returns it as it is now: a waiver may have
+    /// expired since.
+    pub(crate) fn keep(&mut self, mut verdict: CaseVerdict) -> CaseVerdict {
+        if verdict.verdict == Verdict::Waived {
+            verdict.verdict = verdict.unwaived();
+            (verdict.reason, verdict.waived_with) = (None, None);
+        }
+        self.waivers.apply(self.session, &mut verdict);
+        self.culprits.keep(&verdict);
+        verdict
+    }
+
+    /// Concludes a case. Returns true if that is a violation of which all is known.
+    pub(crate) fn land(
+        &mut self,
+        verdict: CaseVerdict,
+        exchanges: Vec<Exchange>,
+        history: &mut History<'_>,
+    ) -> bool {
+        let Ok(at) = self.order.binary_search_by(|(case, _)| case.id.cmp(&verdict.case)) else {
+            return false;
+        };
+        self.timeline.add(at, &verdict, &exchanges);
+        let events = CaseEvents { case: verdict.case.clone(), exchanges, verdict: Some(verdict) };
+        let is_row = self.culprits.is_refused_row(self.order[at].0, &events);
+        let Some(verdict) = events.verdict else { return false };
+        if is_row {
+            self.rows.insert(at, verdict);
+            return false;
+        }
+        let is_violation = self.is_violation(&verdict, history);
+        self.conclude(verdict, history);
+        is_violation
+    }
+
+    fn conclude(&mut self, mut verdict: CaseVerdict, history: &mut History<'_>) {
+        self.waivers.apply(self.session, &mut verdict);
+        history.append(&Event::Verdict(verdict));
+    }
+
+    /// Returns true if a verdict makes the run one that does not conform.
+    fn is_violation(&self, verdict: &CaseVerdict, history: &History<'_>) -> bool {
+        let is_red = match verdict.verdict {
+            Verdict::Fail => verdict.role == Role::Selected || verdict.is_broken_control(),
+            Verdict::Warn => verdict.role == Role::Selected && history.tally.totals().denies_warnings(),
+            _ => false,
+        };
+        is_red && !self.waivers.are_of(self.session.suite(), verdict)
+    }
+
+    /// Concludes the rows that wait, in the order of their ids: the run asks the same for each of them,
+    /// however many cases were in flight. Asks nothing more once it is interrupted. Returns true if it is.
+    pub(crate) async fn narrow(
+        &mut self,
+        history: &mut History<'_>,
+        interrupt: &Notify,
+        mut is_interrupted: bool,
+    ) -> bool {
+        while let Some((at, mut verdict)) = self.rows.pop_first() {
+            let row = self.order[at].0;
+            if !is_interrupted && !self.culprits.is_known(&mut verdict) {
+                tokio::select! {
+                    narrowed = history.beside(self.session.narrow(row)) => {
+                        self.culprits.take(&mut verdict, narrowed);
+                    }
+                    () = interrupt.notified() => is_interrupted = true,
+                }
+            }
+            self.conclude(verdict, history);
+        }
+        is_interrupted
+    }
+
+    /// Asks again what was wrong, when nothing else is under way.
+    pub(crate) fn ask_alone(&self) -> impl Future<Output = Vec<AskedAlone>> {
+        let (session, timeline) = (self.session, &self.timeline);
+        let order: Vec<&Case> = self.order.iter().map(|(case, _)| *case).collect();
+        async move { timeline.ask(session, &order).await }
+    }
+}
