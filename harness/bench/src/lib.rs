@@ -5,14 +5,14 @@ use std::{hint::black_box, io};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use ring::signature::{RSA_PKCS1_2048_8192_SHA256, UnparsedPublicKey};
-use xs2aspec_record::{Event, RecordWriter};
-use xs2aspec_report::{Run, format::Report};
-use xs2aspec_runner::{
-    exchange::Answer,
+use xs2aspec_judge::{
     judge,
     levels::Levels,
     profile::{TEST_CERTIFICATE, TEST_KEY},
 };
+use xs2aspec_record::{Event, RecordWriter};
+use xs2aspec_report::{Run, format::Report};
+use xs2aspec_runner::exchange::Answer;
 use xs2aspec_signing::Signer;
 use xs2aspec_suite::{AnswerRules, Suite, Tree};
 

@@ -8,7 +8,7 @@ use std::{
 
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
-use xs2aspec_runner::{
+use xs2aspec_judge::{
     Profile,
     profile::{TEST_CERTIFICATE, TEST_KEY},
 };

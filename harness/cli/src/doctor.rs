@@ -4,12 +4,12 @@
 use std::{collections::BTreeMap, fmt::Write as _, path::Path, sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
-use xs2aspec_record::{Body, Exchange, Exit, Verdict};
-use xs2aspec_runner::{
-    Done, Identity, Session,
+use xs2aspec_judge::{
+    Done, Identity,
     doctor::{Validity, clock_hint, clock_skew, failure_hint, refusal_hint},
     profile::{AuthorizedProfile, Permission},
 };
+use xs2aspec_record::{Body, Exchange, Exit, Verdict};
 use xs2aspec_signing::Certificate;
 use xs2aspec_suite::{Case, Suite};
 
@@ -38,7 +38,8 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     let certificate = Certificate::from_pem(&profile.certificate).map_err(Failure::input)?;
     let now = Utc::now();
     let identity = Identity::random(crate::random_seed());
-    let session = Session::new(Arc::clone(&suite), profile, identity, now).map_err(Failure::input)?;
+    let session =
+        xs2aspec_runner::session(Arc::clone(&suite), profile, identity, now).map_err(Failure::input)?;
     say!("key        {}", key(&certificate, now));
     let reached = target::connect(session.profile()).await.map_err(|why| {
         let key = if session.profile().proxy.is_some() { "proxy" } else { "base-url" };

@@ -2,8 +2,8 @@
 
 use std::{path::Path, sync::Arc};
 
+use xs2aspec_judge::{Identity, Levels, Profile, Session, fill::WireRequest};
 use xs2aspec_record::{ClauseLevel, Exit, Header};
-use xs2aspec_runner::{Identity, Levels, Profile, Session, fill::WireRequest};
 use xs2aspec_suite::{Case, Clause, Document, Expectation, Strength, Suite, nearest};
 
 use crate::{Failure, args::Explain};
@@ -18,9 +18,13 @@ pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
     if let Some(clause) = suite.clauses().get(&args.id) {
         explain_clause(&suite, clause, &levels);
     } else if let Some(case) = suite.case(&args.id) {
-        let session =
-            Session::new(Arc::clone(&suite), profile.for_show(), Identity::random(0), chrono::Utc::now())
-                .map_err(Failure::input)?;
+        let session = xs2aspec_runner::session(
+            Arc::clone(&suite),
+            profile.for_show(),
+            Identity::random(0),
+            chrono::Utc::now(),
+        )
+        .map_err(Failure::input)?;
         explain_case(&suite, case, &session, args.target.is_some());
     } else {
         let ids = suite

@@ -8,7 +8,7 @@ use xs2aspec_prove::{
 };
 use xs2aspec_record::{Exit, Level, outputs};
 use xs2aspec_report::text;
-use xs2aspec_runner::{Options, Session};
+use xs2aspec_runner::Options;
 use xs2aspec_suite::{Suite, nearest};
 
 use crate::{
@@ -41,8 +41,8 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
     let seed = args.ids.seed();
     let identity = args.ids.identity(seed, None);
     let now = args.now.unwrap_or_else(chrono::Utc::now);
-    let mut session =
-        Session::new(Arc::clone(&suite), target.profile, identity, now).map_err(Failure::input)?;
+    let mut session = xs2aspec_runner::session(Arc::clone(&suite), target.profile, identity, now)
+        .map_err(Failure::input)?;
     if args.now.is_none() {
         session = session.with_running_clock();
     }

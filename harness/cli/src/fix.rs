@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use similar::{ChangeTag, TextDiff};
 use toml_edit::{Decor, DocumentMut, InlineTable, Item, Table, TableLike, TomlError, Value};
+use xs2aspec_judge::Profile;
 use xs2aspec_record::{Culprit, Exchange};
-use xs2aspec_runner::Profile;
 use xs2aspec_suite::Suite;
 
 use crate::{Failure, report::cannot_write};

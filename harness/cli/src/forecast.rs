@@ -7,8 +7,8 @@ use std::{
 };
 
 use tokio::time::{Instant, sleep};
+use xs2aspec_judge::{Session, profile::Offered};
 use xs2aspec_report::{progress::Notes, text};
-use xs2aspec_runner::{Session, profile::Offered};
 use xs2aspec_suite::{Plan, Suite};
 
 /// How often a forecast is made.

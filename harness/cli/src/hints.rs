@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use xs2aspec_judge::doctor::refusal_hint;
 use xs2aspec_record::{Event, Exchange};
 use xs2aspec_report::RunSummary;
-use xs2aspec_runner::doctor::refusal_hint;
 use xs2aspec_suite::{ProfileSpec, Suite};
 
 /// Where the judged request of a case stands among its exchanges.

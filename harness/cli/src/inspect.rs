@@ -3,8 +3,8 @@
 use std::{fs, time::SystemTime};
 
 use chrono::{DateTime, Utc};
+use xs2aspec_judge::certificate_encoding::CertificateEncoding;
 use xs2aspec_record::Exit;
-use xs2aspec_runner::certificate_encoding::CertificateEncoding;
 use xs2aspec_signing::{
     Certificate, KeyIdForm,
     certificate::{NameForm, SerialForm},

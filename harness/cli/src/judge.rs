@@ -2,9 +2,10 @@
 
 use std::{path::Path, sync::Arc};
 
+use xs2aspec_judge::{Profile, Session};
 use xs2aspec_record::{End, Exit, Level, Traffic};
 use xs2aspec_report::text;
-use xs2aspec_runner::{Options, Profile, Session};
+use xs2aspec_runner::Options;
 use xs2aspec_traffic::{
     Broken, Judge, Restorer, Totals, TrafficRun,
     input::{self, Piece},

@@ -4,9 +4,10 @@
 use std::{fs, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use tokio::sync::mpsc::Receiver;
+use xs2aspec_judge::Profile;
 use xs2aspec_proxy::{BoxStream, Config, Connect, Proxy, Sighting, acceptor};
 use xs2aspec_record::{Exit, Traffic};
-use xs2aspec_runner::{Options, Profile, exchange::Connector};
+use xs2aspec_runner::{Options, exchange::Connector};
 
 use crate::{
     Failure,

@@ -12,7 +12,7 @@ use crate::{Failure, args::Rejudge, report};
 pub(crate) async fn rejudge(args: &Rejudge) -> Result<Exit, Failure> {
     let suite = Arc::new(crate::suite(&args.source)?);
     let path = report::record(&args.record);
-    let rejudged = xs2aspec_runner::rejudge(suite, || RecordReader::open(&path), &args.levels.0)
+    let rejudged = xs2aspec_judge::rejudge(suite, || RecordReader::open(&path), &args.levels.0)
         .await
         .map_err(|error| report::wrong(&path, &error))?;
     for said in &rejudged.contradictions {

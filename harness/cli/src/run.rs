@@ -8,6 +8,12 @@ use std::{
 };
 
 use tokio::sync::Notify;
+use xs2aspec_judge::{
+    Identity, Profile, Session,
+    mask::MaskKey,
+    profile::AuthorizedProfile,
+    waiver::{self, WaiversFile},
+};
 use xs2aspec_prove::snapshot;
 use xs2aspec_record::{Entry, Event, Exit, ReadError, RecordReader, RecordWriter, RunFolder, outputs};
 use xs2aspec_reference::Bank;
@@ -19,13 +25,7 @@ use xs2aspec_report::{
     reporter::Reporter,
     stream::{self, ReportsError},
 };
-use xs2aspec_runner::{
-    Identity, Options, Profile, Session,
-    mask::MaskKey,
-    profile::AuthorizedProfile,
-    resume::PreviousRun,
-    waiver::{self, WaiversFile},
-};
+use xs2aspec_runner::{Options, resume::PreviousRun};
 use xs2aspec_suite::{Depth, Plan, Shard, Suite, plan::matches};
 
 use crate::{
@@ -160,7 +160,8 @@ fn open_session(
     identity: Identity,
 ) -> Result<Session, Failure> {
     let now = args.now.unwrap_or_else(chrono::Utc::now);
-    let mut session = Session::new(Arc::clone(suite), profile, identity, now).map_err(Failure::input)?;
+    let mut session =
+        xs2aspec_runner::session(Arc::clone(suite), profile, identity, now).map_err(Failure::input)?;
     if args.now.is_none() {
         session = session.with_running_clock();
     }

@@ -9,10 +9,11 @@ use std::{
     time::Duration,
 };
 
+use xs2aspec_judge::{Profile, profile::Offered};
 use xs2aspec_prove::declare;
 use xs2aspec_record::{End, Exit, Traffic, outputs};
 use xs2aspec_reference::{Bank, Busy, Clock, Config, Seed, Tls, Variation};
-use xs2aspec_runner::{Options, Profile, profile::Offered};
+use xs2aspec_runner::Options;
 use xs2aspec_signing::keys;
 
 use crate::{

@@ -8,8 +8,8 @@ use std::{
 
 use chrono::Utc;
 use reqwest::Url;
+use xs2aspec_judge::{Profile, certificate_encoding::CertificateEncoding, profile};
 use xs2aspec_record::Exit;
-use xs2aspec_runner::{Profile, certificate_encoding::CertificateEncoding, profile};
 use xs2aspec_signing::{
     Options, RequestTarget, Signer,
     diagnosis::{self, Received},

@@ -8,14 +8,14 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use tokio::{net::TcpStream, time::timeout};
-use xs2aspec_prove::declare;
-use xs2aspec_record::Exit;
-use xs2aspec_reference::{Bank, Clock, Config, Fault, Style, Variation};
-use xs2aspec_runner::{
+use xs2aspec_judge::{
     Profile,
     profile::{self, AuthorizedProfile},
     waiver,
 };
+use xs2aspec_prove::declare;
+use xs2aspec_record::Exit;
+use xs2aspec_reference::{Bank, Clock, Config, Fault, Style, Variation};
 use xs2aspec_suite::{ProfileSpec, Suite, TEMPLATE, definition::case_file_schema};
 
 use crate::{

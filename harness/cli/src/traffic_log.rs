@@ -11,12 +11,13 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio::sync::mpsc::Receiver;
 use xs2aspec_client::{Plan, recorded, tick};
+use xs2aspec_judge::{Profile, Session, mask::MaskKey};
 use xs2aspec_proxy::{Exchange, Kept, Sighting};
 use xs2aspec_record::{
     Body, CaseVerdict, End, Event, Exchange as Recorded, Exit, Finding, Header, Request, Response,
 };
 use xs2aspec_report::text;
-use xs2aspec_runner::{Options, Profile, Session, mask::MaskKey};
+use xs2aspec_runner::Options;
 use xs2aspec_suite::Suite;
 use xs2aspec_traffic::{Judge, Judged, Payload, Received, Sent, Traffic, TrafficRun};
 

@@ -6,9 +6,9 @@ use xs2aspec_evidence::{
     envelope::PublicKey,
     verify::{self, Archive, OpenError, Verified},
 };
+use xs2aspec_judge::rejudge::{Change, Rejudged};
 use xs2aspec_record::{CaseEvents, Entry, Exit};
 use xs2aspec_report::{demanded, summary::RunSummary, text};
-use xs2aspec_runner::rejudge::{Change, Rejudged};
 use xs2aspec_signing::Certificate;
 
 use crate::{
@@ -163,7 +163,7 @@ async fn judged_again(
     verified: &mut Verified,
 ) -> Result<Untold, Failure> {
     let suite = Arc::new(crate::suite(source)?);
-    match xs2aspec_runner::rejudge(suite, || Ok(archive.record()), &[]).await {
+    match xs2aspec_judge::rejudge(suite, || Ok(archive.record()), &[]).await {
         Ok(rejudged) => Ok(told(&rejudged, summary, verified)),
         Err(error) => {
             verified

@@ -12,12 +12,12 @@ use std::{
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use tokio::runtime::Runtime;
-use xs2aspec_record::Verdict;
-use xs2aspec_reference::{Bank, Config};
-use xs2aspec_runner::{
+use xs2aspec_judge::{
     Identity, Profile, Session,
     profile::{AuthorizedProfile, Offered},
 };
+use xs2aspec_record::Verdict;
+use xs2aspec_reference::{Bank, Config};
 use xs2aspec_suite::{Case, ProfileSpec, Strength, Suite, Tree};
 
 /// The variable that names another target than the built-in bank.
@@ -65,8 +65,8 @@ impl Bench {
             (profile.authorize(false)?, Some(bank))
         };
         let identity = Identity::random(seed());
-        let session =
-            Session::new(suite, profile, identity, chrono::Utc::now()).map_err(|error| error.to_string())?;
+        let session = xs2aspec_runner::session(suite, profile, identity, chrono::Utc::now())
+            .map_err(|error| error.to_string())?;
         Ok(Self { runtime, session, _bank: bank })
     }
 

@@ -13,6 +13,7 @@ use xs2aspec_evidence::{
     bundle::Program,
     verify::{Archive, verify},
 };
+use xs2aspec_judge::{Profile, judge, waiver};
 use xs2aspec_reference::{Config, InProcessBank};
 use xs2aspec_report::{
     Run,
@@ -20,7 +21,7 @@ use xs2aspec_report::{
     reporter::Reporter,
     text,
 };
-use xs2aspec_runner::{Profile, exchange, judge, waiver};
+use xs2aspec_runner::exchange;
 use xs2aspec_signing::{
     Certificate,
     diagnosis::{self, Parameters, Received},
@@ -199,6 +200,6 @@ pub fn response(bytes: &[u8]) {
     let (Ok(()), Some(answer)) = (ended, seen) else { return };
     let operations: Vec<&str> = RULES.operations().collect();
     let operation = operations[usize::from(*first) % operations.len()];
-    let examined = judge::examine(operation, |_| None, &answer, &RULES, &xs2aspec_runner::Levels::default());
+    let examined = judge::examine(operation, |_| None, &answer, &RULES, &xs2aspec_judge::Levels::default());
     assert!(!examined.words.is_empty());
 }

@@ -1,7 +1,7 @@
 //! What the profile of a reference bank with variations says, so that it is judged by what it has decided.
 
+use xs2aspec_judge::{Profile, profile::Offered};
 use xs2aspec_reference::{Declaration, Variation};
-use xs2aspec_runner::{Profile, profile::Offered};
 
 /// Declares in a profile what a bank with these variations has decided.
 pub fn declare(profile: &mut Profile, variations: &[Variation]) {

@@ -1,7 +1,7 @@
 //! A drawn sequence of requests, as a case that can be run.
 
 use xs2aspec_generate::{Sequence, export, sequence::Written};
-use xs2aspec_runner::{Done, Session};
+use xs2aspec_judge::{Done, Session};
 use xs2aspec_suite::{Case, Suite};
 
 /// The area of drawn cases, below `cases/`.

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use xs2aspec_runner::{ProfileError, SessionError};
+use xs2aspec_judge::{ProfileError, SessionError};
 use xs2aspec_suite::PlanError;
 
 /// Why a bank could not be asked.

@@ -10,8 +10,8 @@ use std::{
 use chrono::{DateTime, Utc};
 use tokio::task::JoinSet;
 use xs2aspec_generate::{Explorer, Sequencer};
+use xs2aspec_judge::{Identity, Profile, Session, session::RequestCache};
 use xs2aspec_record::{Finding, Verdict};
-use xs2aspec_runner::{Identity, Profile, Session, session::RequestCache};
 use xs2aspec_suite::{Case, Suite};
 
 use crate::{
@@ -105,7 +105,7 @@ impl FaultSearch {
         let mut explorer = Explorer::new(suite, options.seed, &[]);
         let mut sequencer = Sequencer::new(options.seed);
         let nowhere = Profile::reference(NOWHERE)?;
-        let session = Arc::new(Session::new(
+        let session = Arc::new(xs2aspec_runner::session(
             Arc::clone(suite),
             nowhere.for_show(),
             Identity::reproducible(options.seed),
@@ -266,7 +266,7 @@ impl Batch {
             let profile = one.bank.profile(&bank.base_url())?;
             (Some(bank), profile, None)
         };
-        let session = session.for_target(profile, &self.requests, inside)?;
+        let session = xs2aspec_runner::for_target(&session, profile, &self.requests, inside)?;
         let before = one.sent;
         session.limit_exchanges(options.budget - before);
         for case in &self.cases {

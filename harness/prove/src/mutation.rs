@@ -11,12 +11,12 @@ use tokio::{
     sync::Notify,
     task::{JoinError, JoinSet},
 };
+use xs2aspec_judge::{
+    BoxFuture, Identity, Profile, Session, profile::AuthorizedProfile, session::RequestCache,
+};
 use xs2aspec_record::{CaseVerdict, Event, Role, Verdict};
 use xs2aspec_reference::Fault;
-use xs2aspec_runner::{
-    BoxFuture, Identity, Options, Profile, Session, exchange::InProcess, profile::AuthorizedProfile,
-    session::RequestCache,
-};
+use xs2aspec_runner::{Options, exchange::InProcess};
 use xs2aspec_suite::{Coverage, Depth, Plan, PlanError, Suite, plan as plans};
 
 use crate::{
@@ -154,7 +154,12 @@ pub fn run<'a>(
     record: Sink<'a>,
 ) -> BoxFuture<'a, Result<(), ProveError>> {
     let session = |profile| {
-        Ok(Session::new(Arc::clone(suite), profile, Identity::reproducible(options.seed), options.now)?)
+        Ok(xs2aspec_runner::session(
+            Arc::clone(suite),
+            profile,
+            Identity::reproducible(options.seed),
+            options.now,
+        )?)
     };
     Box::pin(async move {
         let chosen = chosen(suite, options)?;
@@ -195,7 +200,7 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(suite: &Arc<Suite>, options: &MutationOptions) -> Result<Self, ProveError> {
         let nowhere = Profile::reference(NOWHERE)?;
-        let session = Session::new(
+        let session = xs2aspec_runner::session(
             Arc::clone(suite),
             nowhere.for_show(),
             Identity::reproducible(options.seed),
@@ -217,8 +222,12 @@ impl Shared {
         suite: &Arc<Suite>,
         profile: AuthorizedProfile,
     ) -> Result<Session, ProveError> {
-        let session =
-            Session::new(Arc::clone(suite), profile, Identity::reproducible(options.seed), options.now)?;
+        let session = xs2aspec_runner::session(
+            Arc::clone(suite),
+            profile,
+            Identity::reproducible(options.seed),
+            options.now,
+        )?;
         Ok(session.sharing_signatures(&self.session, &self.requests))
     }
 
@@ -296,7 +305,7 @@ impl Shared {
         };
         let asks = Asks { enough: Arc::clone(&enough), ..asks };
         let session = |profile: AuthorizedProfile, inside: Option<InProcess>| {
-            Ok::<_, ProveError>(self.session.for_target(profile, &self.requests, inside)?)
+            Ok::<_, ProveError>(xs2aspec_runner::for_target(&self.session, profile, &self.requests, inside)?)
         };
         let gives_reasons = matches!(bank, BankVariant::Style(style) if style.gives_reasons());
         if gives_reasons {

@@ -1,7 +1,7 @@
 //! The smallest request that still shows what a larger one showed.
 
+use xs2aspec_judge::{Done, Session};
 use xs2aspec_record::Finding;
-use xs2aspec_runner::{Done, Session};
 use xs2aspec_suite::{Case, Expectation, Suite};
 
 use crate::violation::DrawnRequest;

@@ -9,13 +9,9 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use http::{HeaderValue, Request};
+use xs2aspec_judge::{Profile, fill::WireRequest, profile::AuthorizedProfile};
 use xs2aspec_reference::{Clock, Config, Declaration, Fault, InProcessBank, Style, Variation};
-use xs2aspec_runner::{
-    Profile,
-    exchange::{Answer, InProcess},
-    fill::WireRequest,
-    profile::AuthorizedProfile,
-};
+use xs2aspec_runner::exchange::{Answer, InProcess};
 use xs2aspec_suite::{Clause, Shard, Strength, Suite};
 
 use crate::{Kind, ProveError, declare, draw};

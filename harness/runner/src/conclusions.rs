@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 
 use tokio::sync::Notify;
+use xs2aspec_judge::{Session, culprits::Culprits, timeline::Timeline, waived::Waivers};
 use xs2aspec_record::{AskedAlone, CaseEvents, CaseVerdict, Event, Exchange, Role, Verdict};
 use xs2aspec_suite::Case;
 
-use crate::{culprits::Culprits, history::History, session::Session, timeline::Timeline, waived::Waivers};
+use crate::history::History;
 
 /// Concludes the cases of a run.
 pub(crate) struct Conclusions<'a> {

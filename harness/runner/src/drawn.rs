@@ -4,15 +4,11 @@
 
 use std::time::Instant;
 
+use xs2aspec_judge::{Done, Session, answer::micros, introduction::introduce, tally::Tally, waived::Waivers};
 use xs2aspec_record::{CaseSource, CaseVerdict, Event, Exchange, Place, RunFinished, RunStarted};
 use xs2aspec_suite::{Case, Plan};
 
-use crate::{
-    run::{self, Options},
-    session::{Done, Session, micros},
-    tally::Tally,
-    waived::Waivers,
-};
+use crate::run::{self, Options};
 
 /// A run whose cases are drawn, as far as it has come.
 #[derive(Debug)]
@@ -39,7 +35,7 @@ impl<'a> DrawnRun<'a> {
         };
         tell(&Event::RunStarted(started));
         tell(&Event::Profile(session.recorded_profile()));
-        run::introduce(session, &plan, &mut tell);
+        introduce(session, &plan, &mut tell);
         Self { session, tally, start: Instant::now() }
     }
 

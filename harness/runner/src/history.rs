@@ -7,10 +7,9 @@ use tokio::sync::{
     mpsc::{self, UnboundedReceiver, UnboundedSender},
     oneshot,
 };
+use xs2aspec_judge::{BoxFuture, tally::Tally, transport::Append};
 use xs2aspec_record::{Event, Exchange, RunFinished, Sending};
 use xs2aspec_suite::Suite;
-
-use crate::tally::Tally;
 
 /// Who takes each event, in the order of time.
 ///
@@ -32,18 +31,15 @@ pub(crate) enum Told {
 #[derive(Debug)]
 pub(crate) struct Appender(UnboundedSender<Told>);
 
-impl Appender {
-    /// Tells what is about to be sent. It is written when the receiver gets an answer, and cannot be written
-    /// when that is dropped.
-    pub(crate) fn sending(&self, sending: Sending) -> oneshot::Receiver<()> {
+impl Append for Appender {
+    fn sending(&self, sending: Sending) -> BoxFuture<'static, bool> {
         let (written, wait) = oneshot::channel();
         // Where nobody writes any more nobody waits in vain either: the other end is dropped.
         drop(self.0.send(Told::Sending(sending, written)));
-        wait
+        Box::pin(async move { wait.await.is_ok() })
     }
 
-    /// Tells what came back.
-    pub(crate) fn exchange(&self, exchange: Exchange) {
+    fn exchange(&self, exchange: Exchange) {
         drop(self.0.send(Told::Exchange(Box::new(exchange))));
     }
 }
@@ -153,7 +149,7 @@ mod tests {
         let work = async {
             let mut may_send = Vec::new();
             for number in 1..=2 {
-                let written = appender.sending(sending(number)).await.is_ok();
+                let written = appender.sending(sending(number)).await;
                 may_send.push(written);
                 if written {
                     appender.exchange(exchange(number));

@@ -7,13 +7,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use xs2aspec_judge::{Session, tally::Tally, waiver::WaiversFile};
 use xs2aspec_record::{
     CaseEvents, CaseVerdict, Entry, Event, ReadError, RecordReader, RunStarted, Sending, TargetProfile,
     Verdict, doubt::Doubt,
 };
 use xs2aspec_suite::Plan;
 
-use crate::{conclusions::Conclusions, session::Session, tally::Tally, waiver::WaiversFile};
+use crate::conclusions::Conclusions;
 
 /// What an earlier part of a run left behind. Its record stays in its file, and the run goes on there.
 #[derive(Debug, Clone)]

@@ -6,25 +6,28 @@ use std::{
     time::Instant,
 };
 
-use futures_util::future::BoxFuture;
 use tokio::{sync::Notify, task::JoinSet};
-use xs2aspec_record::{
-    AskedAlone, CaseSource, CaseVerdict, ClauseText, DocumentText, Event, Exchange, Exit, OrderOfTime,
-    Reading, RefusedSince, Resumed, Role, RunFinished, RunStarted, Times, Totals, Traffic,
-};
-use xs2aspec_suite::{Case, Depth, Plan, Shard, Suite};
-
-use crate::{
-    conclusions::Conclusions,
-    history::{History, Tell},
+use xs2aspec_judge::{
+    BoxFuture, Done, Session,
+    answer::micros,
     hopeless,
-    resume::PreviousRun,
-    session::{Done, Session, left_in_doubt, micros},
-    strength::strength,
+    introduction::introduce,
+    session::left_in_doubt,
     turns::Turns,
     waived::Waivers,
     waiver::WaiversFile,
     window::{Answers, Window},
+};
+use xs2aspec_record::{
+    AskedAlone, CaseVerdict, Event, Exchange, Exit, OrderOfTime, RefusedSince, Resumed, Role, RunFinished,
+    RunStarted, Times, Totals, Traffic,
+};
+use xs2aspec_suite::{Case, Depth, Plan, Shard};
+
+use crate::{
+    conclusions::Conclusions,
+    history::{History, Tell},
+    resume::PreviousRun,
 };
 
 /// How a run goes about its work.
@@ -88,7 +91,7 @@ async fn run_cases(session: Arc<Session>, plan: &Plan<'_>, options: &Options, te
     let earlier = options.earlier.as_ref();
     let order = in_order(plan);
     let (mut history, appender) = History::new(session.suite(), session.profile().limits.slow_ms, tell);
-    session.tell(appender);
+    session.tell(Box::new(appender));
     let waivers = Waivers::new(options.waivers.waivers.clone(), session.now());
     let mut conclusions = Conclusions::new(&session, &order, waivers);
     // Only what other cases rest on is kept once it is told: a run has more cases than fit into memory.
@@ -421,57 +424,5 @@ pub(crate) fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> 
         only: options.only.clone(),
         skip: options.skip.clone(),
         arguments: options.arguments.clone(),
-    }
-}
-
-/// Writes the document, and the clauses and sources that the run speaks of. A finding may name any clause, so
-/// all of them are written.
-pub(crate) fn introduce(session: &Session, plan: &Plan<'_>, tell: &mut dyn FnMut(&Event)) {
-    let suite = session.suite();
-    tell(&Event::Document(document(suite)));
-    for clause in suite.clauses().values() {
-        let (word, standard) = strength(clause);
-        let why = match &clause.strength {
-            xs2aspec_suite::Strength::Observed(why) | xs2aspec_suite::Strength::Untestable(why) => {
-                Some(why.clone())
-            }
-            _ => None,
-        };
-        let text = ClauseText {
-            id: clause.id.clone(),
-            says: clause.says.clone(),
-            strength: word,
-            line: clause.line,
-            quote: clause.quote.clone(),
-            readings: clause.reading.clone(),
-            section: suite.spec().document.section(clause.line),
-            standard,
-            why,
-            set: Some(session.levels().clause(&clause.id)).filter(|set| *set != word.usual_level()),
-        };
-        tell(&Event::Clause(text));
-    }
-    let mut files: Vec<&str> =
-        plan.selected.iter().chain(&plan.controls).map(|case: &&Case| case.file.as_str()).collect();
-    files.sort_unstable();
-    files.dedup();
-    for file in files {
-        let text = suite.tree().text_of_shown(file).unwrap_or_default().to_owned();
-        tell(&Event::Source(CaseSource { file: file.to_owned(), text }));
-    }
-}
-
-/// The document with its readings, as far as clauses name them.
-fn document(suite: &Suite) -> DocumentText {
-    let document = &suite.spec().document;
-    let rows: BTreeSet<u32> =
-        suite.clauses().values().flat_map(|clause| clause.reading.iter().copied()).collect();
-    DocumentText {
-        text: document.text().to_owned(),
-        readings: rows
-            .into_iter()
-            .filter_map(|row| Some(Reading { row, text: document.reading(row)?.to_owned() }))
-            .collect(),
-        columns: suite.columns().iter().cloned().collect(),
     }
 }

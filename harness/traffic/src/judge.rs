@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use xs2aspec_record::{End, Finding, Level, Mismatch};
-use xs2aspec_runner::{
+use xs2aspec_judge::{
     Levels, Profile, Session,
     certificate_encoding::CertificateEncoding,
-    exchange::Answer,
     judge::{self as answers, Examined, Outcome},
     request_signer::RequestSigner,
 };
+use xs2aspec_record::{End, Finding, Level, Mismatch};
+use xs2aspec_runner::exchange::Answer;
 use xs2aspec_signing::Certificate;
 use xs2aspec_spec::{
     Strength,

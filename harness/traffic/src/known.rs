@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use serde_json::Value;
-use xs2aspec_runner::Profile;
+use xs2aspec_judge::Profile;
 use xs2aspec_spec::masks::{is_secret, normalized};
 use xs2aspec_suite::{BodySpec, Suite};
 

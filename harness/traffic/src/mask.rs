@@ -3,11 +3,11 @@
 
 use std::cell::RefCell;
 
-use xs2aspec_record::{Body, Finding, Header, Request, Response};
-use xs2aspec_runner::{
+use xs2aspec_judge::{
     Session,
     mask::{Field, Learned, Masker},
 };
+use xs2aspec_record::{Body, Finding, Header, Request, Response};
 use xs2aspec_spec::masks::{Privacy, is_secret};
 use xs2aspec_suite::MaskSpec;
 

@@ -5,7 +5,7 @@
 use chrono::{DateTime, Utc};
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
-use xs2aspec_runner::Profile;
+use xs2aspec_judge::Profile;
 use xs2aspec_spec::{
     masks::holds_pseudonym,
     request::{Breach, Payload as Shown, Prepared, View},

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
-use xs2aspec_runner::{
+use xs2aspec_judge::{
     Profile, Session, certificate_encoding::CertificateEncoding, fill::encode, mask::Masker,
     request_signer::RequestSigner,
 };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use xs2aspec_runner::Profile;
+use xs2aspec_judge::Profile;
 use xs2aspec_suite::Suite;
 
 use crate::traffic::Sent;

@@ -6,8 +6,9 @@ use std::{
     sync::Arc,
 };
 
+use xs2aspec_judge::Session;
 use xs2aspec_record::{CaseVerdict, End, Event, Exchange, Level, Place, Role, RunFinished, Verdict};
-use xs2aspec_runner::{DrawnRun, Session, run::Options};
+use xs2aspec_runner::{DrawnRun, run::Options};
 use xs2aspec_suite::{BodySpec, Case, RequestSpec, Signing};
 
 use crate::{judge::Judged, mask::TrafficMasker, traffic::Traffic};

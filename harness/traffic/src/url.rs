@@ -61,7 +61,7 @@ fn parameters(pairs: &str, known: &Known, hide: &dyn Fn(&str, &str) -> String) -
 
 #[cfg(test)]
 mod tests {
-    use xs2aspec_runner::Profile;
+    use xs2aspec_judge::Profile;
     use xs2aspec_suite::{ProfileSpec, Suite, Tree};
 
     use super::*;

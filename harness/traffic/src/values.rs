@@ -3,7 +3,7 @@
 
 use chrono::{Datelike, NaiveDate, Weekday};
 use serde_json::Value;
-use xs2aspec_runner::request_signer::RequestSigner;
+use xs2aspec_judge::request_signer::RequestSigner;
 use xs2aspec_suite::template;
 
 use crate::{traffic::Sent, vocabulary::filled};

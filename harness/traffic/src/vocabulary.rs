@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use xs2aspec_runner::Profile;
+use xs2aspec_judge::Profile;
 use xs2aspec_suite::{RequestSpec, Suite, template};
 
 /// The kind of places that hold a date.

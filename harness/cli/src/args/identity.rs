@@ -1,6 +1,6 @@
 //! What makes the ids of a run differ from those of every other run.
 
-use xs2aspec_runner::identity::{Identity, RunId};
+use xs2aspec_judge::identity::{Identity, RunId};
 use xs2aspec_suite::Shard;
 
 /// The seed and the run id.

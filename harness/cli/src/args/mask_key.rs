@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use xs2aspec_runner::mask::MaskKey;
+use xs2aspec_judge::mask::MaskKey;
 
 use crate::Failure;
 

@@ -12,8 +12,9 @@ use std::{
 
 use tokio::task::JoinSet;
 use xs2aspec_generate::{Combination, Explorer, Sequencer, export};
+use xs2aspec_judge::{BoxFuture, Done, Session};
 use xs2aspec_record::{Exit, Finding, Level, Verdict as Word};
-use xs2aspec_runner::{BoxFuture, Done, DrawnRun, Session};
+use xs2aspec_runner::DrawnRun;
 use xs2aspec_suite::{Case, Suite};
 
 pub use self::outcome::{End, ExploreOptions, Explored, Progress, Step};

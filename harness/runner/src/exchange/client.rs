@@ -8,12 +8,12 @@ use reqwest::{
     header::{HeaderMap, HeaderName, HeaderValue},
     redirect::Policy,
 };
-
-use super::{Answer, Cause, ExchangeError, MOST_BODY, trouble::trouble};
-use crate::{
+use xs2aspec_judge::{
     fill::WireRequest,
     profile::{Http, Profile},
 };
+
+use super::{Answer, Cause, ExchangeError, MOST_BODY, trouble::trouble};
 
 #[derive(Debug)]
 pub(super) struct Client {

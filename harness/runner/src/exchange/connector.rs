@@ -7,7 +7,7 @@ use super::{
     raw::{Duplex, Raw},
     tls,
 };
-use crate::profile::Profile;
+use xs2aspec_judge::profile::Profile;
 
 /// Connects to one target as its profile says: by its proxy, with its authorities, with the client
 /// certificate.

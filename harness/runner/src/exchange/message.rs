@@ -7,7 +7,7 @@ use reqwest::{
 };
 
 use super::ExchangeError;
-use crate::fill::WireRequest;
+use xs2aspec_judge::fill::WireRequest;
 
 /// Returns an error unless method and header fields have the form that RFC 9110 gives them (sections 5.1, 5.5
 /// and 9.1), and Content-Length is the length of the body (RFC 9112 section 6.3).

@@ -22,39 +22,15 @@ pub use coding::decoded;
 pub use connector::Connector;
 pub use raw::Duplex;
 pub use reading::read as read_answer;
-pub use trouble::{Cause, Trouble};
 
-use crate::{fill::WireRequest, profile::Profile, scope::Scope};
+pub use xs2aspec_judge::answer::{Answer, Cause, ExchangeError, MALFORMED, Trouble};
+use xs2aspec_judge::{fill::WireRequest, profile::Profile, scope::Scope};
 
 /// Longest header section and body that are read of an answer, in bytes.
 const MOST_HEAD: usize = 256 * 1024;
 const MOST_BODY: usize = 8 * 1024 * 1024;
 /// Bytes that are kept of the body of an answer that did not come to its end.
 pub const MOST_KEPT: usize = 16 * 1024;
-
-/// The name under which a response lists a header line that is malformed (RFC 9112 section 5).
-pub const MALFORMED: &str = "";
-
-/// An answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
-    /// Status code.
-    pub status: u16,
-    /// Header fields in the order of the wire.
-    pub headers: Vec<(String, String)>,
-    /// Body, as it was before a content coding that the server may have used.
-    pub body: Vec<u8>,
-}
-
-impl Answer {
-    /// The first value of a header, by its name in any letter case.
-    pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers
-            .iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(name))
-            .map(|(_, value)| value.as_str())
-    }
-}
 
 /// What came of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,32 +42,6 @@ pub struct Exchanged {
     pub seen: Option<Answer>,
     /// From the first byte sent to the last byte read.
     pub took: Duration,
-}
-
-/// Why there is no complete answer.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ExchangeError {
-    /// No connection: nothing was sent.
-    #[error("cannot connect to the target: {0}")]
-    Unreachable(Trouble),
-    /// The deadline passed.
-    #[error("no complete answer within {} ms", .0.as_millis())]
-    Deadline(Duration),
-    /// The connection broke, or what came is no HTTP.
-    #[error("the answer is broken: {0}")]
-    Broken(Trouble),
-    /// The body has a content coding that cannot be decoded, or takes too much to decode.
-    #[error("the response cannot be decoded: {0}")]
-    Coding(String),
-    /// The request cannot be written; a defect of the suite.
-    #[error("the request cannot be sent: {0}")]
-    Request(String),
-    /// The request would go to another address than the one that the profile names.
-    #[error("the request was not sent: {0}")]
-    OutOfScope(String),
-    /// TLS or the proxy cannot be set up; the profile is wrong.
-    #[error("cannot use TLS or the proxy: {0}")]
-    Tls(String),
 }
 
 /// A target in the same process: takes a request whose URL has no base, and answers it.

@@ -11,11 +11,8 @@ use tokio::{
 };
 use tokio_rustls::TlsConnector;
 
-use super::{
-    Answer, ExchangeError, MOST_HEAD, reading,
-    trouble::{Cause, Trouble, trouble},
-};
-use crate::{fill::WireRequest, profile::Profile};
+use super::{Answer, Cause, ExchangeError, MOST_HEAD, Trouble, reading, trouble::trouble};
+use xs2aspec_judge::{fill::WireRequest, profile::Profile};
 
 /// Both directions of a connection.
 pub trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}

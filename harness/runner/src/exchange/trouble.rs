@@ -1,47 +1,10 @@
 //! Why there is no answer: what a profile can change, and words of this program, since those of a library
 //! change with it.
 
-use std::{error::Error, fmt};
+use std::error::Error;
 
 use rustls::{AlertDescription, CertificateError, Error as TlsError};
-
-/// What stands behind a failure, as far as a profile can change it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
-    /// The target speaks no TLS at this address.
-    NoTls,
-    /// The target wants a client certificate, or another one.
-    ClientCertificate,
-    /// The certificate of the target cannot be trusted.
-    Untrusted,
-    /// The proxy does not lead to the target.
-    Proxy,
-    /// What the target speaks is no HTTP.
-    NoHttp,
-    /// Something else.
-    Other,
-}
-
-/// A failure: its cause, and what happened in words.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trouble {
-    /// The cause.
-    pub cause: Cause,
-    /// The words.
-    pub says: String,
-}
-
-impl fmt::Display for Trouble {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.says)
-    }
-}
-
-impl<T: Into<String>> From<T> for Trouble {
-    fn from(says: T) -> Self {
-        Self { cause: Cause::Other, says: says.into() }
-    }
-}
+use xs2aspec_judge::answer::{Cause, Trouble};
 
 /// The innermost cause of an error, which says what happened; the outer ones only repeat the URL.
 pub(super) fn trouble(error: &(dyn Error + 'static)) -> Trouble {

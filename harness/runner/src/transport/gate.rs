@@ -3,11 +3,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::{
-    exchange::{Exchanged, Exchanger},
-    fill::WireRequest,
-    profile::Permission,
-};
+use xs2aspec_judge::{fill::WireRequest, profile::Permission, transport::Held};
+
+use crate::exchange::{Exchanged, Exchanger};
 
 /// Counts what is sent, and holds back what may not be.
 #[derive(Debug)]
@@ -20,17 +18,6 @@ pub(crate) struct Gate {
     limit: AtomicU64,
     /// How many of them are only for requests that confirm verdicts.
     reserve: AtomicU64,
-}
-
-/// Why a request was not sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Held {
-    /// The profile was not authorized for it.
-    #[error("it could make something, and the target is a production system, which is only read")]
-    Forbidden,
-    /// As many were sent as there may be.
-    #[error("as many requests were sent as this run may send")]
-    UsedUp,
 }
 
 /// Leave to send one request, which counts from here on.
@@ -48,8 +35,8 @@ impl Gate {
     }
 
     /// Goes on counting from here.
-    pub(crate) fn after(self, passed: u64) -> Self {
-        Self { passed: AtomicU64::new(passed), ..self }
+    pub(crate) fn go_on_after(&self, passed: u64) {
+        self.passed.store(passed, Ordering::SeqCst);
     }
 
     pub(crate) fn permission(&self) -> Permission {
@@ -103,7 +90,7 @@ impl Pass<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Profile;
+    use xs2aspec_judge::Profile;
 
     fn gate(permission: Permission) -> Gate {
         Gate::new(
@@ -117,7 +104,8 @@ mod tests {
 
     #[test]
     fn no_more_pass_than_may() {
-        let gate = gate(Permission::Everything).after(3);
+        let gate = gate(Permission::Everything);
+        gate.go_on_after(3);
         gate.set_limit(50);
         let passed: usize = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..8)

@@ -1,16 +1,11 @@
-//! The way from a session to the answers that it judges: a target, through layers, or the record of a run.
-//!
-//! A request to a target goes through the rate that its profile allows ([`pace`]), the permission and the
-//! limit ([`gate`]), and the history; then over HTTP, over a path of its own where the exact bytes matter, or
-//! to a bank in this process ([`crate::exchange`]). What came of it is masked before anybody sees it.
+//! A target, through layers. A request goes through the rate that its profile allows ([`pace`]), the permission
+//! and the limit ([`gate`]), and the history; then over HTTP, over a path of its own where the exact bytes
+//! matter, or to a bank in this process ([`crate::exchange`]). What came of it is masked before anybody sees it.
 
-mod cache;
 mod flow;
 mod gate;
 mod named;
 mod pace;
-mod replay;
-mod stop;
 
 use std::{
     sync::{
@@ -20,41 +15,29 @@ use std::{
     time::{Duration, Instant},
 };
 
+use xs2aspec_judge::{
+    BoxFuture,
+    answer::{Answer, micros},
+    fill::WireRequest,
+    profile::Permission,
+    transport::{Append, Asked, Held, RequestCache, Stop, Target, Trail},
+};
 use xs2aspec_record::{Exchange, Sending};
 
-pub use self::cache::RequestCache;
-pub(crate) use self::{
-    gate::{Gate, Held, Pass},
-    pace::{Pace, retry_after},
-    replay::{Replay, answer},
-    stop::{Stop, Trail, Values},
-};
-use crate::{
-    exchange::{Answer, Exchanged},
-    fill::WireRequest,
-    history::Appender,
-    mask::Masker,
-};
+use self::gate::Pass;
+pub(crate) use self::{gate::Gate, pace::Pace};
+use crate::exchange::Exchanged;
 
 /// Why a request was not sent that nobody could prove.
 const NOT_WRITTEN: &str = "what is sent cannot be recorded, so it was not sent";
 
-/// Where answers come from.
-#[derive(Debug)]
-pub(crate) enum Transport {
-    /// A target.
-    Live(Box<Live>),
-    /// The record of a run.
-    Replay(Box<Replay>),
-}
-
 /// The layers before a target.
 #[derive(Debug)]
 pub(crate) struct Live {
-    pub(crate) gate: Gate,
+    gate: Gate,
     pace: Pace,
     /// The history of the run, where there is one.
-    history: OnceLock<Appender>,
+    history: OnceLock<Box<dyn Append>>,
     /// Held while a request gets its number and is told: numbers are in the order of the history.
     turn: Mutex<()>,
     /// What was filled before for the same case and step, by sessions of other targets; nothing in a session
@@ -65,97 +48,6 @@ pub(crate) struct Live {
     began: Instant,
     retries: AtomicU64,
     answered: AtomicU64,
-}
-
-/// A step of a case that is asked.
-pub(crate) struct Asked<'a> {
-    pub(crate) case: &'a str,
-    pub(crate) step: &'a str,
-    pub(crate) operation: &'a str,
-    /// The request, made anew for each attempt.
-    pub(crate) make: &'a (dyn Fn() -> Result<WireRequest, Stop> + Sync),
-    /// Whether an answer is not asked for again, however busy the target says it is.
-    pub(crate) is_final: &'a (dyn Fn(&Answer) -> bool + Sync),
-    pub(crate) masker: &'a Masker,
-}
-
-impl Transport {
-    /// The answer to a step.
-    pub(crate) async fn ask(&self, asked: &Asked<'_>, trail: &mut Trail) -> Result<Answer, Stop> {
-        match self {
-            Self::Live(live) => live.ask(asked, trail).await,
-            Self::Replay(replay) => replay.answer(asked.case, asked.step, trail),
-        }
-    }
-
-    /// The target, where there is one.
-    pub(crate) fn live(&self) -> Option<&Live> {
-        if let Self::Live(live) = self { Some(live) } else { None }
-    }
-
-    /// The record, where there is no target.
-    pub(crate) fn replay(&self) -> Option<&Replay> {
-        if let Self::Replay(replay) = self { Some(replay) } else { None }
-    }
-
-    /// Requests that are shared with sessions of other targets.
-    pub(crate) fn cache(&self) -> Option<&RequestCache> {
-        self.live()?.cache.as_deref()
-    }
-
-    /// Whether exchanges are kept and shown: what is asked beside another session is compared, and never
-    /// shown.
-    pub(crate) fn is_shown(&self) -> bool {
-        self.cache().is_none()
-    }
-
-    /// Whether valid requests are asked again: there is a target, and nobody else asks it.
-    pub(crate) fn asks_again(&self) -> bool {
-        self.replay().is_none() && self.is_shown()
-    }
-
-    /// Whether a step of a case can be asked: a record may not have it.
-    pub(crate) fn can_ask(&self, case: &str, step: &str) -> bool {
-        self.replay().is_none_or(|replay| replay.has(case, step))
-    }
-
-    /// Whether a target that had no time for a request is asked again, as one of a record may have been.
-    pub(crate) fn waits_for(&self, answer: &Answer) -> bool {
-        self.live().is_none_or(|live| live.pace.waits_for(answer))
-    }
-
-    /// How many requests were sent.
-    pub(crate) fn sent(&self) -> u64 {
-        self.live().map_or(0, |live| live.gate.passed())
-    }
-
-    /// How many of them sent a request once more.
-    pub(crate) fn retries(&self) -> u64 {
-        self.live().map_or(0, |live| live.retries.load(Ordering::Relaxed))
-    }
-
-    /// How many answers came.
-    pub(crate) fn answered(&self) -> u64 {
-        self.live().map_or(0, |live| live.answered.load(Ordering::Relaxed))
-    }
-
-    /// The shortest time between two requests, as it is kept now.
-    pub(crate) fn interval(&self) -> Option<Duration> {
-        self.live().and_then(|live| live.pace.interval())
-    }
-
-    /// Whether the answer to a step may come to be another one when it is asked again, as one of a record may
-    /// have.
-    pub(crate) fn may_change(&self) -> bool {
-        self.live().is_none_or(|live| live.waits.load(Ordering::Relaxed))
-    }
-
-    /// Waits for a target, which a record does not need.
-    pub(crate) async fn pause(&self, time: Duration) {
-        if self.live().is_some() {
-            tokio::time::sleep(time).await;
-        }
-    }
 }
 
 impl Live {
@@ -173,22 +65,7 @@ impl Live {
         }
     }
 
-    /// Tells this history what is sent from now on, if no other one is told.
-    pub(crate) fn tell(&self, history: Appender) {
-        drop(self.history.set(history));
-    }
-
-    /// From now on such an answer is asked for again, or taken as it is.
-    pub(crate) fn wait_for_answers(&self, waits: bool) {
-        self.waits.store(waits, Ordering::Relaxed);
-    }
-
-    /// Goes on counting requests from here.
-    pub(crate) fn after(self, sent: u64) -> Self {
-        Self { gate: self.gate.after(sent), ..self }
-    }
-
-    async fn ask(&self, asked: &Asked<'_>, trail: &mut Trail) -> Result<Answer, Stop> {
+    async fn asked(&self, asked: &Asked<'_>, trail: &mut Trail) -> Result<Answer, Stop> {
         let mut attempt = 0;
         let answer = loop {
             attempt += 1;
@@ -257,14 +134,77 @@ impl Live {
             let sending = Sending { number: pass.number, case, step, method: request.method.clone() };
             (pass, self.history.get().map(|history| history.sending(sending)))
         };
-        if let Some(written) = written {
-            written.await.map_err(|_| Stop::error(NOT_WRITTEN.to_owned()))?;
+        if let Some(written) = written
+            && !written.await
+        {
+            return Err(Stop::error(NOT_WRITTEN.to_owned()));
         }
         Ok(pass)
     }
 }
 
-/// A duration in whole microseconds.
-pub(crate) fn micros(time: Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+impl Target for Live {
+    fn ask<'a>(&'a self, asked: &'a Asked<'a>, trail: &'a mut Trail) -> BoxFuture<'a, Result<Answer, Stop>> {
+        Box::pin(self.asked(asked, trail))
+    }
+
+    fn cache(&self) -> Option<&RequestCache> {
+        self.cache.as_deref()
+    }
+
+    fn permission(&self) -> Permission {
+        self.gate.permission()
+    }
+
+    fn waits_for(&self, answer: &Answer) -> bool {
+        self.pace.waits_for(answer)
+    }
+
+    fn may_change(&self) -> bool {
+        self.waits.load(Ordering::Relaxed)
+    }
+
+    fn wait_for_answers(&self, waits: bool) {
+        self.waits.store(waits, Ordering::Relaxed);
+    }
+
+    fn pause(&self, time: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(tokio::time::sleep(time))
+    }
+
+    fn tell(&self, history: Box<dyn Append>) {
+        drop(self.history.set(history));
+    }
+
+    fn go_on_after(&self, sent: u64) {
+        self.gate.go_on_after(sent);
+    }
+
+    fn limit(&self, most: u64) {
+        self.gate.set_limit(most);
+    }
+
+    fn reserve(&self, reserve: u64) {
+        self.gate.set_reserve(reserve);
+    }
+
+    fn left(&self) -> u64 {
+        self.gate.limit().saturating_sub(self.gate.passed())
+    }
+
+    fn sent(&self) -> u64 {
+        self.gate.passed()
+    }
+
+    fn retries(&self) -> u64 {
+        self.retries.load(Ordering::Relaxed)
+    }
+
+    fn answered(&self) -> u64 {
+        self.answered.load(Ordering::Relaxed)
+    }
+
+    fn interval(&self) -> Option<Duration> {
+        self.pace.interval()
+    }
 }

@@ -12,16 +12,15 @@ use std::{
     time::Duration,
 };
 
-use chrono::{DateTime, Utc};
 use tokio::time::{Instant, sleep, sleep_until};
+use xs2aspec_judge::{
+    answer::{Answer, ExchangeError, retry_after},
+    profile::Limits,
+};
 
 use super::{
     flow::{Flow, UnderWay},
     named::{Policy, named},
-};
-use crate::{
-    exchange::{Answer, ExchangeError},
-    profile::Limits,
 };
 
 /// First wait before a connection is tried again; each further one is twice as long.
@@ -360,17 +359,6 @@ impl Pace {
 /// How long a target without time is left alone after so many attempts.
 fn pause(answer: &Answer, attempt: u32) -> Duration {
     retry_after(answer).unwrap_or(FIRST_PAUSE * 2u32.saturating_pow(attempt - 1))
-}
-
-/// How long a target asks to wait: seconds, or a date, which is held against its own clock where it tells it.
-pub(crate) fn retry_after(answer: &Answer) -> Option<Duration> {
-    let text = answer.header("retry-after")?.trim();
-    if let Ok(seconds) = text.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let date = |text: &str| DateTime::parse_from_rfc2822(text).ok().map(|date| date.to_utc());
-    let now = answer.header("date").and_then(date).unwrap_or_else(Utc::now);
-    Some((date(text)? - now).to_std().unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -11,12 +11,8 @@ use tokio::{
     net::TcpListener,
 };
 use tokio_rustls::TlsAcceptor;
-use xs2aspec_runner::{
-    Profile,
-    exchange::{ExchangeError, Exchanger},
-    fill::WireRequest,
-    profile::Http,
-};
+use xs2aspec_judge::{Profile, fill::WireRequest, profile::Http};
+use xs2aspec_runner::exchange::{ExchangeError, Exchanger};
 
 /// Reads one request, sends its bytes back as the body of a 200.
 async fn echo(mut stream: impl AsyncRead + AsyncWrite + Unpin) {

@@ -8,8 +8,8 @@ use aho_corasick::AhoCorasick;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 use wiremock::{MockServer, Request, ResponseTemplate};
+use xs2aspec_judge::Profile;
 use xs2aspec_reference::{Config, start};
-use xs2aspec_runner::Profile;
 use xs2aspec_suite::ProfileSpec;
 
 use crate::support::{command, stub};

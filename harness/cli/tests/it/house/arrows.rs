@@ -12,6 +12,7 @@ fn allowed() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         "generate",
         "signing",
         "record",
+        "judge",
         "runner",
         "report",
         "evidence",
@@ -28,17 +29,49 @@ fn allowed() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("xs2aspec-signing", BTreeSet::new()),
         ("xs2aspec-record", BTreeSet::new()),
         ("xs2aspec-reference", BTreeSet::new()),
-        ("xs2aspec-runner", BTreeSet::from(["spec", "suite", "signing", "record"])),
-        ("xs2aspec-traffic", BTreeSet::from(["spec", "suite", "signing", "record", "runner"])),
+        ("xs2aspec-judge", BTreeSet::from(["spec", "suite", "signing", "record"])),
+        ("xs2aspec-runner", BTreeSet::from(["spec", "suite", "signing", "record", "judge"])),
+        ("xs2aspec-traffic", BTreeSet::from(["spec", "suite", "signing", "record", "judge", "runner"])),
         ("xs2aspec-report", BTreeSet::from(["record"])),
         ("xs2aspec-evidence", BTreeSet::from(["record", "report"])),
-        ("xs2aspec-prove", BTreeSet::from(["suite", "generate", "runner", "record", "reference"])),
+        ("xs2aspec-prove", BTreeSet::from(["suite", "generate", "judge", "runner", "record", "reference"])),
         ("xs2aspec-proxy", BTreeSet::new()),
         ("xs2aspec-client", BTreeSet::from(["spec", "record"])),
         ("xs2aspec", BTreeSet::from(all)),
         // It measures all of them, and nobody imports it.
         ("xs2aspec-bench", BTreeSet::from(all)),
     ])
+}
+
+/// Crates without which nothing is sent.
+const SENDERS: [&str; 4] = ["tokio", "reqwest", "hyper", "xs2aspec-runner"];
+
+#[test]
+fn the_judge_cannot_send() {
+    let metadata = MetadataCommand::new().other_options(["--offline".to_owned()]).exec().unwrap();
+    let nodes: BTreeMap<_, _> =
+        metadata.resolve.iter().flat_map(|resolve| &resolve.nodes).map(|node| (&node.id, node)).collect();
+    let package =
+        |name: &str| metadata.packages.iter().find(|package| package.name.as_str() == name).unwrap();
+    // Everything that is in the program with it, tests apart.
+    let reached = |name: &str| {
+        let (mut left, mut reached) = (vec![&package(name).id], BTreeSet::new());
+        while let Some(id) = left.pop() {
+            if reached.insert(id) {
+                let kinds = |kinds: &[cargo_metadata::DepKindInfo]| {
+                    kinds.iter().any(|kind| kind.kind == DependencyKind::Normal)
+                };
+                left.extend(nodes[id].deps.iter().filter(|dep| kinds(&dep.dep_kinds)).map(|dep| &dep.pkg));
+            }
+        }
+        reached
+    };
+    let sends = |name: &str| -> Vec<&str> {
+        let reached = reached(name);
+        SENDERS.into_iter().filter(|sender| reached.contains(&package(sender).id)).collect()
+    };
+    assert!(sends("xs2aspec-judge").is_empty(), "{:?}", sends("xs2aspec-judge"));
+    assert_eq!(sends("xs2aspec-runner").len(), SENDERS.len(), "it sends");
 }
 
 /// Crates that the two readings of the document must not share: the caller signs with one, the reference

@@ -17,9 +17,9 @@ use xs2aspec_evidence::{
     envelope::SigningKey,
     verify::{self, Archive},
 };
+use xs2aspec_judge::Rejudged;
 use xs2aspec_record::{Exit, HashChain, RecordReader};
 use xs2aspec_report::{compare::merge, stream};
-use xs2aspec_runner::Rejudged;
 use xs2aspec_suite::{Suite, Tree};
 
 use crate::support::{KEY, xs2aspec};
@@ -437,7 +437,7 @@ impl Readers {
         // What does not conform for `report` does not for `verify`, which prints the same.
         let conforms = report == Some(Exit::Conforms);
         let rejudged = if conforms {
-            xs2aspec_runner::rejudge(Arc::clone(&self.suite), || Ok(open()), &[]).await.ok()
+            xs2aspec_judge::rejudge(Arc::clone(&self.suite), || Ok(open()), &[]).await.ok()
         } else {
             None
         };
@@ -462,7 +462,7 @@ impl Readers {
         let archive = Archive::open(&bundle).unwrap();
         let trusted = self.key.public().unwrap();
         let verified = verify::verify(&archive, Some(&trusted), &self.program).unwrap();
-        let rejudged = xs2aspec_runner::rejudge(Arc::clone(&self.suite), || Ok(archive.record()), &[]).await;
+        let rejudged = xs2aspec_judge::rejudge(Arc::clone(&self.suite), || Ok(archive.record()), &[]).await;
         match rejudged {
             Err(_) => Exit::CouldNotTell,
             Ok(rejudged) if rejudged.is_edited() || !verified.broken.is_empty() => Exit::Violation,

@@ -7,13 +7,10 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
+use xs2aspec_judge::{Identity, Session, fill::WireRequest};
 use xs2aspec_prove::BankVariant;
 use xs2aspec_record::{End, Level};
-use xs2aspec_runner::{
-    Identity, Session,
-    exchange::{Answer, InProcess},
-    fill::WireRequest,
-};
+use xs2aspec_runner::exchange::{Answer, InProcess};
 use xs2aspec_suite::{Depth, Expectation, Suite, Tree};
 use xs2aspec_traffic::{Judge, Judged, Payload, Received, Sent, Traffic};
 
@@ -80,8 +77,9 @@ async fn measure(bank: BankVariant, depth: Depth, areas: &[&str]) -> Measured {
         })
     });
     let profile = || bank.profile(NOWHERE).unwrap();
-    let base = Session::new(Arc::clone(&suite), profile(), Identity::reproducible(7), now).unwrap();
-    let session = base.for_target(profile(), &Arc::default(), Some(inside)).unwrap();
+    let base =
+        xs2aspec_runner::session(Arc::clone(&suite), profile(), Identity::reproducible(7), now).unwrap();
+    let session = xs2aspec_runner::for_target(&base, profile(), &Arc::default(), Some(inside)).unwrap();
     let judging = Session::of_traffic(Arc::clone(&suite), session.profile().clone(), now).unwrap();
     let mut judge = Judge::new(Arc::clone(&suite), &judging, true);
     let mut number = 0;

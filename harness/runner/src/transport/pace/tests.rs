@@ -4,7 +4,9 @@ use super::*;
 
 fn pace(change: impl FnOnce(&mut Limits)) -> Pace {
     let mut limits =
-        crate::Profile::of_url("http://127.0.0.1:1", xs2aspec_suite::ProfileSpec::embedded()).unwrap().limits;
+        xs2aspec_judge::Profile::of_url("http://127.0.0.1:1", xs2aspec_suite::ProfileSpec::embedded())
+            .unwrap()
+            .limits;
     change(&mut limits);
     Pace::new(limits)
 }

@@ -1,0 +1,81 @@
+//! Which refused rows of lawful forms are narrowed. Rows come in the order of their ids, so that a run asks
+//! the same however many cases were in flight.
+
+use xs2aspec_record::{CaseEvents, CaseVerdict, Culprit, RefusedForm, Verdict};
+use xs2aspec_suite::Case;
+
+use crate::{session::Session, unconfirmed::unconfirm};
+
+/// Rows that are narrowed in a run. A target that refuses one form refuses many rows, and all that have what
+/// is known to be refused need no requests.
+const ROWS: usize = 20;
+
+/// What is known of refused rows.
+pub struct Culprits<'a> {
+    session: &'a Session,
+    /// Operation, what is refused there, and the row that shows it.
+    found: Vec<(String, Vec<RefusedForm>, String)>,
+    /// Rows that were narrowed.
+    rows: usize,
+}
+
+impl<'a> Culprits<'a> {
+    /// Nothing is known yet.
+    pub fn new(session: &'a Session) -> Self {
+        Self { session, found: Vec::new(), rows: 0 }
+    }
+
+    /// Returns true if nothing needs to be asked for a refused row, and notes what is known of it.
+    pub fn is_known(&self, verdict: &mut CaseVerdict) -> bool {
+        let is_made = |line: &String| verdict.changes.contains(line);
+        let known = self.found.iter().find(|(operation, forms, _)| {
+            *operation == verdict.operation && forms.iter().flat_map(|form| &form.changes).all(is_made)
+        });
+        let culprit = match known {
+            Some((_, forms, row)) => Culprit::Found { forms: forms.clone(), shown_by: Some(row.clone()) },
+            None if self.rows >= ROWS => {
+                let why = format!("{ROWS} refused cases were asked in parts before it, and no more are");
+                Culprit::Unknown { why }
+            }
+            None => return false,
+        };
+        verdict.culprit = Some(Box::new(culprit));
+        true
+    }
+
+    /// Takes what came of narrowing a row.
+    pub fn take(&mut self, verdict: &mut CaseVerdict, culprit: Option<Culprit>) {
+        if culprit.is_none() {
+            unconfirm(verdict, "the target refused it, and accepted it when the same was asked again");
+        }
+        verdict.culprit = culprit.map(Box::new);
+        self.keep(verdict);
+    }
+
+    /// Learns from the verdict of a row that was narrowed.
+    pub fn keep(&mut self, verdict: &CaseVerdict) {
+        match verdict.culprit.as_deref() {
+            Some(Culprit::Found { forms, shown_by: None }) => {
+                self.found.push((verdict.operation.clone(), forms.clone(), verdict.case.clone()));
+            }
+            Some(Culprit::Unknown { .. }) => {}
+            _ => return,
+        }
+        self.rows += 1;
+    }
+
+    /// Whether a case is a row of lawful forms that was refused, of which nothing more is known.
+    pub fn is_refused_row(&self, case: &Case, events: &CaseEvents) -> bool {
+        let Some(verdict) = &events.verdict else { return false };
+        let is_open = case.together.len() > 1
+            && verdict.culprit.is_none()
+            && matches!(verdict.verdict, Verdict::Fail | Verdict::Warn)
+            && verdict.findings.iter().any(|finding| finding.is_answer_to(verdict));
+        let judged = || events.exchanges.iter().find(|one| Some(one.number) == verdict.exchange);
+        is_open
+            && self.session.asks_again()
+            && judged()
+                .and_then(|judged| self.session.outcome(case, judged))
+                .is_some_and(|(outcome, _)| outcome.is_refusal())
+    }
+}

@@ -1,0 +1,476 @@
+//! Fills the placeholders of a request when it is sent: values of the target, fresh ids, dates, digests and
+//! signatures.
+//!
+//! Clock and identity are arguments: the same identity, clock and case give the same bytes.
+
+mod calendar;
+mod json;
+
+use std::{cell::RefCell, collections::BTreeMap};
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use http::Uri;
+use serde_json::Value;
+use xs2aspec_signing::{
+    RequestTarget,
+    encoded_word::{self, Charset, Encoding},
+};
+use xs2aspec_suite::{BodySpec, Party, RequestSpec, Signing, Wrap, request, template};
+
+use self::{
+    calendar::{leap_day, month_end, workday, workday_of_month, year_end},
+    json::write_json,
+};
+use crate::{
+    identity::Root,
+    profile::Profile,
+    request_signer::{RequestSigner, word},
+    scope::Scope,
+    signature_cache::SignatureCache,
+};
+
+/// Longest body, in bytes, that goes over the client that reuses connections; few servers stop reading before
+/// it.
+const MOST_POOLED: usize = 64 * 1024;
+
+/// What stands for the Signature header that signing makes.
+const SIGNATURE: &str = "${signature}";
+
+/// What stands for the step in values that all requests of a case share.
+const SHARED: &str = "";
+
+/// What is in the name of a step that is asked again with other values.
+pub(crate) const OTHER_VALUES: &str = "/other-values-";
+
+/// A request as bytes: what is digested, signed and sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WireRequest {
+    /// HTTP method.
+    pub method: String,
+    /// Whole URL.
+    pub url: String,
+    /// Header fields in the order of the wire.
+    pub headers: Vec<(String, String)>,
+    /// Body; empty for none.
+    pub body: Vec<u8>,
+    /// Whether the header section must go out exactly so.
+    pub exact: bool,
+}
+
+/// Why a request cannot be filled.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FillError {
+    /// The profile lacks a value.
+    #[error("the target profile has no `{0}`")]
+    NotOffered(String),
+    /// The request has no meaning for this target; why.
+    #[error("{0}")]
+    NotApplicable(String),
+    /// A value of a response, or of the profile, cannot be used in the request; why.
+    #[error("{0}")]
+    Unusable(String),
+    /// The request cannot be made; a defect of the suite.
+    #[error("{0}")]
+    Defect(String),
+}
+
+/// What a request is filled from.
+#[derive(Debug, Clone, Copy)]
+pub struct RequestBuilder<'a> {
+    /// The target.
+    pub profile: &'a Profile,
+    /// Digests and signs.
+    pub request_signer: &'a RequestSigner,
+    /// What ids and amounts are derived from.
+    pub root: Root,
+    /// The run's clock.
+    pub now: DateTime<Utc>,
+    /// Id of the case.
+    pub case: &'a str,
+    /// Name of the step, with its number where it is sent several times.
+    pub step: &'a str,
+    /// Values kept from earlier answers, by `STEP.KEY`.
+    pub kept: &'a BTreeMap<String, Value>,
+    /// Signatures that were made before, where other targets are asked the same.
+    pub signatures: Option<&'a SignatureCache>,
+}
+
+impl RequestBuilder<'_> {
+    /// The value of a header field that neither signing nor a digest makes.
+    pub(crate) fn field(&self, spec: &RequestSpec, name: &str) -> Option<String> {
+        self.value(spec.header(name)?, Context::NONE).ok().map(text)
+    }
+
+    /// Fills, digests and signs.
+    pub fn fill(&self, spec: &RequestSpec) -> Result<WireRequest, FillError> {
+        let body = self.body(&spec.body)?;
+        let mut signing = self.signing(&spec.signing)?;
+        let context =
+            Context { body: Some(&body), certificate: signing.certificate, of: of(spec), signature: None };
+        let url = self.url(spec)?;
+        let mut headers = Vec::with_capacity(spec.headers.len());
+        let mut unsigned = Vec::new();
+        for (name, value) in spec.headers.iter() {
+            let is_unsigned = template::names(value).iter().any(|name| template::head(name) == "signature");
+            let filled = if is_unsigned {
+                unsigned.push((headers.len(), value));
+                String::new()
+            } else {
+                text(self.value(value, context)?)
+            };
+            headers.push((name.clone(), filled));
+        }
+        if !unsigned.is_empty() {
+            let others: Vec<(String, String)> = headers
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| !unsigned.iter().any(|(unsigned, _)| unsigned == at))
+                .map(|(_, header)| header.clone())
+                .collect();
+            let target = target_of(&spec.method, &url);
+            // What is written around a signature stands with it in one header, which is wrapped as a whole.
+            let is_plain = unsigned.iter().all(|(_, value)| value.as_str() == Some(SIGNATURE));
+            let whole = signing.wrap.filter(|_| !is_plain).and_then(word);
+            if whole.is_some() || !is_plain && signing.wrap.is_none() {
+                signing.wrap = Some(Wrap::Never);
+            }
+            let sign = || self.sign(&others, target, &signing);
+            // Whoever lists the headers may list the target of the request, which is none.
+            let signature = match self.signatures.filter(|_| signing.headers.is_none()) {
+                Some(known) => known.get_or_sign((self.case, self.step), &others, sign)?,
+                None => sign()?,
+            };
+            let context = Context { signature: Some(&signature), ..context };
+            for (at, value) in unsigned {
+                let value = text(self.value(value, context)?);
+                headers[at].1 = match signing.wrap {
+                    _ if whole.is_none() && value.is_ascii() => value,
+                    // The case asks for a header that is not wrapped.
+                    Some(Wrap::SignatureAlone) => return Err(wrapped()),
+                    Some(Wrap::Never) if is_plain => return Err(wrapped()),
+                    _ => {
+                        let (charset, encoding) = whole.unwrap_or((Charset::Utf8, Encoding::B));
+                        let unfit = |error: encoded_word::EncodedWordError| match whole {
+                            Some(_) => FillError::NotApplicable(error.to_string()),
+                            None => FillError::Defect(error.to_string()),
+                        };
+                        encoded_word::wrap(&value, charset, encoding).map_err(unfit)?
+                    }
+                };
+            }
+        }
+        for (name, value) in &self.profile.headers {
+            if !headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name)) {
+                headers.push((name.clone(), value.clone()));
+            }
+        }
+        // The client behind the plain path adds an Accept header where there is none. It also gives up a body
+        // that the server will not read to its end; the other path reads the answer all the same. A Host of
+        // its own goes out as it is given.
+        let is_own = spec.header("accept").is_none()
+            || ["host", "transfer-encoding"].iter().any(|name| spec.header(name).is_some());
+        let exact = spec.exact || is_own || body.len() > MOST_POOLED;
+        Ok(WireRequest { method: spec.method.clone(), url, headers, body, exact })
+    }
+
+    fn body(&self, body: &BodySpec) -> Result<Vec<u8>, FillError> {
+        match body {
+            BodySpec::None => Ok(Vec::new()),
+            BodySpec::Raw(raw) => {
+                let raw = self.value(raw, Context::NONE)?;
+                Ok(template::as_bytes(&raw).unwrap_or_else(|| text(raw).into_bytes()))
+            }
+            BodySpec::Json(value, repeats) => {
+                let value = self.value(value, Context::NONE)?;
+                let mut again = BTreeMap::<&str, Vec<(String, Value)>>::new();
+                for (pointer, value) in repeats {
+                    let (parent, key) = pointer.rsplit_once('/').unwrap_or(("", pointer));
+                    again
+                        .entry(parent)
+                        .or_default()
+                        .push((key.replace("~1", "/").replace("~0", "~"), self.value(value, Context::NONE)?));
+                }
+                let mut out = Vec::new();
+                write_json(&value, "", &again, &mut out);
+                Ok(out)
+            }
+        }
+    }
+
+    /// Returns the URL, which is below the base URL. Values put into a path or query are percent-encoded but
+    /// for unreserved characters (RFC 3986 section 2.3).
+    fn url(&self, spec: &RequestSpec) -> Result<String, FillError> {
+        let scope =
+            Scope::new(&self.profile.base_url).map_err(|error| FillError::Defect(error.to_string()))?;
+        let path = self.profile.paths.get(&spec.operation).unwrap_or(&spec.path);
+        let name = path.strip_prefix("${").and_then(|name| name.strip_suffix('}'));
+        let mut url = self.profile.base_url.clone();
+        if let Some((name, link)) = name.and_then(|name| Some((name, self.kept.get(name)?))) {
+            let link = text(link.clone());
+            // A request that is only shown has the name of the link instead of the link.
+            if link != format!("<{name}>") {
+                return Self::link(&scope, &link);
+            }
+            url.push('/');
+            url.push_str(&encode(&link));
+        } else {
+            url.push_str(&self.path(path)?);
+        }
+        for (index, (name, value)) in spec.query.iter().enumerate() {
+            let value = text(self.value(value, Context::NONE)?);
+            url.push(if index == 0 { '?' } else { '&' });
+            url.push_str(&encode(name));
+            url.push('=');
+            url.push_str(&encode(&value));
+        }
+        scope.admit(&url).map_err(|error| FillError::Defect(error.to_string()))?;
+        Ok(url)
+    }
+
+    /// Fills a path. A value that is empty or a dot segment would make another path of it (RFC 3986 section
+    /// 5.2.4), and there is no way to encode one.
+    fn path(&self, path: &str) -> Result<String, FillError> {
+        let unusable = RefCell::new(None);
+        let encoded = |value: Value| {
+            let is_id = matches!(&value, Value::String(_) | Value::Number(_));
+            let value = text(value);
+            let has_dots = value.split(['/', '\\']).any(|segment| [".", ".."].contains(&segment));
+            if !is_id || value.is_empty() || has_dots {
+                unusable.borrow_mut().get_or_insert_with(|| value.clone());
+            }
+            Value::String(encode(&value))
+        };
+        let filled = text(self.expand(&Value::from(path), Context::NONE, &encoded)?);
+        match unusable.into_inner() {
+            Some(value) => Err(FillError::Unusable(format!("{value:?} cannot be part of the path {path}"))),
+            None if request::is_path(&filled) => Ok(filled),
+            None => Err(FillError::Defect(format!("the path {filled} does not begin with one slash"))),
+        }
+    }
+
+    /// Returns the URL to which a link of a response leads: nothing is signed for anybody but the target.
+    fn link(scope: &Scope, link: &str) -> Result<String, FillError> {
+        let away = || FillError::NotApplicable(format!("the link {link:?} leads away from the base URL"));
+        scope.resolve(link).map(String::from).ok_or_else(away)
+    }
+
+    fn signing(&self, signing: &Signing) -> Result<Signing, FillError> {
+        let defect = |error: serde_json::Error| FillError::Defect(format!("`signing`: {error}"));
+        let context = Context { certificate: signing.certificate, ..Context::NONE };
+        let filled = self.value(&serde_json::to_value(signing).map_err(defect)?, context)?;
+        serde_json::from_value(filled).map_err(defect)
+    }
+
+    fn sign(
+        &self,
+        headers: &[(String, String)],
+        target: Option<RequestTarget>,
+        signing: &Signing,
+    ) -> Result<String, FillError> {
+        self.request_signer.signature(headers, target, signing).map_err(|error| match error.of_the_issuer() {
+            Some(why) => FillError::NotApplicable(why),
+            None => FillError::Defect(error.to_string()),
+        })
+    }
+
+    fn value(&self, value: &Value, context: Context<'_>) -> Result<Value, FillError> {
+        self.expand(value, context, &|value| value)
+    }
+
+    fn expand(
+        &self,
+        value: &Value,
+        context: Context<'_>,
+        map: &dyn Fn(Value) -> Value,
+    ) -> Result<Value, FillError> {
+        let failure = RefCell::new(None);
+        let filled = template::expand(value, &|name| match self.lookup(name, context) {
+            Ok(Some(value)) => Some(map(value)),
+            Ok(None) => None,
+            Err(error) => {
+                failure.borrow_mut().get_or_insert(error);
+                None
+            }
+        });
+        match failure.into_inner() {
+            Some(error) => Err(error),
+            None => filled.and_then(template::compute).map_err(|error| match error {
+                // What a value of the profile ends in is the bank's.
+                template::ExpandError::NoSuchEnd(..) => FillError::NotApplicable(error.to_string()),
+                error => FillError::Defect(error.to_string()),
+            }),
+        }
+    }
+
+    /// The value of a placeholder; `None` for `signature` before it is made.
+    fn lookup(&self, name: &str, context: Context<'_>) -> Result<Option<Value>, FillError> {
+        let defect = |what: &str| FillError::Defect(format!("`${{{name}}}`: {what}"));
+        let rest = name.get(template::head(name).len() + 1..).unwrap_or_default();
+        let value = match template::head(name) {
+            "target" => context
+                .of
+                .filter(|_| !rest.contains('.'))
+                .and_then(|entry| self.profile.value(&format!("{entry}.{rest}")))
+                .or_else(|| self.profile.value(rest))
+                .ok_or_else(|| FillError::NotOffered(rest.to_owned()))?,
+            "fresh" => Value::String(self.fresh(self.step, rest).to_string()),
+            "shared" => Value::String(self.fresh(SHARED, rest).to_string()),
+            kind @ ("number" | "shared-number") => {
+                let digits = rest.parse().ok().filter(|digits| (1..=18).contains(digits));
+                let digits = digits.ok_or_else(|| defect("expected a number of digits from 1 to 18"))?;
+                let step = if kind == "number" { self.step } else { SHARED };
+                Value::String(self.number(step, digits).to_string())
+            }
+            "day" => Value::String(
+                self.day(rest)
+                    .ok_or_else(|| defect("expected `day+NUMBER`, which may be below zero"))?
+                    .to_string(),
+            ),
+            kind @ ("workday" | "month-end" | "year-end") => {
+                let day = self.day(rest).ok_or_else(|| defect(&format!("expected `{kind}+NUMBER`")))?;
+                let found = match kind {
+                    "workday" => workday(day),
+                    "month-end" => month_end(day),
+                    _ => year_end(day),
+                };
+                Value::String(found.to_string())
+            }
+            "month-of" => {
+                let known = "expected `month-of.28+NUMBER`, `month-of.30+NUMBER` or `month-of.31+NUMBER`";
+                let found = rest.split_once('+').and_then(|(days, _)| {
+                    let from = self.day(&rest[days.len() + 1..])?;
+                    workday_of_month(from, days.parse().ok()?)
+                });
+                Value::String(found.ok_or_else(|| defect(known))?.to_string())
+            }
+            "leap-day" => Value::String(leap_day(self.now.date_naive()).to_string()),
+            // IMF-fixdate, RFC 9110 section 5.6.7.
+            "now" => Value::String(self.now.format("%a, %d %b %Y %H:%M:%S GMT").to_string()),
+            "host" => Value::String(
+                self.host(rest).ok_or_else(|| defect("known are host.capitals and host.with-port"))?,
+            ),
+            "certificate" => {
+                let known = "known are certificate, certificate.other, and .serial, .serial-decimal, .issuer, .subject and .pem of both";
+                let (party, part) = match rest.strip_prefix("other") {
+                    Some(part) => (Some(Party::Other), part.trim_start_matches('.')),
+                    None => (context.certificate, rest),
+                };
+                Value::String(self.request_signer.certificate(party, part).ok_or_else(|| defect(known))?)
+            }
+            "digest" => {
+                let body = context.body.ok_or_else(|| defect("a digest can only stand in a header"))?;
+                Value::String(RequestSigner::digest(rest, body).ok_or_else(|| {
+                    defect("known are digest.sha-256 and digest.sha-512, digest.sha-256.hexadecimal, .other-case, .other-begin and .other-end (these two of digest.sha-512 as well), and without a name before it \
+                         digest.sha-256.alone, digest.md5, digest.sha-1 and digest.sha-384")
+                })?)
+            }
+            "beginning" => {
+                let whole = self.lookup(rest, context)?.map(text).unwrap_or_default();
+                let why = "an id of digits alone may be the beginning of another one";
+                template::beginning(&whole)
+                    .map(Value::from)
+                    .ok_or_else(|| FillError::NotApplicable(why.to_owned()))?
+            }
+            "signature" if rest.is_empty() => return Ok(context.signature.map(Value::from)),
+            "signature" if rest == "base64" => {
+                return Ok(context.signature.map(|signature| BASE64_STANDARD.encode(signature).into()));
+            }
+            "signature" => return Err(defect("known are signature and signature.base64")),
+            _ => self.kept.get(name).cloned().ok_or_else(|| defect("nothing was kept under this name"))?,
+        };
+        Ok(Some(value))
+    }
+
+    /// The authority of the target in another form that means the same (RFC 9110 section 4.2.3).
+    fn host(&self, form: &str) -> Option<String> {
+        let url = url::Url::parse(&self.profile.base_url).ok()?;
+        let host = url.host_str()?;
+        let port = |port: Option<u16>| port.map(|port| format!(":{port}")).unwrap_or_default();
+        match form {
+            "capitals" => Some(format!("{}{}", host.to_ascii_uppercase(), port(url.port()))),
+            "with-port" => Some(format!("{host}{}", port(url.port_or_known_default()))),
+            _ => None,
+        }
+    }
+
+    /// Returns a UUID that no other case, step or run has.
+    fn fresh(&self, step: &str, name: &str) -> uuid::Uuid {
+        self.root.uuid(&[self.case, step, name])
+    }
+
+    /// A number with so many digits, the first of which is not zero. Amounts differ by it from case to case,
+    /// so that no payment is a logical duplicate of another (the document leaves open what that is).
+    fn number(&self, step: &str, digits: u32) -> u64 {
+        let (high, low) = self.fresh(step, &format!("number.{digits}")).as_u64_pair();
+        let least = 10_u64.pow(digits - 1);
+        least + (high ^ low) % (9 * least)
+    }
+
+    fn day(&self, days: &str) -> Option<NaiveDate> {
+        let days: i64 = days.parse().ok()?;
+        self.now.date_naive().checked_add_signed(TimeDelta::try_days(days)?)
+    }
+}
+
+/// What some placeholders depend on.
+#[derive(Debug, Clone, Copy)]
+struct Context<'a> {
+    /// The body, for a Digest.
+    body: Option<&'a [u8]>,
+    /// Whose certificate is sent.
+    certificate: Option<Party>,
+    /// The entry of the profile that the request is about, such as `psu.second`.
+    of: Option<&'a str>,
+    /// The Signature header that signing makes, where it is made.
+    signature: Option<&'a str>,
+}
+
+impl Context<'_> {
+    const NONE: Self = Self { body: None, certificate: None, of: None, signature: None };
+}
+
+/// The entry of the profile that a header field names first, as `${target.psu.second.id}` does. What it has
+/// of its own goes before what the profile says for all: a session may be that of one person.
+fn of(spec: &RequestSpec) -> Option<&str> {
+    spec.headers.iter().find_map(|(_, value)| {
+        let name = value.as_str()?.strip_prefix("${target.")?.strip_suffix('}')?;
+        let (entry, _) = name.rsplit_once('.').filter(|(entry, _)| entry.contains('.'))?;
+        Some(entry)
+    })
+}
+
+fn text(value: Value) -> String {
+    match value {
+        Value::String(text) => text,
+        other => other.to_string(),
+    }
+}
+
+/// Returns a text percent-encoded but for unreserved characters (RFC 3986, section 2.3).
+pub fn encode(text: &str) -> String {
+    use std::fmt::Write;
+    text.bytes().fold(String::new(), |mut out, byte| {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            _ = write!(out, "%{byte:02X}");
+        }
+        out
+    })
+}
+
+/// Why a header that a case wants as it is cannot be sent so.
+fn wrapped() -> FillError {
+    let why = "the issuer of the certificate is not plain ASCII, so that the header is wrapped";
+    FillError::NotApplicable(why.to_owned())
+}
+
+/// Method and path of a request, as a signature can cover them.
+fn target_of(method: &str, url: &str) -> Option<RequestTarget> {
+    let uri: Uri = url.parse().ok()?;
+    Some(RequestTarget { method: method.to_owned(), path: uri.path_and_query()?.to_string() })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,105 @@
+//! Targets that accept no plain request: what they answer may be the fault of our key or URL, and says
+//! nothing of a bank then.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use xs2aspec_record::{CaseVerdict, Exchange, Response, Role, Verdict};
+
+use crate::{
+    judge::is_foreign,
+    session::{Done, Session},
+    unconfirmed::unconfirm,
+};
+
+/// The plain requests of a run as they are told. Where the target accepted none, and what it answered may be
+/// the fault of our key or URL, none of them is held against it.
+pub fn weighed(session: &Session, plain: &[(Arc<Done>, Role)]) -> Vec<(CaseVerdict, Vec<Exchange>)> {
+    let told = |(done, role): &(Arc<Done>, Role)| {
+        (CaseVerdict { role: *role, ..done.verdict.clone() }, done.take_exchanges())
+    };
+    let mut cases: Vec<(CaseVerdict, Vec<Exchange>)> = plain.iter().map(told).collect();
+    for ((verdict, _), (done, _)) in cases.iter_mut().zip(plain) {
+        if let Some(reason) = verdict.reason.as_mut().filter(|_| verdict.verdict == Verdict::Inconclusive) {
+            reason.push_str(session.hint(done));
+        }
+    }
+    if !(session.is_hopeless() && may_be_ours(&cases)) {
+        return cases;
+    }
+    for ((verdict, _), (done, _)) in cases.iter_mut().zip(plain) {
+        if matches!(verdict.verdict, Verdict::Fail | Verdict::Warn) {
+            unconfirm(verdict, &session.reason(&done.verdict.case, done));
+        }
+    }
+    cases
+}
+
+/// Whether the answers of these cases are what another key or URL would change: pages, statuses that say who
+/// may ask what, or one and the same for several operations.
+fn may_be_ours(cases: &[(CaseVerdict, Vec<Exchange>)]) -> bool {
+    let mut operations = BTreeSet::new();
+    let mut answers: Vec<&Response> = Vec::new();
+    for (verdict, exchanges) in cases {
+        let judged = exchanges.iter().find(|one| Some(one.number) == verdict.exchange);
+        if let Some(answer) = judged.and_then(|judged| judged.response.as_ref()) {
+            operations.insert(verdict.operation.as_str());
+            answers.push(answer);
+        }
+    }
+    let (Some(first), is_several) = (answers.first(), operations.len() > 1) else { return false };
+    let is_alike = answers.iter().all(|one| one.status == first.status && one.body == first.body);
+    answers.iter().all(|answer| is_foreign(answer) || is_several && says_who_may(answer.status))
+        || is_several && is_alike && first.status < 300
+}
+
+/// Whether a status is about who asks, or about the address (RFC 9110 sections 15.4, 15.5.2, 15.5.4 to
+/// 15.5.6).
+fn says_who_may(status: u16) -> bool {
+    matches!(status, 300..=399 | 401 | 403 | 404 | 405 | 407)
+}
+
+#[cfg(test)]
+mod tests {
+    use xs2aspec_record::Body;
+
+    use super::*;
+
+    fn case(operation: &str, status: u16, media: &str, body: &str) -> (CaseVerdict, Vec<Exchange>) {
+        let verdict = serde_json::json!({
+            "case": "a/b", "clause": "a", "area": "x", "operation": operation, "role": "selected", "verdict": "fail",
+            "place": {"file": "d", "line": 1, "column": 1}, "expected": "accepted", "checks": 1, "micros": 1,
+            "exchange": 1,
+        });
+        let exchange = serde_json::json!({
+            "number": 1, "case": "a/b", "step": "request", "micros": 1,
+            "request": {"method": "GET", "url": "/", "headers": []},
+            "response": {
+                "status": status, "headers": [["Content-Type", media]], "body": Body::of(body.as_bytes()),
+            },
+        });
+        (serde_json::from_value(verdict).unwrap(), vec![serde_json::from_value(exchange).unwrap()])
+    }
+
+    #[test]
+    fn what_another_key_or_url_would_change_is_told_from_a_bank_that_is_wrong() {
+        let json = "application/json";
+        for (one, other, ours) in [
+            ((200, "text/html; charset=utf-8", "<p>"), (200, "text/html", "<p>"), true),
+            ((501, "text/html", "no"), (404, "text/html", "no"), true),
+            ((204, "", ""), (204, "", ""), true),
+            ((200, json, "{}"), (200, json, "{}"), true),
+            ((200, json, "{}"), (200, json, "{\"a\":1}"), false),
+            ((401, json, ""), (404, json, "{}"), true),
+            ((400, json, "{}"), (400, json, "{}"), false),
+            ((500, json, ""), (500, json, ""), false),
+            ((401, json, "{}"), (201, json, "{}"), false),
+        ] {
+            let of =
+                |operation, (status, media, body): (u16, &str, &str)| case(operation, status, media, body);
+            assert_eq!(may_be_ours(&[of("x", one), of("y", other)]), ours, "{one:?} {other:?}");
+        }
+        assert!(may_be_ours(&[case("x", 200, "text/html", "<p>")]));
+        assert!(!may_be_ours(&[case("x", 401, json, "{}")]), "of one operation nobody knows");
+        assert!(!may_be_ours(&[]));
+    }
+}

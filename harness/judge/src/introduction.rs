@@ -1,0 +1,60 @@
+//! What a record begins with: the document, the clauses and the case files that a run speaks of.
+
+use std::collections::BTreeSet;
+
+use xs2aspec_record::{CaseSource, ClauseText, DocumentText, Event, Reading};
+use xs2aspec_suite::{Case, Plan, Suite};
+
+use crate::{session::Session, strength::strength};
+
+/// Writes the document, and the clauses and sources that the run speaks of. A finding may name any clause, so
+/// all of them are written.
+pub fn introduce(session: &Session, plan: &Plan<'_>, tell: &mut dyn FnMut(&Event)) {
+    let suite = session.suite();
+    tell(&Event::Document(document(suite)));
+    for clause in suite.clauses().values() {
+        let (word, standard) = strength(clause);
+        let why = match &clause.strength {
+            xs2aspec_suite::Strength::Observed(why) | xs2aspec_suite::Strength::Untestable(why) => {
+                Some(why.clone())
+            }
+            _ => None,
+        };
+        let text = ClauseText {
+            id: clause.id.clone(),
+            says: clause.says.clone(),
+            strength: word,
+            line: clause.line,
+            quote: clause.quote.clone(),
+            readings: clause.reading.clone(),
+            section: suite.spec().document.section(clause.line),
+            standard,
+            why,
+            set: Some(session.levels().clause(&clause.id)).filter(|set| *set != word.usual_level()),
+        };
+        tell(&Event::Clause(text));
+    }
+    let mut files: Vec<&str> =
+        plan.selected.iter().chain(&plan.controls).map(|case: &&Case| case.file.as_str()).collect();
+    files.sort_unstable();
+    files.dedup();
+    for file in files {
+        let text = suite.tree().text_of_shown(file).unwrap_or_default().to_owned();
+        tell(&Event::Source(CaseSource { file: file.to_owned(), text }));
+    }
+}
+
+/// The document with its readings, as far as clauses name them.
+fn document(suite: &Suite) -> DocumentText {
+    let document = &suite.spec().document;
+    let rows: BTreeSet<u32> =
+        suite.clauses().values().flat_map(|clause| clause.reading.iter().copied()).collect();
+    DocumentText {
+        text: document.text().to_owned(),
+        readings: rows
+            .into_iter()
+            .filter_map(|row| Some(Reading { row, text: document.reading(row)?.to_owned() }))
+            .collect(),
+        columns: suite.columns().iter().cloned().collect(),
+    }
+}

@@ -1,0 +1,481 @@
+//! Judges an answer. The rules are those of the design: a refusal is a 4xx (or a created resource with status
+//! RJCT where the profile allows that form), a 5xx never is; every 2xx body is checked whatever the case is
+//! about; all findings come together.
+
+mod shows;
+
+use std::{collections::BTreeMap, fmt::Write};
+
+use serde_json::Value;
+use xs2aspec_record::{End, Finding, Header, Level, Mismatch, Response, Verdict};
+use xs2aspec_spec::AnswerRules;
+use xs2aspec_suite::{Case, Expectation, Preparation, Refusal, StepExpect};
+
+use self::shows::shortened;
+use crate::{
+    answer::{Answer, MALFORMED},
+    codes::Codes,
+    levels::Levels,
+    profile::Profile,
+};
+
+/// Statuses that say that a thing is not there (RFC 9110, sections 15.5.5 and 15.5.11).
+pub(crate) const NOT_THERE: [u16; 2] = [404, 410];
+
+/// What an answer says about the request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// 2xx with a body of the operation, and no rejection.
+    Accepted,
+    /// 2xx with a body that is none of the operation: of another kind, or without members that it must have.
+    Foreign,
+    /// 2xx with transactionStatus RJCT where something is made: created, and rejected. To read that something
+    /// else was rejected is no refusal.
+    Rejected,
+    /// 4xx.
+    Refused,
+    /// 5xx.
+    ServerError,
+    /// 429 or 503: the target has no time for the request (RFC 6585 section 4, RFC 9110 section 15.6.4),
+    /// whether it names a time to come back or not.
+    Busy,
+    /// 1xx or 3xx: neither accepted nor refused.
+    Neither,
+}
+
+impl Outcome {
+    /// Whether the target refuses: it understood, and does not want to.
+    pub fn is_refusal(self) -> bool {
+        matches!(self, Self::Refused | Self::Rejected)
+    }
+
+    /// Whether the target made what it was asked for, be it rejected.
+    pub fn is_made(self) -> bool {
+        matches!(self, Self::Accepted | Self::Rejected)
+    }
+}
+
+/// An answer, parsed and held against the rules for responses.
+#[derive(Debug)]
+pub struct Examined {
+    /// What it says about the request.
+    pub outcome: Outcome,
+    /// The answer in words: `201 with transactionStatus RCVD`.
+    pub words: String,
+    /// Rules evaluated on the body.
+    pub checks: u32,
+    /// What the body breaks.
+    pub findings: Vec<Finding>,
+    /// What the body does where the document leaves it free.
+    pub observations: Vec<String>,
+    /// The body, where it is JSON.
+    pub document: Option<Value>,
+    /// The error codes in it.
+    pub codes: Vec<String>,
+}
+
+/// What a case comes to.
+#[derive(Debug)]
+pub struct Judged {
+    /// Pass, fail, observed or inconclusive.
+    pub verdict: Verdict,
+    /// How many checks were evaluated.
+    pub checks: u32,
+    /// Every mismatch.
+    pub findings: Vec<Finding>,
+    /// What was seen where the document leaves the target free.
+    pub observations: Vec<String>,
+    /// How the refusal that was expected came: an observation, as long as the verdict rests on it.
+    pub refusal: Option<String>,
+    /// Why it could not be told.
+    pub reason: Option<String>,
+}
+
+/// Parses an answer and checks its body.
+///
+/// Answers of an operation that the document only mentions have no shape to be held to. What would be
+/// observed is a finding where the levels mind it. `asked` gives header fields of the request.
+pub fn examine(
+    operation: &str,
+    asked: impl Fn(&str) -> Option<String>,
+    answer: &Answer,
+    rules: &AnswerRules,
+    levels: &Levels,
+) -> Examined {
+    let checked = rules.check(operation, answer.status, answer.header("content-type"), &answer.body);
+    let status = rules.status(checked.document.as_ref());
+    let is_foreign = if rules.has(operation) {
+        !rules.is_of(operation, checked.document.as_ref())
+    } else {
+        // A page comes from something before the interface, whatever was asked.
+        answer.header("content-type").is_some_and(is_page)
+    };
+    let outcome = match answer.status {
+        429 | 503 => Outcome::Busy,
+        200..=299 if is_foreign => Outcome::Foreign,
+        200..=299 if status.is_some_and(|(_, status)| rules.is_rejected(operation, status)) => {
+            Outcome::Rejected
+        }
+        200..=299 => Outcome::Accepted,
+        400..=499 => Outcome::Refused,
+        status if rules.may_lack(operation, status) => Outcome::Refused,
+        500.. => Outcome::ServerError,
+        _ => Outcome::Neither,
+    };
+    let mut words = answer.status.to_string();
+    if let (200..=299, Some((member, status))) = (answer.status, status) {
+        _ = write!(words, " with {member} {}", shortened(status));
+    }
+    if outcome == Outcome::Foreign {
+        words.push_str(" with a body that is not the operation's");
+    }
+    let codes = rules.codes(checked.document.as_ref());
+    if answer.status >= 400 && !codes.is_empty() {
+        _ = write!(words, " with code {}", shortened(&codes.join(", ")));
+    }
+    let (broken, seen): (Vec<_>, Vec<_>) =
+        checked.observations.into_iter().partition(|observation| levels.minds(&observation.clause));
+    if answer.status >= 300 && answer.header("content-type").is_some_and(is_page) {
+        words.push_str(" with an HTML page");
+    }
+    let mut findings: Vec<Finding> = checked
+        .findings
+        .into_iter()
+        .map(|found| Finding {
+            clause: rules.otherwise(&found.clause, &asked).map_or(found.clause, str::to_owned),
+            expected: found.expected,
+            actual: found.actual,
+            kind: kind_at(&found.at, checked.document.as_ref()),
+            at: found.at,
+            level: Level::Deny,
+            end: End::Bank,
+        })
+        .collect();
+    let malformed: Vec<&str> =
+        answer.headers.iter().filter(|(name, _)| name == MALFORMED).map(|(_, line)| line.as_str()).collect();
+    if let Some(clause) = rules.field_lines().filter(|_| !malformed.is_empty()) {
+        findings.push(Finding {
+            clause: clause.to_owned(),
+            expected: "each header line is a name, a colon without a space before it, and a value".to_owned(),
+            actual: malformed.join(", "),
+            at: "header".to_owned(),
+            kind: Mismatch::Value,
+            level: Level::Deny,
+            end: End::Bank,
+        });
+    }
+    findings.extend(broken.into_iter().map(|observation| Finding {
+        clause: observation.clause,
+        expected: "what the clause says".to_owned(),
+        actual: observation.text,
+        kind: kind_at(&observation.at, checked.document.as_ref()),
+        at: observation.at,
+        level: Level::Deny,
+        end: End::Bank,
+    }));
+    Examined {
+        outcome,
+        words,
+        checks: checked.checks,
+        findings,
+        observations: seen
+            .into_iter()
+            .map(|seen| format!("{}: {}: {}", seen.clause, seen.at, seen.text))
+            .collect(),
+        document: checked.document,
+        codes: codes.iter().take(CODES).map(|code| shortened(code).clone()).collect(),
+    }
+}
+
+/// Error codes of a response that are kept: a bank may send any number of them.
+const CODES: usize = 5;
+
+/// Returns what kind of thing is wrong at a place of a body: it is not there, or not what it must be.
+fn kind_at(at: &str, body: Option<&Value>) -> Mismatch {
+    let there =
+        at.strip_prefix("body/").map(|pointer| body.and_then(|body| body.pointer(&format!("/{pointer}"))));
+    if there == Some(None) { Mismatch::Missing } else { Mismatch::Value }
+}
+
+/// Judges the answer to the request of a case of this clause and operation. Which findings are violations,
+/// and which only warnings, `Levels::weigh` says afterwards.
+pub fn judge(
+    (clause, operation): (&str, &str),
+    expect: &Expectation,
+    answer: &Answer,
+    examined: Examined,
+    (profile, levels): (&Profile, &Levels),
+    rules: &AnswerRules,
+) -> Judged {
+    let Examined { mut outcome, words, mut checks, mut findings, mut observations, document, .. } = examined;
+    let expect = by_choice(expect, levels.choice(clause));
+    // Where nothing is demanded, whatever counts as a call may have used up a quota of the day.
+    let may_be_used_up = || *expect == Expectation::Observed && is_quota(answer, rules);
+    if outcome == Outcome::Busy && (used_up(expect, answer.status) || may_be_used_up()) {
+        outcome = Outcome::Refused;
+    }
+    if outcome == Outcome::Busy {
+        let why =
+            if is_quota(answer, rules) { "a quota is used up" } else { "the target had no time for it" };
+        let reason = format!("it got {words}: {why}");
+        return Judged {
+            verdict: Verdict::Inconclusive,
+            checks,
+            findings: vec![],
+            observations,
+            refusal: None,
+            reason: Some(reason),
+        };
+    }
+    let finding = |clause: &str, kind: Mismatch, expected: &str| Finding {
+        clause: clause.to_owned(),
+        expected: expected.to_owned(),
+        actual: words.clone(),
+        at: "status".to_owned(),
+        kind,
+        level: Level::Deny,
+        end: End::Bank,
+    };
+    checks += 1;
+    if outcome == Outcome::ServerError {
+        findings.push(finding(rules.server_error(), Mismatch::ServerError, "an answer below 500"));
+    }
+    let mut refusal = None;
+    match expect {
+        Expectation::Accepted => {
+            checks += 1;
+            // What a body lacks is a finding already.
+            if !matches!(outcome, Outcome::Accepted | Outcome::Foreign) {
+                findings.push(finding(clause, Mismatch::NotAccepted, "acceptance (2xx)"));
+            }
+            if let Some(clause) = rules.success_status(operation) {
+                checks += success_status(clause, answer, (profile, levels), &mut findings, &mut observations);
+            }
+        }
+        Expectation::Shows(values) => {
+            let listed = |body: &Value| rules.listed(operation, body);
+            let shown = (outcome, document.as_ref(), words.as_str());
+            checks += shows(clause, values, shown, &listed, &mut findings);
+        }
+        Expectation::Refused(wanted) => {
+            let codes = Codes::new(rules, operation, document.as_ref(), &answer.body);
+            let seen = (outcome, answer.status, words.as_str());
+            if wanted.text && !says_something(&answer.body) {
+                checks += 1;
+                findings.push(Finding {
+                    actual: "none".to_owned(),
+                    at: "body".to_owned(),
+                    ..finding(clause, Mismatch::Code, "a body with a message")
+                });
+            }
+            checks += refused(clause, wanted, seen, &codes, profile, &mut findings);
+            refusal = Some(format!("{clause}: refused with {words}"));
+        }
+        Expectation::Answered => {
+            checks += 1;
+            if outcome == Outcome::ServerError && clause != rules.server_error() {
+                findings.push(finding(clause, Mismatch::ServerError, "an answer below 500"));
+            }
+            observations.push(format!("{clause}: {words}"));
+        }
+        Expectation::Observed | Expectation::Choice(_) => observations.push(format!("{clause}: {words}")),
+    }
+    let verdict = match expect {
+        _ if !findings.is_empty() => Verdict::Fail,
+        // The body is not as far, and may never be.
+        Expectation::Shows(values) if shows::is_open(values, document.as_ref()) => {
+            observations.push(format!("{clause}: {words}"));
+            Verdict::Observed
+        }
+        Expectation::Observed | Expectation::Choice(_) => Verdict::Observed,
+        Expectation::Accepted | Expectation::Shows(_) | Expectation::Refused(_) | Expectation::Answered => {
+            Verdict::Pass
+        }
+    };
+    let refusal = refusal.filter(|_| verdict != Verdict::Fail);
+    Judged { verdict, checks, findings, observations, refusal, reason: None }
+}
+
+/// Whether a Content-Type is that of a page for people.
+pub(crate) fn is_page(content_type: &str) -> bool {
+    content_type.to_ascii_lowercase().starts_with("text/html")
+}
+
+/// Whether an answer is that of something else than an interface: a page, or nothing where there is no
+/// failure.
+pub(crate) fn is_foreign(answer: &Response) -> bool {
+    let header = answer.headers.iter().find(|Header(name, _)| name.eq_ignore_ascii_case("content-type"));
+    let media =
+        header.map(|header| header.1.split(';').next().unwrap_or_default().trim().to_ascii_lowercase());
+    let is_page = media.is_some_and(|media| !media.is_empty() && !media.ends_with("json"));
+    is_page || answer.body.is_none() && (200..300).contains(&answer.status)
+}
+
+/// Whether an answer says that a quota is used up, and not only that the target has no time at the moment.
+pub(crate) fn is_quota(answer: &Answer, rules: &AnswerRules) -> bool {
+    // Every answer is looked at: a body is read only where its status allows it.
+    let document = || serde_json::from_slice(&answer.body).ok();
+    let says = |code: &str| Codes::anywhere(document().as_ref(), &answer.body).have(code);
+    (400..500).contains(&answer.status) && rules.quota().is_some_and(|quota| says(&quota.code))
+}
+
+/// Returns true if this answer to a step may be what a daily quota leads to, in a case that uses one. A
+/// request that must be accepted may meet a bank that is only busy.
+pub(crate) fn may_be_used_up(case: &Case, step: &str, status: u16) -> bool {
+    let of_step = |before: &&Preparation| step.split('/').next() == Some(before.name.as_str());
+    let must_be_accepted = match case.before.iter().find(of_step) {
+        Some(before) => before.expect == StepExpect::Accepted,
+        None => case.expect.is_accepted(),
+    };
+    status == 429 && case.needs_quota() && !must_be_accepted
+}
+
+/// Whether a request to come back later is the answer that a case about a quota waits for.
+pub(crate) fn used_up(expect: &Expectation, status: u16) -> bool {
+    status == 429 && waits_for_quota(expect)
+}
+
+/// Whether an answer is expected that says that a quota is used up.
+pub(crate) fn waits_for_quota(expect: &Expectation) -> bool {
+    matches!(expect, Expectation::Refused(refusal) if refusal.quota)
+}
+
+/// The expectation that a choice leads to; observed where there is none, or one that the case does not know.
+pub(crate) fn by_choice<'a>(expect: &'a Expectation, choice: Option<&str>) -> &'a Expectation {
+    match expect {
+        Expectation::Choice(values) => {
+            choice.and_then(|choice| values.get(choice)).unwrap_or(&Expectation::Observed)
+        }
+        other => other,
+    }
+}
+
+/// Whether an answer can be judged, and need not be asked for again: it has what a case demands of its body,
+/// or never will.
+pub(crate) fn is_settled(expect: &Expectation, examined: &Examined) -> bool {
+    let Expectation::Shows(values) = expect else { return true };
+    !matches!(examined.outcome, Outcome::Accepted | Outcome::Rejected)
+        || shows::is_final(values, examined.document.as_ref())
+}
+
+/// Whether a 2xx answer has these values. A resource with status RJCT shows as well as another. `listed` is a
+/// body with what the document lists.
+fn shows(
+    clause: &str,
+    values: &BTreeMap<String, Value>,
+    (outcome, document, words): (Outcome, Option<&Value>, &str),
+    listed: &dyn Fn(&Value) -> Value,
+    findings: &mut Vec<Finding>,
+) -> u32 {
+    let finding = |(expected, actual, at): (String, String, String)| Finding {
+        clause: clause.to_owned(),
+        expected,
+        actual,
+        kind: kind_at(&at, document),
+        at,
+        level: Level::Deny,
+        end: End::Bank,
+    };
+    if !matches!(outcome, Outcome::Accepted | Outcome::Rejected) {
+        let rejected = finding(("an answer that shows it (2xx)".into(), words.to_owned(), "status".into()));
+        findings.push(Finding { kind: Mismatch::NotAccepted, ..rejected });
+        return 1;
+    }
+    findings.extend(shows::differences(values, document, listed).into_iter().map(finding));
+    values.iter().fold(1, |checks, _| checks + 1)
+}
+
+/// Whether a body says something: words, or a text, code or number in its JSON.
+fn says_something(body: &[u8]) -> bool {
+    fn says(value: &Value) -> bool {
+        match value {
+            Value::String(text) => !text.trim().is_empty(),
+            Value::Number(_) => true,
+            Value::Array(items) => items.iter().any(says),
+            Value::Object(members) => members.values().any(says),
+            _ => false,
+        }
+    }
+    let is_blank = body.trim_ascii().is_empty();
+    serde_json::from_slice(body).map_or(!is_blank, |document| says(&document))
+}
+
+fn refused(
+    clause: &str,
+    refusal: &Refusal,
+    (outcome, status, words): (Outcome, u16, &str),
+    codes: &Codes,
+    profile: &Profile,
+    findings: &mut Vec<Finding>,
+) -> u32 {
+    let mut checks = 1;
+    let mut find = |kind: Mismatch, expected: String, actual: String, at: &str| {
+        findings.push(Finding {
+            clause: clause.to_owned(),
+            expected,
+            actual,
+            at: at.to_owned(),
+            kind,
+            level: Level::Deny,
+            end: End::Bank,
+        });
+    };
+    let form = refusal.or_rejected
+        || profile.rejected_is_refusal && !refusal.nothing_created && refusal.statuses.is_empty();
+    if !(outcome == Outcome::Refused || (form && outcome == Outcome::Rejected)) {
+        find(Mismatch::NotRejected, "a refusal (4xx)".into(), words.to_owned(), "status");
+        return checks;
+    }
+    if let Some(expected) = refusal.said_statuses() {
+        checks += 1;
+        if !refusal.statuses.contains(&status) {
+            find(Mismatch::Status, expected, words.to_owned(), "status");
+        }
+    }
+    if let Some(expected) = refusal.said_codes() {
+        checks += 1;
+        if !refusal.codes.iter().any(|code| codes.have(code)) {
+            find(Mismatch::Code, expected, words.to_owned(), codes.place());
+        }
+    }
+    checks
+}
+
+/// 201 and 200 are the natural reading of CREATED and OK, and the bank's choice: asserted where its profile
+/// declares them, or where the ledger says that the usual one is the plain reading.
+fn success_status(
+    clause: &str,
+    answer: &Answer,
+    (profile, levels): (&Profile, &Levels),
+    findings: &mut Vec<Finding>,
+    observations: &mut Vec<String>,
+) -> u32 {
+    if !(200..300).contains(&answer.status) {
+        return 0;
+    }
+    // The key of each of these clauses is its id.
+    let Some(wanted) = levels.choice(clause) else {
+        observations.push(format!("{clause}: {}", answer.status));
+        return 0;
+    };
+    if wanted != answer.status.to_string() {
+        let why = if profile.choices.contains_key(clause) {
+            "as the profile declares"
+        } else {
+            "as the clause is plainly read"
+        };
+        findings.push(Finding {
+            clause: clause.to_owned(),
+            expected: format!("status {wanted}, {why}"),
+            actual: answer.status.to_string(),
+            at: "status".to_owned(),
+            kind: Mismatch::Status,
+            level: Level::Deny,
+            end: End::Bank,
+        });
+    }
+    1
+}
+
+#[cfg(test)]
+mod tests;

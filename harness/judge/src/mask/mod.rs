@@ -1,0 +1,398 @@
+//! Masks secrets and personal values before anything is recorded:
+//!
+//! - the values of a profile, in any writing (`finder`, `view`, `secret`), and short ones at their places
+//!   (`near`);
+//! - personal fields of responses (`json`, `learned`);
+//! - signatures, certificates, digests and the headers of a gateway (`header`).
+//!
+//! Equal values have equal pseudonyms within a run, and other ones in every other run (`key`).
+
+mod finder;
+mod header;
+mod json;
+mod key;
+mod learned;
+mod near;
+mod secret;
+mod view;
+
+use std::{
+    borrow::Cow,
+    fmt,
+    io::{Read as _, Write as _},
+};
+
+use flate2::{Compression, read::GzDecoder, write::GzEncoder};
+use serde_json::Value;
+use xs2aspec_record::{Body, Finding, Header, Request, Response};
+use xs2aspec_spec::{
+    MaskSpec,
+    masks::{Privacy, holds_pseudonym, is_digest, is_secret},
+};
+use xs2aspec_suite::Suite;
+
+use self::{
+    finder::{Finder, Found, replaced},
+    json::Form,
+    near::Near,
+    secret::Secret,
+};
+pub use self::{
+    json::Field,
+    key::{MaskKey, MaskKeyError},
+    learned::Learned,
+};
+use crate::{answer::Answer, fill::WireRequest, profile::Profile};
+
+/// Most bytes that a compressed body may decode to.
+const MOST: u64 = 8 * 1024 * 1024;
+
+/// How private the value of a field is, by its name.
+pub type Rule<'a> = &'a dyn Fn(&str) -> Privacy;
+
+/// What a record shows of the value of a field.
+pub type Mask<'a> = &'a dyn Fn(&str, &Field) -> String;
+
+/// Replaces secrets by pseudonyms.
+pub struct Masker {
+    key: MaskKey,
+    spec: MaskSpec,
+    /// The document under test, in lowercase: its words are no secrets.
+    document: String,
+    secrets: Vec<Secret>,
+    finder: Finder,
+    near: Near,
+    /// Headers that the profile adds, in lowercase.
+    added: Vec<String>,
+}
+
+impl fmt::Debug for Masker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Masker({} values)", self.secrets.len())
+    }
+}
+
+impl Masker {
+    /// Returns a masker for the values of this profile and the rules of the document.
+    pub fn new(profile: &Profile, suite: &Suite, key: MaskKey) -> Self {
+        let document = suite.spec().document.text().to_lowercase();
+        let secrets = secret::of_profile(profile, &document);
+        Self {
+            key,
+            spec: suite.spec().masks.clone(),
+            finder: Finder::new(&secrets),
+            near: Near::new(&secrets, profile, suite),
+            secrets,
+            added: profile.headers.keys().map(|name| name.to_ascii_lowercase()).collect(),
+            document,
+        }
+    }
+
+    /// Returns a masker for a record, in which everything is masked already.
+    pub fn of_record() -> Self {
+        Self {
+            key: MaskKey::random(),
+            spec: MaskSpec::default(),
+            document: String::new(),
+            secrets: Vec::new(),
+            finder: Finder::new(&[]),
+            near: Near::default(),
+            added: Vec::new(),
+        }
+    }
+
+    /// Returns the same masker with another key.
+    #[must_use]
+    pub fn with_key(self, key: MaskKey) -> Self {
+        Self { key, ..self }
+    }
+
+    /// Returns the pseudonym of a text.
+    pub fn pseudonym(&self, kind: &str, text: &str) -> String {
+        self.key.pseudonym(kind, text)
+    }
+
+    /// Returns a value of the profile as a record shows it.
+    pub fn value(&self, name: &str, text: &str) -> String {
+        let secret =
+            self.secrets.iter().find(|secret| secret.name.as_deref() == Some(name) && secret.text == text);
+        secret.map_or_else(|| self.text(text), |secret| secret.pseudonym(&self.key, ""))
+    }
+
+    /// Returns a text without secrets.
+    pub fn text(&self, text: &str) -> String {
+        self.text_with(text, &Learned::default())
+    }
+
+    /// Returns a text without secrets, and without what was learned.
+    pub fn text_with(&self, text: &str, learned: &Learned) -> String {
+        self.masked(text, &Field::default(), learned)
+    }
+
+    /// Masks a finding. Its place stays the same in every run.
+    pub fn finding(&self, finding: &mut Finding, learned: &Learned, rule: Rule<'_>) {
+        let name = finding.at.rsplit('/').find(|step| step.parse::<usize>().is_err()).unwrap_or_default();
+        let personal = match rule(name) {
+            Privacy::Personal(kind) => Some(kind),
+            _ => None,
+        };
+        let field = Field { name: name.to_owned(), personal, is_plain: false };
+        for text in [&mut finding.expected, &mut finding.actual] {
+            let mut found = self.found(text, &Field::default(), learned);
+            for piece in json::pieces(text, rule) {
+                // A sentence quotes values. A sentence that is a value is no sentence.
+                if piece.form == Form::String || piece.at.len() == text.len() {
+                    let of_value = self.found(&text[piece.at.clone()], &field, learned).into_iter();
+                    found.extend(of_value.map(|found| found.moved(piece.at.start)));
+                }
+            }
+            *text = string(&replaced(text.as_bytes(), found));
+        }
+        finding.at = self.place(&finding.at, learned);
+    }
+
+    /// Returns a place in a message, with `*` for each step that holds a secret.
+    pub fn place(&self, at: &str, learned: &Learned) -> String {
+        let step = |step| {
+            let masked = self.text_with(step, learned);
+            if holds_pseudonym(masked.as_bytes()) { "*".to_owned() } else { step.to_owned() }
+        };
+        at.split('/').map(step).collect::<Vec<_>>().join("/")
+    }
+
+    /// Learns the personal values of a response, except those of its request: a suite sends invented ones.
+    pub fn learn(&self, request: &WireRequest, answer: &Answer, learned: &mut Learned) {
+        let sent = String::from_utf8_lossy(&request.body);
+        let values = Self::values(&answer.body, &|name| self.spec.privacy(name)).into_iter();
+        let mut found: Vec<_> = values.filter_map(|(field, text)| Some((field.personal?, text))).collect();
+        found.extend(learned::numbers(&String::from_utf8_lossy(&answer.body)));
+        for (name, value) in &answer.headers {
+            found.extend(learned::numbers(value));
+            if is_secret(name) {
+                found.extend(Self::parts(value).into_iter().map(|text| (name.clone(), text)));
+            }
+        }
+        found.retain(|(_, text)| !learned::is_sent(text, &request.url, &sent, &self.document));
+        learned.add(found, &self.document);
+    }
+
+    /// Learns these values, each with its kind. Others are masked at their places alone.
+    pub fn learn_values(
+        &self,
+        values: Vec<(String, String)>,
+        others: Vec<(String, String)>,
+        learned: &mut Learned,
+    ) {
+        learned.add(values, &self.document);
+        learned.add_places(others);
+    }
+
+    /// Returns the values of a JSON body, each with its field.
+    pub fn values(body: &[u8], rule: Rule<'_>) -> Vec<(Field, String)> {
+        let text = decoded(body);
+        if !json::is_begun(&text) {
+            return Vec::new();
+        }
+        let is_value = |piece: &json::Piece<'_>| {
+            let is_literal = piece.form == Form::Bare && ["null", "true", "false"].contains(&&*piece.text);
+            piece.form != Form::Name && !is_literal
+        };
+        let values = json::pieces(&text, rule).into_iter().filter(is_value);
+        values.map(|piece| (piece.field, piece.text.into_owned())).collect()
+    }
+
+    /// Returns the account and person numbers of a text, each with its kind.
+    pub fn numbers(text: &str) -> Vec<(String, String)> {
+        learned::numbers(text)
+    }
+
+    /// Returns the value of a header with its parts: the credentials behind a scheme, and what they decode
+    /// to.
+    pub fn parts(value: &str) -> Vec<String> {
+        secret::of_header(value).into_iter().map(|(_, text)| text).collect()
+    }
+
+    /// Returns true if a text begins as JSON does.
+    pub fn is_json(text: &str) -> bool {
+        json::is_begun(text)
+    }
+
+    /// Returns a request as it may be recorded.
+    pub fn request(&self, request: &WireRequest) -> Request {
+        let nothing = Learned::default();
+        let body = self.body(&request.body, &nothing);
+        let is_masked = body != Body::of(&request.body);
+        let headers = request.headers.iter().map(|(name, value)| {
+            let hidden =
+                self.of_key(name, value, &request.headers).or_else(|| self.digest(name, value, is_masked));
+            Header(name.clone(), hidden.unwrap_or_else(|| self.header(name, value, &nothing)))
+        });
+        Request {
+            method: request.method.clone(),
+            url: self.text(&request.url),
+            headers: headers.collect(),
+            body,
+        }
+    }
+
+    /// Returns a response as it may be recorded, without what was learned from it.
+    pub fn response(&self, answer: &Answer, learned: &Learned) -> Response {
+        let body = self.body(&answer.body, learned);
+        let is_masked = body != Body::of(&answer.body);
+        let headers = answer.headers.iter().map(|(name, value)| {
+            let secret = || is_secret(name).then(|| self.credentials(name, value));
+            let hidden = self.of_key(name, value, &answer.headers).or_else(secret);
+            let hidden = hidden.or_else(|| self.digest(name, value, is_masked));
+            Header(name.clone(), hidden.unwrap_or_else(|| self.header(name, value, learned)))
+        });
+        Response { status: answer.status, headers: headers.collect(), body }
+    }
+
+    /// Returns a header without secrets.
+    pub fn header(&self, name: &str, value: &str, learned: &Learned) -> String {
+        self.masked(value, &Field { name: name.to_owned(), ..Field::default() }, learned)
+    }
+
+    /// Masks the words of a header with a signature or certificate, and what the profile adds. `others` are
+    /// the headers of the message, whose names are no secrets.
+    pub fn of_key(&self, name: &str, value: &str, others: &[(String, String)]) -> Option<String> {
+        if self.added.iter().any(|added| added.eq_ignore_ascii_case(name)) {
+            return Some(self.credentials(name, value));
+        }
+        let shows = |word: &str| {
+            let is_header = || others.iter().any(|(name, _)| name.eq_ignore_ascii_case(word));
+            let is_of_document = || word.len() > 3 && self.document.contains(&word.to_lowercase());
+            let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
+            self.spec.shows_word(word) || is_header() || !has_digit && is_of_document()
+        };
+        let kind = name.to_ascii_lowercase();
+        self.spec
+            .hides_header(name)
+            .then(|| header::masked(value, &shows, &|text| self.pseudonym(&kind, text)))
+    }
+
+    /// Masks a header that is computed from a body of which something is masked: it would confirm a guess.
+    pub fn digest(&self, name: &str, value: &str, is_masked: bool) -> Option<String> {
+        let kind = name.to_ascii_lowercase();
+        let pseudonym = |text: &str| self.pseudonym(&kind, text);
+        (is_masked && is_digest(name)).then(|| header::masked(value, &header::is_algorithm, &pseudonym))
+    }
+
+    /// Masks a header that is a secret. The scheme of credentials remains.
+    pub fn credentials(&self, name: &str, value: &str) -> String {
+        let kind = name.to_ascii_lowercase();
+        header::credentials(value, &|text| self.pseudonym(&kind, text))
+    }
+
+    /// Returns a body without secrets, and without what was learned.
+    fn body(&self, bytes: &[u8], learned: &Learned) -> Option<Body> {
+        let rule = |name: &str| self.spec.privacy(name);
+        self.body_by(bytes, &rule, &|text, field| self.masked(text, field, learned))
+    }
+
+    /// Returns a body after `mask` has replaced its values. JSON stays JSON, though a number becomes a
+    /// string.
+    pub fn body_by(&self, bytes: &[u8], rule: Rule<'_>, mask: Mask<'_>) -> Option<Body> {
+        match Body::of(bytes)? {
+            Body::Text(text) => Some(Body::Text(body_text(&text, rule, mask))),
+            Body::Base64(_) => Body::of(&self.body_bytes(bytes, rule, mask)),
+        }
+    }
+
+    fn body_bytes<'a>(&self, bytes: &'a [u8], rule: Rule<'_>, mask: Mask<'_>) -> Cow<'a, [u8]> {
+        if let Some(text) = unzipped(bytes) {
+            return zipped(&text, &body_text(&text, rule, mask), bytes);
+        }
+        let text = decoded(bytes);
+        if json::is_begun(&text) {
+            return Cow::Owned(encoded(&body_text(&text, rule, mask)));
+        }
+        replaced(bytes, self.finder.find(bytes, true, &self.key))
+    }
+
+    /// Returns the value of a field without secrets, and without what was learned.
+    pub fn masked(&self, text: &str, field: &Field, learned: &Learned) -> String {
+        string(&replaced(text.as_bytes(), self.found(text, field, learned)))
+    }
+
+    /// Returns the pseudonym of a whole value: the one that it has elsewhere, or else one of this kind.
+    pub fn whole(&self, kind: &str, text: &str, learned: &Learned) -> String {
+        let known = self.secrets.iter().find(|secret| secret.text == text);
+        let known = known.map(|secret| secret.pseudonym(&self.key, ""));
+        known.or_else(|| learned.exact(text, &self.key)).unwrap_or_else(|| self.pseudonym(kind, text))
+    }
+
+    /// Finds what a value of a field must not show.
+    fn found(&self, text: &str, field: &Field, learned: &Learned) -> Vec<Found> {
+        let bytes = text.as_bytes();
+        let mut found = self.near.in_paths(bytes, &self.key);
+        if !field.name.is_empty() {
+            found.extend(self.near.at(&field.name, bytes, &self.key));
+        }
+        found.extend(self.finder.find(bytes, !field.is_plain, &self.key));
+        // A value of the profile has one pseudonym, whatever a response calls it.
+        let is_whole = found.iter().any(|found| found.at == (0..text.len()));
+        if field.personal.is_some()
+            && !is_whole
+            && let Some(pseudonym) = learned.exact(text, &self.key)
+        {
+            return vec![Found { at: 0..text.len(), pseudonym }];
+        }
+        found.extend(learned.find(bytes, !field.is_plain, &self.key));
+        found
+    }
+}
+
+fn body_text(text: &str, rule: Rule<'_>, mask: Mask<'_>) -> String {
+    if !json::is_begun(text) {
+        return mask(text, &Field::default());
+    }
+    let (mut out, mut done) = (String::with_capacity(text.len()), 0);
+    for piece in json::pieces(text, rule) {
+        // A name is masked only where it holds what is masked anywhere.
+        let of_name = Field { is_plain: true, ..Field::default() };
+        let masked = mask(&piece.text, if piece.form == Form::Name { &of_name } else { &piece.field });
+        if masked != piece.text {
+            let json = Value::from(masked).to_string();
+            out.push_str(&text[done..piece.at.start]);
+            out.push_str(if piece.form == Form::Bare { &json } else { &json[1..json.len() - 1] });
+            done = piece.at.end;
+        }
+    }
+    out.push_str(&text[done..]);
+    out
+}
+
+/// Returns bytes as text: UTF-8, or else ISO 8859-1, in which each byte is a character.
+fn decoded(bytes: &[u8]) -> Cow<'_, str> {
+    let of_latin = |_| Cow::Owned(bytes.iter().copied().map(char::from).collect());
+    std::str::from_utf8(bytes).map_or_else(of_latin, Cow::Borrowed)
+}
+
+/// Returns a text in ISO 8859-1.
+fn encoded(text: &str) -> Vec<u8> {
+    text.chars().map(|letter| u8::try_from(letter).unwrap_or(b'?')).collect()
+}
+
+/// Masks replace whole characters, and pseudonyms are ASCII.
+fn string(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn unzipped(bytes: &[u8]) -> Option<String> {
+    let mut text = String::new();
+    GzDecoder::new(bytes).take(MOST).read_to_string(&mut text).ok().map(|_| text)
+}
+
+/// Compresses a text, unless it is the one of these bytes.
+fn zipped<'a>(text: &str, masked: &str, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+    if masked == text {
+        return Cow::Borrowed(bytes);
+    }
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    let written = encoder.write_all(masked.as_bytes()).and_then(|()| encoder.finish());
+    Cow::Owned(written.unwrap_or_else(|error| unreachable!("writing to memory: {error}")))
+}
+
+#[cfg(test)]
+mod tests;

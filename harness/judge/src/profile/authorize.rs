@@ -1,0 +1,195 @@
+//! What may be sent to a target. Payments are real side effects: they are made where a profile says that the
+//! target is a sandbox, or on this machine where it says nothing. A production system is only read, wherever
+//! its address leads.
+
+use std::ops::Deref;
+
+use super::{Environment, Profile};
+
+/// What may be sent to a target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Permission {
+    /// Nothing: its requests are made and shown, no more.
+    Nothing,
+    /// What reads.
+    Reads,
+    /// Everything.
+    Everything,
+}
+
+impl Permission {
+    /// Whether a request with this method may be sent.
+    pub fn covers(self, method: &str) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Reads => method == "GET",
+            Self::Everything => true,
+        }
+    }
+}
+
+/// A profile, and what may be sent to its target. There is no session without one, and nothing about it can
+/// be changed afterwards.
+#[derive(Debug, Clone)]
+pub struct AuthorizedProfile {
+    profile: Profile,
+    permission: Permission,
+}
+
+impl AuthorizedProfile {
+    /// What may be sent.
+    pub fn permission(&self) -> Permission {
+        self.permission
+    }
+
+    /// Nothing is sent again because the target was too busy.
+    pub fn is_never_busy(&mut self) {
+        self.profile.limits.retries = 0;
+    }
+
+    /// The profile alone.
+    pub(crate) fn into_profile(self) -> Profile {
+        self.profile
+    }
+}
+
+impl Deref for AuthorizedProfile {
+    type Target = Profile;
+
+    fn deref(&self) -> &Profile {
+        &self.profile
+    }
+}
+
+impl Profile {
+    /// Decides what may be sent to the target: first by what the profile says it is, and by its address where
+    /// it says nothing. The caller allows a production system to be read, and the profile confirms its
+    /// address.
+    ///
+    /// An error is one sentence that names the key to change; nothing may be sent then.
+    pub fn authorize(self, allow_production: bool) -> Result<AuthorizedProfile, String> {
+        let permission = self.permission(allow_production)?;
+        Ok(AuthorizedProfile { profile: self, permission })
+    }
+
+    /// For requests that are shown and not sent.
+    pub fn for_show(self) -> AuthorizedProfile {
+        AuthorizedProfile { profile: self, permission: Permission::Nothing }
+    }
+
+    fn permission(&self, allow_production: bool) -> Result<Permission, String> {
+        let (host, _) = self.host();
+        let says_production = self.environment == Some(Environment::Production);
+        match self.environment {
+            Some(Environment::Sandbox) => return Ok(Permission::Everything),
+            Some(Environment::Production) if !allow_production => {
+                return Err(format!(
+                    "{host} is a production system, as its profile says: nothing was sent. It is only read, and that with \
+                     --allow-production; a test system has `environment = \"sandbox\"` in its profile"
+                ));
+            }
+            Some(Environment::Production) => {}
+            // Who speaks of production does not mean a test system, even where a tunnel begins on this
+            // machine.
+            None if allow_production || self.confirm_production.is_some() => {}
+            None if self.is_on_this_machine() => return Ok(Permission::Everything),
+            None => {
+                return Err(format!(
+                    "{host} is not this machine, and nothing says that what is made there is worth nothing: nothing was sent. For a test \
+                     system, say `environment = \"sandbox\"` in its profile; to read a production system, give --allow-production"
+                ));
+            }
+        }
+        if !says_production {
+            return Err(format!(
+                "{host} is read as a production system only if its profile says `environment = \"production\"`: nothing was sent. \
+                 For a test system, leave --allow-production and `confirm-production` out"
+            ));
+        }
+        if self.confirm_production.as_deref().map(|text| text.trim_end_matches('/')) != Some(&self.base_url) {
+            return Err(format!(
+                "--allow-production reads {host} only if its profile says `confirm-production = \"{}\"`: nothing was sent",
+                self.base_url
+            ));
+        }
+        Ok(Permission::Reads)
+    }
+
+    /// Whether what is sent stays on this machine: a proxy elsewhere has a loopback address of its own.
+    fn is_on_this_machine(&self) -> bool {
+        self.is_loopback() && self.proxy_host().is_none_or(|(host, _)| super::is_loopback(&host))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HERE: [&str; 4] =
+        ["http://127.0.0.1:1", "http://localhost", "http://[::1]:8080", "http://127.9.9.9:1"];
+    const ELSEWHERE: [&str; 4] = [
+        "https://bank.example/xs2a",
+        "http://0.0.0.0:1",
+        "http://localhost.bank.example",
+        "http://[::ffff:127.0.0.1]:1",
+    ];
+
+    fn permission(base_url: &str, more: &str, allow: bool) -> Result<Permission, String> {
+        let text = format!("base-url = \"{base_url}\"\n{more}");
+        let profile =
+            super::super::file::parse("bank.toml", &text, None, xs2aspec_suite::ProfileSpec::embedded())
+                .unwrap();
+        profile.authorize(allow).map(|profile| profile.permission())
+    }
+
+    /// What the profile says of the environment comes before what its address looks like.
+    #[test]
+    fn the_environment_decides_and_the_address_where_nothing_is_said() {
+        let (sandbox, production) = ("environment = \"sandbox\"", "environment = \"production\"");
+        for base_url in HERE.into_iter().chain(ELSEWHERE) {
+            assert_eq!(permission(base_url, sandbox, false), Ok(Permission::Everything), "{base_url}");
+            assert_eq!(permission(base_url, sandbox, true), Ok(Permission::Everything), "{base_url}");
+            let confirmed = format!("{production}\nconfirm-production = \"{base_url}/\"");
+            assert_eq!(permission(base_url, &confirmed, true), Ok(Permission::Reads), "{base_url}");
+            let confirm = format!("`confirm-production = \"{base_url}\"`");
+            let elsewhere = format!("{production}\nconfirm-production = \"https://other.example\"");
+            for (more, allow, key) in [
+                (production, false, "--allow-production"),
+                (&confirmed, false, "--allow-production"),
+                (production, true, &confirm),
+                (&elsewhere, true, &confirm),
+                ("", true, "`environment = \"production\"`"),
+                (&format!("confirm-production = \"{base_url}\""), false, "`environment = \"production\"`"),
+            ] {
+                let error = permission(base_url, more, allow).unwrap_err();
+                assert!(error.contains(key) && error.contains("nothing was sent"), "{more}: {error}");
+            }
+        }
+        for base_url in HERE {
+            assert_eq!(permission(base_url, "", false), Ok(Permission::Everything), "{base_url}");
+        }
+        for base_url in ELSEWHERE {
+            let error = permission(base_url, "", false).unwrap_err();
+            assert!(error.contains("`environment = \"sandbox\"`"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_proxy_elsewhere_has_a_loopback_address_of_its_own() {
+        let by = |proxy: &str| permission(HERE[0], &format!("proxy = \"http://{proxy}:3128\""), false);
+        assert_eq!(by("127.0.0.1"), Ok(Permission::Everything));
+        assert!(by("proxy.example").unwrap_err().contains("is not this machine"));
+    }
+
+    #[test]
+    fn what_only_reads_is_a_get() {
+        for (permission, get, post) in [
+            (Permission::Nothing, false, false),
+            (Permission::Reads, true, false),
+            (Permission::Everything, true, true),
+        ] {
+            assert_eq!((permission.covers("GET"), permission.covers("POST")), (get, post), "{permission:?}");
+        }
+        assert!(!Permission::Reads.covers("DELETE") && !Permission::Reads.covers("get"));
+    }
+}

@@ -1,0 +1,196 @@
+//! What the record of a run must have, as the suite at hand plans it: its cases, what it introduces, and what
+//! its exchanges come to together.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use xs2aspec_record::{
+    AnswerCheck, AnswerChecks, CaseEvents, Event, Role, RunFinished, RunStarted, Stopwatch, Times,
+};
+use xs2aspec_suite::{Depth, Plan, Suite};
+
+use super::{Rejudged, Roles, Whole};
+use crate::{answer_checks::AnswerTally, introduction, session::Session};
+
+/// What the record of a run must have. As the record is read, what it has.
+pub(super) struct Expected<'a> {
+    /// Cases that were not met yet.
+    missing: Roles,
+    tally: AnswerTally<'a>,
+    stopwatch: Stopwatch,
+    /// True if a rejection says nothing: its responses may be those of no bank, and count as no checks.
+    is_unconfirmed: bool,
+}
+
+impl<'a> Expected<'a> {
+    /// Plans the run of a record again. None if nobody plans it: its cases are drawn, or others sent them.
+    pub(super) fn of(session: &'a Session, whole: &Whole, rejudged: &mut Rejudged) -> Option<Self> {
+        let (suite, start) = (session.suite(), &whole.start);
+        if start.drawn || start.traffic.is_some() {
+            rejudged.planned = Err("its requests were drawn, or sent by others, and no plan has them");
+            return None;
+        }
+        if start.format != RunStarted::FORMAT {
+            let (tool, format, own) = (&start.tool, start.format, RunStarted::FORMAT);
+            rejudged.contradictions.push(format!("{tool} writes format {own}, and the record has {format}"));
+        }
+        let plan = match planned(suite, start) {
+            Ok(plan) => plan,
+            Err(why) => {
+                rejudged
+                    .contradictions
+                    .push(format!("the run cannot be planned as `run-started` has it: {why}"));
+                return None;
+            }
+        };
+        rejudged.planned = Ok((plan.selected.len(), plan.controls.len()));
+        numbers(start, &plan, rejudged);
+        introduced(session, &plan, whole, rejudged);
+        let roles = |cases: &[&xs2aspec_suite::Case], role: Role| {
+            cases.iter().map(|case| (case.id.clone(), role)).collect::<Vec<_>>()
+        };
+        let selected = roles(&plan.selected, Role::Selected);
+        let slow_ms = whole.finished.as_ref().and_then(|finished| finished.times.slow_ms);
+        Some(Self {
+            missing: selected.into_iter().chain(roles(&plan.controls, Role::Control)).collect(),
+            tally: AnswerTally::new(suite),
+            stopwatch: Stopwatch::new(slow_ms),
+            is_unconfirmed: false,
+        })
+    }
+
+    /// Takes the next case of the record.
+    pub(super) fn see(&mut self, events: &CaseEvents, rejudged: &mut Rejudged) {
+        events.exchanges.iter().for_each(|exchange| self.tally.add(exchange));
+        self.stopwatch.add(&events.exchanges);
+        let Some(verdict) = &events.verdict else { return };
+        self.is_unconfirmed |= verdict.unconfirmed;
+        let what = match self.missing.remove(&verdict.case) {
+            Some(role) if role == verdict.role => return,
+            Some(Role::Selected) => "was selected, and stands there as a control",
+            Some(Role::Control) => "is only a control, and stands there as selected",
+            None => "was not planned",
+        };
+        rejudged.contradictions.push(format!("the case `{}` {what}", verdict.case));
+    }
+
+    /// Holds what the record says of the run as a whole against its cases.
+    pub(super) fn finish(self, whole: &Whole, rejudged: &mut Rejudged) {
+        for case in self.missing.into_keys() {
+            if whole.is_complete() {
+                rejudged.contradictions.push(format!("the case `{case}` has no verdict"));
+            } else {
+                rejudged.not_told.push((case, "the run ended before it".to_owned()));
+            }
+        }
+        let Some(RunFinished { times, .. }) = &whole.finished else { return };
+        let measured = self.stopwatch.finish();
+        if *times != measured {
+            let slow = |times: &Times| times.slow();
+            rejudged.contradictions.push(format!(
+                "the times of `run-finished` are not those of the exchanges: {} slow responses, found {}",
+                slow(times),
+                slow(&measured)
+            ));
+        }
+        if self.is_unconfirmed {
+            return;
+        }
+        let recorded = whole.checks.as_ref().map(seen).unwrap_or_default();
+        let counted = seen(&self.tally.finish());
+        let other = counted.iter().find(|(clause, seen)| recorded.get(*clause) != Some(seen));
+        if let Some((clause, _)) =
+            other.or_else(|| recorded.iter().find(|(id, _)| !counted.contains_key(*id)))
+        {
+            let why =
+                format!("the recorded responses do not come to what `answer-checks` says of `{clause}`");
+            // The record of several shards keeps one of several runs of a control.
+            rejudged.not_told.push(("the checks of responses".to_owned(), why));
+        }
+    }
+}
+
+/// What the checks saw: by clause, whether any response had to keep it, and whether any had what it speaks
+/// of.
+fn seen(checks: &AnswerChecks) -> BTreeMap<String, (Vec<String>, bool, bool)> {
+    let of = |check: &AnswerCheck| {
+        let seen = (check.operations.clone(), check.answers > 0, check.exercised > 0);
+        (check.clause.clone(), seen)
+    };
+    checks.checks.iter().map(of).collect()
+}
+
+/// The cases that a run was asked for.
+fn planned<'a>(suite: &'a Suite, start: &RunStarted) -> Result<Plan<'a>, String> {
+    let depths = [Depth::Quick, Depth::Standard, Depth::Exhaustive];
+    let depth = depths.into_iter().find(|depth| depth.word() == start.depth);
+    let depth = depth.ok_or_else(|| format!("there is no depth `{}`", start.depth))?;
+    let mut plan = suite.plan(&start.only, &start.skip, depth).map_err(|error| error.to_string())?;
+    if let Some(requests) = start.requests {
+        plan = suite.within(&plan, requests).map_err(|error| error.to_string())?.0;
+    }
+    let all = plan.selected.len();
+    if start.planned != start.shard.as_ref().map(|_| all) {
+        return Err(format!("all shards have {all} cases, and it says {:?}", start.planned));
+    }
+    match start.shard.as_deref().map(str::parse).transpose()? {
+        Some(shard) => Ok(suite.shard(&plan, shard)),
+        None => Ok(plan),
+    }
+}
+
+/// Holds the numbers of `run-started` against the plan.
+fn numbers(start: &RunStarted, plan: &Plan<'_>, rejudged: &mut Rejudged) {
+    for (what, said, planned) in [
+        ("cases", start.cases, plan.selected.len()),
+        ("said_by_name", start.said_by_name, plan.said_by_name()),
+    ] {
+        if said != planned {
+            rejudged
+                .contradictions
+                .push(format!("`{what}` of `run-started` is {said}, and {planned} are planned"));
+        }
+    }
+}
+
+/// Holds document, clauses and case files against those of the suite. Case files of a folder have other
+/// paths, and are told by their texts.
+fn introduced(session: &Session, plan: &Plan<'_>, whole: &Whole, rejudged: &mut Rejudged) {
+    let (mut missing, mut texts) = (BTreeMap::new(), BTreeSet::new());
+    introduction::introduce(session, plan, &mut |event| match event {
+        Event::Source(source) => drop(texts.insert(source.text.clone())),
+        event => drop(missing.insert(key(event), event.clone())),
+    });
+    let mut found = BTreeSet::new();
+    for event in &whole.introduced {
+        let key = key(event);
+        let is_known = match event {
+            Event::Source(source) => {
+                found.insert(source.text.clone());
+                texts.contains(&source.text)
+            }
+            event => missing.remove(&key).as_ref() == Some(event),
+        };
+        if !is_known {
+            rejudged.contradictions.push(format!("the {} is not that of the suite", named(&key)));
+        }
+    }
+    if found.len() < texts.len() {
+        rejudged.contradictions.push("a case file of the suite is missing".to_owned());
+    }
+    for key in missing.into_keys() {
+        rejudged.contradictions.push(format!("the {} of the suite is missing", named(&key)));
+    }
+}
+
+/// The kind of an event that introduces something, and its id.
+fn key(event: &Event) -> (&'static str, String) {
+    match event {
+        Event::Clause(clause) => ("clause", clause.id.clone()),
+        Event::Source(source) => ("case file", source.file.clone()),
+        _ => ("document", String::new()),
+    }
+}
+
+fn named((kind, id): &(&'static str, String)) -> String {
+    if id.is_empty() { (*kind).to_owned() } else { format!("{kind} `{id}`") }
+}

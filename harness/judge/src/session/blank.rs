@@ -1,0 +1,51 @@
+//! Verdicts before anything came back.
+
+use xs2aspec_record::{CaseVerdict, Difference, Place, Role, Verdict};
+use xs2aspec_suite::{Case, difference};
+
+/// The verdict of a case about which nothing is known.
+pub(super) fn blank(case: &Case) -> CaseVerdict {
+    CaseVerdict {
+        case: case.id.clone(),
+        clause: case.clause.clone(),
+        area: case.area.clone(),
+        operation: case.operation().to_owned(),
+        role: Role::Selected,
+        place: Place { file: case.file.clone(), line: case.line, column: case.column },
+        verdict: Verdict::Error,
+        expected: case.expect.to_string(),
+        checks: 0,
+        findings: Vec::new(),
+        observations: Vec::new(),
+        refusal: None,
+        reason: None,
+        absence: None,
+        control: None,
+        changes: case.changes(),
+        differences: Vec::new(),
+        codes: Vec::new(),
+        culprit: None,
+        same_as: case.same_as.clone(),
+        judged_with: Vec::new(),
+        waived_with: None,
+        unconfirmed: false,
+        exchange: None,
+        micros: 0,
+    }
+}
+
+/// Returns where the request of a case differs from that of its control, as the record has it.
+pub(super) fn differences(case: &Case, control: &Case) -> Vec<Difference> {
+    let recorded = |one: difference::Difference| {
+        let difference::Difference { place, sent, control } = one;
+        Difference { place, sent, control }
+    };
+    difference::compared(case, control).into_iter().map(recorded).collect()
+}
+
+/// The verdict of a case that is not sent again because it may have made something.
+pub fn left_in_doubt(case: &Case) -> CaseVerdict {
+    let reason =
+        "it was under way when the run was interrupted, and may have made something: it was not sent again";
+    CaseVerdict { verdict: Verdict::Inconclusive, reason: Some(reason.to_owned()), ..blank(case) }
+}

@@ -1,0 +1,76 @@
+//! Rows of lawful forms that a target refuses: smaller requests show which of the forms it minds.
+
+use xs2aspec_record::{Culprit, RefusedForm};
+use xs2aspec_suite::Case;
+
+use super::{Session, Trail};
+use crate::{
+    judge::Outcome,
+    search::{Answer, Answers, is_least, next},
+};
+
+/// Exchanges for one row, after which nobody goes on.
+const MOST: usize = 25;
+
+impl Session {
+    /// Asks a refused row once more, then with fewer and fewer of its forms, until none can be left out.
+    /// Returns what the target minds, or `None` where it accepted the whole row this time.
+    pub async fn narrow(&self, row: &Case) -> Option<Culprit> {
+        let mut trail = Trail::again(&row.id);
+        let mut culprit = self.narrowed(row, &mut trail).await;
+        if let Some(Culprit::Unknown { why }) = &mut culprit {
+            *why = self.masker.text_with(why, &trail.learned);
+        }
+        culprit
+    }
+
+    async fn narrowed(&self, row: &Case, trail: &mut Trail) -> Option<Culprit> {
+        let unknown = |why: String| Some(Culprit::Unknown { why });
+        let all = self.suite.requests().forms(&row.request.operation);
+        let of = |forms: &[usize]| {
+            let numbers: Vec<usize> = forms.iter().map(|at| row.together[*at]).collect();
+            self.suite.with_forms(&row.request.operation, &numbers)
+        };
+        let mut answers = Answers::new();
+        let mut asked = 0;
+        loop {
+            let forms = match next(row.together.len(), &answers) {
+                Err(forms) => forms,
+                Ok(found) if found.is_empty() => {
+                    return unknown("the plain request was refused as well".to_owned());
+                }
+                Ok(found) if !is_least(&found, &answers) => {
+                    return unknown("some of them must not be accepted without the others".to_owned());
+                }
+                Ok(mut found) => {
+                    // By the names of their places, in whatever order the row has them.
+                    let place = |at: &usize| all.get(row.together[*at]).map(|form| form.place.as_str());
+                    found.sort_by(|one, other| place(one).cmp(&place(other)));
+                    let forms = found.iter().filter_map(|at| {
+                        let place = all.get(row.together[*at])?.place.clone();
+                        Some(RefusedForm { place, changes: of(&[*at])?.changes(), clause: None })
+                    });
+                    return Some(Culprit::Found { forms: forms.collect(), shown_by: None });
+                }
+            };
+            let is_whole = forms.len() == row.together.len();
+            let Some(case) = (if is_whole { Some(row.clone()) } else { of(&forms) }) else {
+                answers.insert(forms, Answer::NotAsked);
+                continue;
+            };
+            if trail.exchanges.len() >= MOST {
+                return unknown(format!("{MOST} exchanges did not suffice to find it"));
+            }
+            asked += 1;
+            let mark = format!("narrowed/{asked}");
+            let case = Case { id: format!("{}/{mark}", row.id), ..case };
+            match self.asked(&case, trail).await {
+                Ok((Outcome::Accepted, _)) if is_whole => return None,
+                Ok((Outcome::Accepted, _)) => answers.insert(forms, Answer::Accepted),
+                Ok((outcome, _)) if outcome.is_refusal() => answers.insert(forms, Answer::Refused),
+                Ok((_, words)) => return unknown(format!("the request {mark} got {words}")),
+                Err(stop) => return unknown(format!("the request {mark}: {}", stop.reason)),
+            };
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The daily quota of calls. A rejected call says something about the bank only if calls were left: this run,
+//! and whoever called before it, may have used them up.
+
+use std::sync::atomic::Ordering;
+
+use xs2aspec_suite::{Case, Expectation, RequestSpec};
+
+use super::Session;
+use crate::{answer::Answer, judge, profile::Offered, transport::Trail};
+
+/// The capability that says that nobody used any of that quota before the run.
+const UNUSED_QUOTA: &str = "quota-unused";
+
+/// Too Many Requests (RFC 6585 section 4).
+const TOO_MANY: u16 = 429;
+
+/// Bad Request (RFC 9110 section 15.5.1): the request is wrong, however many calls are left.
+const BAD_REQUEST: u16 = 400;
+
+/// What the rejection of a call means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quota {
+    /// Nothing: the calls may be used up.
+    UsedUp,
+    /// It is a rejection of this request.
+    Refusal,
+}
+
+impl Session {
+    /// From now on relies on no call that is left: somebody else may have called.
+    pub fn share_quota(&self) {
+        let all = self.suite.answers().quota().map_or(0, |quota| quota.calls);
+        self.calls.fetch_add(all, Ordering::SeqCst);
+    }
+
+    /// Returns how many calls were sent before this request, and counts it. Returns None if a bank does not
+    /// count it.
+    pub(super) fn count_call(&self, request: &RequestSpec) -> Option<usize> {
+        self.suite.answers().quota().filter(|quota| request.is_call_of(quota))?;
+        // What other requests of a recorded run used up is said by its verdicts.
+        let is_live = self.transport.live().is_some();
+        Some(if is_live { self.calls.fetch_add(1, Ordering::SeqCst) } else { 0 })
+    }
+
+    /// Returns true if an operation has a quota.
+    pub(super) fn has_quota(&self, operation: &str) -> bool {
+        self.suite.answers().quota().is_some_and(|quota| quota.operation == operation)
+    }
+
+    /// Returns what the answer means for a case that uses the quota, if it is about the quota.
+    pub(super) fn quota(&self, case: &Case, answer: &Answer, trail: &Trail) -> Option<Quota> {
+        let is_named = judge::is_quota(answer, self.suite.answers());
+        let is_busy = answer.status == TOO_MANY;
+        if trail.calls_before.is_some() {
+            return match &case.expect {
+                Expectation::Accepted => self.rejected_call(case, answer, trail),
+                Expectation::Refused(refusal) if !refusal.quota => {
+                    (is_named || is_busy).then_some(Quota::UsedUp)
+                }
+                Expectation::Observed => is_busy.then_some(Quota::Refusal),
+                _ => None,
+            };
+        }
+        if !(case.needs_quota() && case.expect.is_accepted() && (is_named || is_busy)) {
+            return None;
+        }
+        // A call with the header does not count.
+        if !case.is_changed() {
+            return is_named.then_some(Quota::Refusal);
+        }
+        let is_sure = (self.is_after_another(case) || !case.before.is_empty()) && self.has_unused_quota();
+        Some(if is_sure { Quota::Refusal } else { Quota::UsedUp })
+    }
+
+    /// Returns what it means that a call got this answer, if the bank must accept it while calls are left and
+    /// rejects it.
+    pub(super) fn rejected_call(&self, case: &Case, answer: &Answer, trail: &Trail) -> Option<Quota> {
+        let quota = self.suite.answers().quota().filter(|_| (400..500).contains(&answer.status))?;
+        let before = trail.calls_before?;
+        // Before a call was accepted the profile may be wrong: an earlier run of the day used up the calls.
+        let is_first = case.before.is_empty() && !self.is_after_another(case);
+        let is_about_request = answer.status == BAD_REQUEST && !judge::is_quota(answer, self.suite.answers());
+        let is_left = self.has_unused_quota() && before < quota.calls && (!is_first || is_about_request);
+        Some(if is_left { Quota::Refusal } else { Quota::UsedUp })
+    }
+
+    fn has_unused_quota(&self) -> bool {
+        self.profile.capability(UNUSED_QUOTA) == Offered::Yes
+    }
+
+    /// Returns true if the control of a case is a call of the same quota, which was accepted before it.
+    fn is_after_another(&self, case: &Case) -> bool {
+        let control = case.control.as_deref().and_then(|id| self.suite.case(id));
+        control.is_some_and(|control| {
+            control.needs_quota() && control.is_changed() && control.expect.is_accepted()
+        })
+    }
+}

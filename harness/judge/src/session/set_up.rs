@@ -1,0 +1,251 @@
+//! The requests that prepare a case: one after the other, or several at once.
+
+use std::collections::BTreeMap;
+
+use futures_util::future;
+use serde_json::Value;
+use xs2aspec_record::{End, Finding, Level, Mismatch, Verdict};
+use xs2aspec_suite::{Case, Location, Preparation, StepExpect};
+
+use super::{
+    Quota, Session, Stop, Trail,
+    outcome::{Ended, Prepared},
+};
+use crate::{
+    answer::Answer,
+    judge::{Examined, Outcome},
+};
+
+impl Session {
+    /// Sends the requests that prepare a case.
+    pub(super) async fn set_up(&self, case: &Case, trail: &mut Trail) -> Result<Prepared, Stop> {
+        let mut prepared = Prepared::default();
+        for step in &case.before {
+            self.until_shown(&prepared).await;
+            let mut values: BTreeMap<&str, Vec<Value>> =
+                step.keep.iter().map(|(key, _)| (key.as_str(), Vec::new())).collect();
+            let mut together =
+                if step.at_once { self.at_once(case, step, &prepared.kept, trail).await } else { vec![] };
+            together.reverse();
+            for name in names(step) {
+                let (answer, examined) = match together.pop() {
+                    Some(answered) => answered?,
+                    None => self.ask_step(case, &name, step, &prepared.kept, trail).await?,
+                };
+                if step.expect == StepExpect::Accepted
+                    && let Some(meaning) = self.rejected_call(case, &answer, trail)
+                {
+                    if meaning == Quota::UsedUp {
+                        return Err(Stop::used_up());
+                    }
+                    prepared.findings.push(not_accepted(case, &examined.words));
+                    let ended =
+                        Ended { outcome: Outcome::Refused, words: examined.words, verdict: Verdict::Fail };
+                    return Ok(Prepared { ended: Some(ended), ..prepared });
+                }
+                let ends = ends(step.expect, examined.outcome);
+                if ends.is_none() && !prepares(step.expect, examined.outcome, answer.status) {
+                    return Err(Stop::inconclusive(format!("set-up step `{name}` got {}", examined.words)));
+                }
+                prepared.checks += examined.checks;
+                prepared.findings.extend(examined.findings);
+                if let Some(verdict) = ends {
+                    let ended = Ended { outcome: examined.outcome, words: examined.words, verdict };
+                    return Ok(Prepared { ended: Some(ended), ..prepared });
+                }
+                for (key, place) in &step.keep {
+                    let value = match place {
+                        Location::Sent(header) => {
+                            let builder = self.builder_of(case, &name, &prepared.kept, trail);
+                            let sent =
+                                builder.fill(&step.request).map(|sent| sent.headers).unwrap_or_default();
+                            let mut fields = sent.into_iter();
+                            let field = fields.find(|(known, _)| known.eq_ignore_ascii_case(header));
+                            field.map(|(_, value)| Value::from(value))
+                        }
+                        _ => found(&answer, examined.document.as_ref(), place),
+                    };
+                    // What is not there cannot come twice.
+                    if step.distinct.contains(key) && value.as_ref().is_none_or(Value::is_null) {
+                        continue;
+                    }
+                    let Some(value) = value else {
+                        let words = format!("the answer to set-up step `{name}` has no {place}");
+                        if !matches!(step.expect, StepExpect::RefusalObserved | StepExpect::Rejected) {
+                            return Err(Stop::inconclusive(words));
+                        }
+                        // What the target may lack as a whole it may lack in part.
+                        let outcome = examined.outcome;
+                        let ended = Ended { outcome, words, verdict: Verdict::Observed };
+                        return Ok(Prepared { ended: Some(ended), ..prepared });
+                    };
+                    values.entry(key.as_str()).or_default().push(value);
+                }
+            }
+            for key in &step.distinct {
+                prepared.checks += 1;
+                prepared.findings.extend(repeated(case, step, key, values.get(key.as_str())));
+            }
+            for (key, mut list) in values {
+                let value =
+                    if step.times.is_some() { Value::Array(list) } else { list.pop().unwrap_or_default() };
+                prepared.kept.insert(format!("{}.{key}", step.name), value);
+            }
+        }
+        self.until_shown(&prepared).await;
+        Ok(prepared)
+    }
+
+    async fn ask_step(
+        &self,
+        case: &Case,
+        name: &str,
+        step: &Preparation,
+        kept: &BTreeMap<String, Value>,
+        trail: &mut Trail,
+    ) -> Result<(Answer, Examined), Stop> {
+        match step.expect {
+            StepExpect::Accepted => self.exchange_confirmed(case, name, &step.request, kept, trail).await,
+            _ => self.exchange(case, name, &step.request, kept, trail).await,
+        }
+    }
+
+    /// Sends all requests of a step at the same time. Their answers, in the order of their names.
+    async fn at_once(
+        &self,
+        case: &Case,
+        step: &Preparation,
+        kept: &BTreeMap<String, Value>,
+        trail: &mut Trail,
+    ) -> Vec<Result<(Answer, Examined), Stop>> {
+        let names: Vec<String> = names(step).collect();
+        let beside = || Trail { values: trail.values, of: trail.of.clone(), ..Trail::default() };
+        let asked = names.iter().map(|name| (name, beside())).map(async |(name, mut own)| {
+            let answered = self.ask_step(case, name, step, kept, &mut own).await;
+            (answered, own)
+        });
+        let mut answers = Vec::new();
+        for (answered, own) in future::join_all(asked).await {
+            trail.append(own);
+            answers.push(answered);
+        }
+        answers
+    }
+}
+
+/// The names of the requests of a step.
+fn names(step: &Preparation) -> impl Iterator<Item = String> + '_ {
+    (0..step.times.unwrap_or(1)).map(|number| match step.times {
+        Some(_) => format!("{}/{}", step.name, number + 1),
+        None => step.name.clone(),
+    })
+}
+
+/// The finding that a preparing request was rejected although the clause of the case requires acceptance.
+fn not_accepted(case: &Case, words: &str) -> Finding {
+    Finding {
+        clause: case.clause.clone(),
+        expected: "acceptance (2xx)".to_owned(),
+        actual: words.to_owned(),
+        at: "status".to_owned(),
+        kind: Mismatch::NotAccepted,
+        level: Level::Deny,
+        end: End::Bank,
+    }
+}
+
+/// The finding that a value came twice where each must be another.
+fn repeated(case: &Case, step: &Preparation, key: &str, values: Option<&Vec<Value>>) -> Option<Finding> {
+    let values = values.map(Vec::as_slice).unwrap_or_default();
+    let twice = values.iter().enumerate().find(|(at, value)| values[..*at].contains(value))?;
+    let (_, place) = step.keep.iter().find(|(kept, _)| kept == key)?;
+    Some(Finding {
+        clause: case.clause.clone(),
+        expected: format!("another value in each of {} answers", values.len()),
+        actual: format!("{} twice", twice.1),
+        at: place.to_string(),
+        kind: Mismatch::Value,
+        level: Level::Deny,
+        end: End::Bank,
+    })
+}
+
+/// What the case comes to without its own request, where the answer to a preparing one is all that comes of
+/// it.
+fn ends(expect: StepExpect, outcome: Outcome) -> Option<Verdict> {
+    let is_made = outcome.is_made();
+    match (expect, outcome) {
+        (StepExpect::RefusalPasses, Outcome::Refused) => Some(Verdict::Pass),
+        (StepExpect::RefusalObserved | StepExpect::Rejected, Outcome::Refused)
+        | (StepExpect::Rejected, Outcome::Accepted) => Some(Verdict::Observed),
+        (StepExpect::Refused, _) if is_made => Some(Verdict::Observed),
+        _ => None,
+    }
+}
+
+/// Whether the answer to a preparing request lets the case go on. A 429 is a refusal here even where it names
+/// a time.
+fn prepares(expect: StepExpect, outcome: Outcome, status: u16) -> bool {
+    let may_be_refused = matches!(expect, StepExpect::Any | StepExpect::Refused);
+    match outcome {
+        Outcome::Accepted => true,
+        Outcome::Refused => may_be_refused,
+        Outcome::Rejected => expect != StepExpect::Accepted,
+        Outcome::Busy => may_be_refused && status == 429,
+        Outcome::Foreign | Outcome::ServerError | Outcome::Neither => false,
+    }
+}
+
+fn found(answer: &Answer, document: Option<&Value>, place: &Location) -> Option<Value> {
+    match place {
+        Location::Header(name) => answer.header(name).map(Value::from),
+        Location::Body(pointer) => document?.pointer(pointer).cloned(),
+        Location::Query(_) | Location::Path | Location::Sent(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_up_that_may_be_refused_goes_on_after_a_refusal_and_after_no_failure() {
+        let table = [
+            (Outcome::Accepted, 200, true, true),
+            (Outcome::Refused, 403, false, true),
+            (Outcome::Rejected, 201, false, true),
+            (Outcome::Busy, 429, false, true),
+            (Outcome::Busy, 503, false, false),
+            (Outcome::ServerError, 500, false, false),
+            (Outcome::Neither, 302, false, false),
+        ];
+        for (outcome, status, accepted, any) in table {
+            assert_eq!(prepares(StepExpect::Accepted, outcome, status), accepted, "{outcome:?} {status}");
+            assert_eq!(prepares(StepExpect::Any, outcome, status), any, "{outcome:?} {status}");
+            // What is created and rejected can be asked for; a refusal ends the case before this is asked.
+            let goes_on = matches!(outcome, Outcome::Accepted | Outcome::Rejected);
+            assert_eq!(prepares(StepExpect::RefusalPasses, outcome, status), goes_on, "{outcome:?} {status}");
+        }
+    }
+
+    #[test]
+    fn a_set_up_that_must_be_refused_or_rejected_leaves_anything_else_to_other_cases() {
+        let observed = Some(Verdict::Observed);
+        for (outcome, status, refused, rejected) in [
+            (Outcome::Accepted, 201, observed, observed),
+            (Outcome::Rejected, 201, observed, None),
+            (Outcome::Refused, 404, None, observed),
+            (Outcome::Busy, 429, None, None),
+            (Outcome::ServerError, 500, None, None),
+        ] {
+            assert_eq!(ends(StepExpect::Refused, outcome), refused, "{outcome:?}");
+            assert_eq!(ends(StepExpect::Rejected, outcome), rejected, "{outcome:?}");
+            let goes_on = matches!(outcome, Outcome::Refused) || status == 429;
+            assert_eq!(refused.is_none() && prepares(StepExpect::Refused, outcome, status), goes_on);
+            let is_rejected = outcome == Outcome::Rejected;
+            assert_eq!(rejected.is_none() && prepares(StepExpect::Rejected, outcome, status), is_rejected);
+        }
+        assert_eq!(ends(StepExpect::RefusalPasses, Outcome::Refused), Some(Verdict::Pass));
+        assert_eq!(ends(StepExpect::Any, Outcome::Refused), None);
+    }
+}

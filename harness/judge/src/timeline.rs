@@ -1,0 +1,315 @@
+//! What was wrong, in the order of time, and whether it is when nothing else is asked: a target may begin to
+//! forget, or to count wrongly, and then many cases show it that have nothing to do with it.
+
+use std::{
+    cmp::Reverse,
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
+
+use xs2aspec_record::{
+    AskedAlone, CaseVerdict, Earlier, Exchange, Finding, Repeated, Role, Verdict, finding_id,
+};
+use xs2aspec_suite::Case;
+
+use crate::session::Session;
+
+/// Things that were wrong and are asked again.
+const ASKED: usize = 25;
+
+/// After so long nothing more is asked: a target may be slow, or give no answer to what it minds.
+const LONGEST: Duration = Duration::from_secs(20);
+
+/// Requests that were under way when the first case showed something wrong may still be answered as before.
+const UNDER_WAY: u64 = 64;
+
+/// So many requests of one case are a sequence.
+const SEQUENCE: usize = 3;
+
+/// So many cases have to have kept something before it is thought to have begun at some time.
+const KEPT_BEFORE: usize = 3;
+
+/// Cases by the number of their judged request, with their positions in the order of the record.
+type Times = BTreeMap<u64, usize>;
+
+/// When what was seen.
+#[derive(Debug, Default)]
+pub struct Timeline {
+    /// What is wrong, by clause and place.
+    wrong: BTreeMap<(String, String), Wrong>,
+    /// Cases that kept their clause, by clause.
+    kept: BTreeMap<String, Times>,
+    /// Cases whose request was accepted, by operation.
+    accepted: BTreeMap<String, Times>,
+}
+
+/// Something that is wrong.
+#[derive(Debug, Default)]
+struct Wrong {
+    /// Cases of any role that show it: none of them kept it.
+    shown: Times,
+    /// Whether one of them counts.
+    counts: bool,
+}
+
+/// Something that is asked again.
+#[derive(Debug, PartialEq, Eq)]
+struct Suspect {
+    clause: String,
+    at: String,
+    /// Number and position of the first case that shows it.
+    first: (u64, usize),
+    /// The case that shows it and sends the most requests itself, where the first sends less.
+    longest: Option<usize>,
+    /// The number of the last request before that could have shown it.
+    until: u64,
+    /// The last case before that kept it, where hardly one did since.
+    earlier: Option<(u64, usize)>,
+}
+
+impl Timeline {
+    /// Adds what became of the case at this position.
+    pub fn add(&mut self, position: usize, verdict: &CaseVerdict, exchanges: &[Exchange]) {
+        let judged = exchanges.iter().find(|one| Some(one.number) == verdict.exchange);
+        // What says nothing any more has no time.
+        let Some(judged) = judged.filter(|_| !verdict.unconfirmed) else { return };
+        // A verdict that is not about right or wrong has no findings, whatever its responses show.
+        let is_judged = verdict.verdict.is_pass()
+            || matches!(verdict.verdict, Verdict::Fail | Verdict::Warn | Verdict::Observed);
+        if !is_judged {
+            return;
+        }
+        for Finding { clause, at, .. } in &verdict.findings {
+            let wrong = self.wrong.entry((clause.clone(), finding_id::place(at))).or_default();
+            wrong.shown.insert(judged.number, position);
+            // Of a control that nobody selected only what its status says counts.
+            wrong.counts |= verdict.role == Role::Selected || at == "status" && verdict.is_broken_control();
+        }
+        if verdict.verdict.is_pass() {
+            self.kept.entry(verdict.clause.clone()).or_default().insert(judged.number, position);
+        }
+        if judged.response.as_ref().is_some_and(|answer| (200..300).contains(&answer.status)) {
+            self.accepted.entry(verdict.operation.clone()).or_default().insert(judged.number, position);
+        }
+    }
+
+    /// What is to be asked again, in the order of time.
+    fn suspects(&self, order: &[&Case]) -> Vec<Suspect> {
+        let none = Times::new();
+        let mut suspects = Vec::new();
+        for ((clause, at), Wrong { shown: wrong, .. }) in self.wrong.iter().filter(|(_, wrong)| wrong.counts)
+        {
+            let Some((since, first)) = wrong.first_key_value().map(|(since, first)| (*since, *first)) else {
+                continue;
+            };
+            let operation = order[first].operation();
+            let able = if at == "status" { self.kept.get(clause) } else { self.accepted.get(operation) };
+            let able = able.unwrap_or(&none).iter().filter(|(number, _)| !wrong.contains_key(number));
+            let is_like = |position: usize| order[position].operation() == operation;
+            let before: Vec<(u64, usize)> = able
+                .clone()
+                .map(|(number, at)| (*number, *at))
+                .filter(|(number, _)| *number < since)
+                .collect();
+            let after = able.filter(|(number, _)| **number > since + UNDER_WAY).count();
+            let has_begun = before.len() >= KEPT_BEFORE && wrong.len() >= 2 && after * 20 <= wrong.len();
+            let longest = wrong.values().copied().max_by_key(|at| (requests(order[*at]), Reverse(*at)));
+            suspects.push(Suspect {
+                clause: clause.clone(),
+                at: at.clone(),
+                first: (since, first),
+                longest: longest.filter(|at| requests(order[*at]) > requests(order[first])),
+                until: before.last().map_or(0, |(number, _)| *number),
+                earlier: before.into_iter().rev().find(|(_, position)| has_begun && is_like(*position)),
+            });
+        }
+        // A sequence can show by itself what others show beside it alone, so that it is always asked.
+        let is_sequence = |suspect: &Suspect| {
+            let position = suspect.longest.unwrap_or(suspect.first.1);
+            requests(order[position]) >= SEQUENCE
+        };
+        suspects.sort_by_key(|suspect| (!is_sequence(suspect), suspect.first));
+        suspects.truncate(ASKED);
+        suspects.sort_by_key(|suspect| suspect.first);
+        suspects
+    }
+
+    /// Asks what was wrong again, one thing after the other.
+    pub async fn ask(&self, session: &Session, order: &[&Case]) -> Vec<AskedAlone> {
+        let mut asked = Vec::new();
+        if !session.asks_again() {
+            return asked;
+        }
+        let began = Instant::now();
+        for (number, suspect) in self.suspects(order).into_iter().enumerate() {
+            if began.elapsed() > LONGEST {
+                break;
+            }
+            let Suspect { clause, at, first: (since, position), longest, until, earlier } = suspect;
+            let mut case = order[position];
+            let is_wrong =
+                |finding: &Finding| finding.clause == clause && finding_id::place(&finding.at) == at;
+            let ask = async |case: &Case, mark: String| {
+                // What is used up is not there again; and a plain request in whose place another one is sent
+                // is not asked any more.
+                let is_replaced = case.is_plain && session.goes_on(case.operation());
+                if case.needs_quota() || case.same_as.is_some() || is_replaced {
+                    return (Repeated::Untold, String::new());
+                }
+                match session.ask_alone(case, &mark).await {
+                    Some((findings, words)) if findings.iter().any(is_wrong) => (Repeated::Same, words),
+                    Some((_, words)) => (Repeated::Kept, words),
+                    None => (Repeated::Untold, String::new()),
+                }
+            };
+            let earlier = match earlier {
+                Some((request, position)) => {
+                    let case = order[position];
+                    let (again, _) = ask(case, format!("earlier-{number}")).await;
+                    Some(Earlier { case: case.id.clone(), request, again })
+                }
+                None => None,
+            };
+            let (mut again, mut words) = ask(case, format!("alone-{number}")).await;
+            if let (Repeated::Kept, Some(longest)) = (again, longest) {
+                let (same, got) = ask(order[longest], format!("longest-{number}")).await;
+                if same == Repeated::Same {
+                    (case, again, words) = (order[longest], same, got);
+                }
+            }
+            asked.push(AskedAlone {
+                clause: clause.clone(),
+                at: at.clone(),
+                case: case.id.clone(),
+                since,
+                until,
+                requests: requests(case),
+                again,
+                words,
+                earlier,
+            });
+        }
+        asked
+    }
+}
+
+/// How many requests a case sends, those that prepare it included.
+fn requests(case: &Case) -> usize {
+    case.before.iter().map(|step| step.times.unwrap_or(1)).sum::<usize>() + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use xs2aspec_suite::{Suite, Tree};
+
+    use super::*;
+    use crate::session::left_in_doubt;
+
+    /// How a case of [`suspects`] ends.
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    enum Ends {
+        Kept,
+        Wrong,
+        /// It shows what the others show, and ran only as the control of another case.
+        WrongControl,
+        /// It could not be judged, so that it has no findings.
+        Untold,
+    }
+
+    use Ends::{Kept, Untold, Wrong as Fails, WrongControl};
+
+    /// Returns what is asked again after cases of one clause and operation, in the order of time. What is
+    /// wrong with them is at this place.
+    fn suspects(place: &str, ends: &[Ends]) -> Vec<Suspect> {
+        let suite = Suite::load(Tree::embedded()).unwrap();
+        let first = suite.cases().iter().find(|case| case.same_as.is_none() && !case.is_plain).unwrap();
+        let of = suite.cases().iter().filter(|case| case.operation() == first.operation());
+        let order: Vec<&Case> = of.take(ends.len()).collect();
+        let mut timeline = Timeline::default();
+        for (position, (case, ends)) in order.iter().zip(ends).enumerate() {
+            let number = position as u64 * (UNDER_WAY + 1) + 1;
+            let finding = Finding {
+                clause: "a".to_owned(),
+                expected: String::new(),
+                actual: String::new(),
+                at: place.to_owned(),
+                kind: xs2aspec_record::Mismatch::NotRejected,
+                level: xs2aspec_record::Level::Deny,
+                end: xs2aspec_record::End::Bank,
+            };
+            let verdict = CaseVerdict {
+                clause: "a".to_owned(),
+                role: if *ends == WrongControl { Role::Control } else { Role::Selected },
+                verdict: match ends {
+                    Kept => Verdict::Pass,
+                    Fails => Verdict::Fail,
+                    WrongControl => Verdict::Warn,
+                    Untold => Verdict::Inconclusive,
+                },
+                findings: if matches!(ends, Fails | WrongControl) { vec![finding] } else { vec![] },
+                exchange: Some(number),
+                ..left_in_doubt(case)
+            };
+            let exchange = serde_json::json!({
+                "number": number, "case": case.id, "step": "request", "micros": 1,
+                "request": {"method": "GET", "url": "/", "headers": []},
+                "response": {"status": 200, "headers": []},
+            });
+            timeline.add(position, &verdict, &[serde_json::from_value(exchange).unwrap()]);
+        }
+        timeline.suspects(&order)
+    }
+
+    #[test]
+    fn what_is_wrong_from_some_time_on_is_held_against_what_was_right_before() {
+        let earlier = |ends: &[Ends]| {
+            let found = suspects("status", ends);
+            assert_eq!(found.len(), 1, "{found:?}");
+            found[0].earlier.map(|(_, position)| position)
+        };
+        assert_eq!(earlier(&[Kept, Kept, Kept, Fails, Fails, Fails]), Some(2));
+        assert_eq!(earlier(&[Kept, Kept, Kept, Fails, Kept, Fails]), None, "one is right since");
+        assert_eq!(earlier(&[Kept, Kept, Fails, Fails]), None, "too few were right before");
+        assert_eq!(earlier(&[Fails, Fails, Fails]), None);
+        let found = suspects("status", &[Kept, Kept, Kept, Fails, Fails]);
+        assert_eq!((found[0].until, found[0].first), (2 * (UNDER_WAY + 1) + 1, (3 * (UNDER_WAY + 1) + 1, 3)));
+        assert!(suspects("status", &[Kept, Kept]).is_empty());
+    }
+
+    #[test]
+    fn a_case_of_any_role_that_shows_something_did_not_keep_it() {
+        let number = |position: u64| position * (UNDER_WAY + 1) + 1;
+        for place in ["status", "body/id"] {
+            // Where it began, the last request that kept it, and whether an earlier case kept it.
+            for (ends, began, until, has_earlier) in [
+                (&[WrongControl, WrongControl, WrongControl, Fails, Fails][..], 0, 0, false),
+                (&[WrongControl, Fails, Fails], 0, 0, false),
+                (&[Kept, Kept, WrongControl, Fails, Fails], 2, number(1), false),
+                (&[Kept, Kept, Kept, WrongControl, Fails], 3, number(2), true),
+                (&[Untold, Untold, Untold, Fails, Fails], 3, 0, false),
+                (&[Kept, Kept, Kept, Untold, Fails, Fails], 4, number(2), true),
+            ] {
+                let found = suspects(place, ends);
+                assert_eq!(found.len(), 1, "{place} {began}");
+                let Suspect { first, until: last, earlier, .. } = &found[0];
+                assert_eq!((first.1, *last, earlier.is_some()), (began, until, has_earlier), "{place}");
+            }
+            assert!(suspects(place, &[WrongControl, WrongControl]).is_empty(), "nobody selected them");
+        }
+    }
+
+    #[test]
+    fn the_longest_of_the_cases_that_show_something_is_kept_beside_the_first() {
+        let suite = Suite::load(Tree::embedded()).unwrap();
+        let all = |count| suite.cases().iter().find(move |case| requests(case) == count).unwrap();
+        let longest = |order: &[&Case]| {
+            let wrong =
+                order.iter().enumerate().map(|(position, _)| (position as u64 + 1, position)).collect();
+            let wrong = Wrong { shown: wrong, counts: true };
+            let wrong = BTreeMap::from([(("a".to_owned(), "status".to_owned()), wrong)]);
+            Timeline { wrong, ..Timeline::default() }.suspects(order)[0].longest
+        };
+        assert_eq!(longest(&[all(1), all(3), all(2)]), Some(1));
+        assert_eq!(longest(&[all(3), all(1), all(2)]), None, "it is the first");
+    }
+}

@@ -1,0 +1,202 @@
+//! What a run waives: findings that a waiver covers, and cases that could not be judged only because their
+//! control was not accepted, if that is waived or allowed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use xs2aspec_record::{CaseVerdict, Level, LevelSource, Role, Verdict, WaiverSeen, WaiverState};
+use xs2aspec_suite::{Case, Suite, nearest, plan};
+
+use crate::{
+    session::{Done, Session},
+    waiver::Waiver,
+};
+
+/// A day is over everywhere when it is over in the last time zone, UTC-12.
+const LAST_ZONE: TimeDelta = TimeDelta::hours(-12);
+
+/// The waivers of a run, and what has come of them.
+#[derive(Debug, Default)]
+pub struct Waivers {
+    all: Vec<Waiver>,
+    /// The day in the last time zone.
+    today: NaiveDate,
+    /// Cases by the number of the waiver that waived them.
+    waived: BTreeMap<usize, Vec<String>>,
+    /// Waivers whose findings were there, in cases with other findings as well.
+    met: BTreeSet<usize>,
+    /// Cases that passed, by the number of a waiver without ids that names them.
+    passed: BTreeMap<usize, Vec<String>>,
+    /// How many further cases of it have a verdict and no finding.
+    settled: BTreeMap<usize, usize>,
+}
+
+impl Waivers {
+    /// Returns these waivers, as they hold at this time.
+    pub fn new(waivers: Vec<Waiver>, now: DateTime<Utc>) -> Self {
+        let today = now.checked_add_signed(LAST_ZONE).unwrap_or(now).date_naive();
+        Self { all: waivers, today, ..Self::default() }
+    }
+
+    /// The waivers that hold, with their numbers.
+    fn holding(&self) -> impl Iterator<Item = (usize, &Waiver)> {
+        self.all.iter().enumerate().filter(|(_, waiver)| waiver.expires >= self.today)
+    }
+
+    /// Returns the waivers that cover what is wrong with a case, or `None` if they do not cover all of it.
+    fn cover(&self, case: &Case, verdict: &CaseVerdict) -> Option<Vec<usize>> {
+        let mut used = Vec::new();
+        for finding in &verdict.findings {
+            let (number, _) = self.holding().find(|(_, waiver)| waiver.covers(case, verdict, finding))?;
+            if !used.contains(&number) {
+                used.push(number);
+            }
+        }
+        Some(used).filter(|used| !used.is_empty())
+    }
+
+    /// Returns true if the failure or the warning of a case is waived.
+    pub fn are_of(&self, suite: &Suite, verdict: &CaseVerdict) -> bool {
+        suite.case(&verdict.case).is_some_and(|case| self.cover(case, verdict).is_some())
+    }
+
+    /// Applies the waivers to a verdict, and notes what that says of them.
+    pub fn apply(&mut self, session: &Session, verdict: &mut CaseVerdict) {
+        if verdict.role != Role::Selected && !verdict.is_broken_control() {
+            return;
+        }
+        let Some(case) = session.suite().case(&verdict.case) else { return };
+        match verdict.verdict {
+            Verdict::Fail | Verdict::Warn => {
+                let is_met = |waiver: &Waiver| {
+                    verdict.findings.iter().any(|finding| waiver.covers(case, verdict, finding))
+                };
+                let met: Vec<usize> =
+                    self.holding().filter(|(_, waiver)| is_met(waiver)).map(|(number, _)| number).collect();
+                let used = self.cover(case, verdict);
+                self.met.extend(met);
+                let Some(used) = used else { return };
+                verdict.verdict = Verdict::Waived;
+                verdict.reason = Some(says(&self.all[used[0]]));
+                for number in used {
+                    self.waived.entry(number).or_default().push(verdict.case.clone());
+                }
+            }
+            Verdict::Inconclusive => {
+                if let Some((control, why)) = self.excuse(session, verdict) {
+                    verdict.verdict = Verdict::Waived;
+                    verdict.reason = Some(format!("its control {control} was not accepted, which is {why}"));
+                    verdict.waived_with = Some(control);
+                }
+            }
+            Verdict::Pass | Verdict::Flaky | Verdict::Observed | Verdict::NotApplicable => {
+                let named =
+                    self.holding().filter(|(_, waiver)| waiver.findings.is_empty() && waiver.is_of(case));
+                let numbers: Vec<usize> = named.map(|(number, _)| number).collect();
+                for number in numbers {
+                    if verdict.verdict.is_pass() {
+                        self.passed.entry(number).or_default().push(verdict.case.clone());
+                    } else {
+                        *self.settled.entry(number).or_default() += 1;
+                    }
+                }
+            }
+            Verdict::Waived | Verdict::Error => {}
+        }
+    }
+
+    /// Returns the control that keeps a case from being judged, and why its rejection is no matter, if it is
+    /// waived or allowed. A control may have a control of its own.
+    fn excuse(&self, session: &Session, verdict: &CaseVerdict) -> Option<(String, String)> {
+        let mut next = verdict.control.clone().filter(|_| !verdict.unconfirmed);
+        while let Some(seen) = next.filter(|seen| !seen.accepted) {
+            let done = session.done(&seen.case)?;
+            if let Some(why) = self.why(session, session.suite().case(&seen.case)?, &done) {
+                return Some((seen.case, why));
+            }
+            let is_open = matches!(done.verdict.verdict, Verdict::Inconclusive | Verdict::Waived);
+            next = done.verdict.control.clone().filter(|_| is_open && !done.verdict.unconfirmed);
+        }
+        None
+    }
+
+    /// Returns why the rejection of a control is no matter, if every clause that it breaks is waived or
+    /// allowed.
+    fn why(&self, session: &Session, case: &Case, done: &Done) -> Option<String> {
+        let verdict = &done.verdict;
+        let mut broken = verdict.findings.iter().filter(|finding| finding.at == "status").peekable();
+        if broken.peek().is_none() {
+            // What is only noted is no finding.
+            let is_noted =
+                case.expect.is_accepted() && verdict.verdict == Verdict::Observed && !done.is_accepted();
+            let server = done.is_server_error().then(|| session.suite().answers().server_error());
+            let allowed =
+                [case.clause.as_str()].into_iter().chain(server).map(|clause| allowed(session, clause));
+            return allowed.collect::<Option<Vec<_>>>().filter(|_| is_noted)?.into_iter().next();
+        }
+        let why = broken.map(|finding| {
+            let waiver = self.holding().find(|(_, waiver)| waiver.covers(case, verdict, finding));
+            waiver.map(|(_, waiver)| says(waiver)).or_else(|| allowed(session, &finding.clause))
+        });
+        why.collect::<Option<Vec<_>>>()?.into_iter().next()
+    }
+
+    /// Returns what has come of each waiver. In a whole run that came to its end each finding is known.
+    pub fn seen(&self, suite: &Suite, is_whole: bool) -> Vec<WaiverSeen> {
+        let seen = |(number, waiver): (usize, &Waiver)| {
+            let waived = self.waived.get(&number).cloned().unwrap_or_default();
+            let passed = self.passed.get(&number).cloned().unwrap_or_default();
+            let named = suite.cases().iter().filter(|case| waiver.is_of(case)).count();
+            let is_known =
+                named > 0 || suite.clauses().keys().any(|clause| plan::matches_clause(&waiver.cases, clause));
+            let is_by_id = !waiver.findings.is_empty();
+            let settled = passed.len() + self.settled.get(&number).copied().unwrap_or_default();
+            let (state, mut cases) = if waiver.expires < self.today {
+                (WaiverState::Expired, vec![])
+            } else if !is_known {
+                (WaiverState::Unmatched, vec![])
+            } else if !waived.is_empty() || self.met.contains(&number) {
+                (WaiverState::InForce, waived)
+            } else if !passed.is_empty() && settled >= named {
+                (WaiverState::Passing, passed)
+            } else if is_by_id && is_whole {
+                (WaiverState::Unmatched, vec![])
+            } else {
+                (WaiverState::NotAsked, passed)
+            };
+            let near = || {
+                let ids = suite.cases().iter().flat_map(|case| [case.clause.as_str(), &case.id]);
+                nearest(&waiver.cases, ids).map(str::to_owned)
+            };
+            cases.sort_unstable();
+            WaiverSeen {
+                pattern: waiver.cases.clone(),
+                findings: waiver.findings.clone(),
+                owner: waiver.owner.clone(),
+                reason: waiver.reason.clone(),
+                ticket: waiver.ticket.clone(),
+                expires: waiver.expires.to_string(),
+                place: waiver.place.clone(),
+                near: if is_known { None } else { near() },
+                state,
+                cases,
+            }
+        };
+        self.all.iter().enumerate().map(seen).collect()
+    }
+}
+
+/// What a waiver says.
+fn says(Waiver { owner, reason, ticket, expires, .. }: &Waiver) -> String {
+    format!("waived until {expires} by {owner} ({ticket}): {reason}")
+}
+
+/// Returns who allowed a clause to be broken, if anybody did.
+fn allowed(session: &Session, clause: &str) -> Option<String> {
+    let set = session.levels().clause(clause);
+    let is_set = matches!(set.by, LevelSource::Profile | LevelSource::CommandLine);
+    (is_set && set.level < Level::Deny).then(|| format!("allowed by {}", set.by.words()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,256 @@
+//! What is waived, and what is waived with it.
+
+use std::sync::Arc;
+
+use xs2aspec_record::{ControlSeen, End, Exchange, Finding, LevelRule, Mismatch, finding_id};
+use xs2aspec_suite::Tree;
+
+use super::*;
+use crate::{Profile, waiver};
+
+/// A case with a control that is a case of another clause, which has a control of its own.
+const CASE: &str = "signature.parameters.duplicate.first/ncbct/right-key-id-first";
+const CONTROL: &str = "signature.wrap.bare/ncbct";
+const CLAUSE: &str = "signature.wrap.bare";
+
+fn session(levels: &[(&str, Level, LevelSource)]) -> Session {
+    let suite = Arc::new(Suite::load(Tree::embedded()).unwrap());
+    let mut profile = Profile::of_url("http://127.0.0.1:1", xs2aspec_suite::ProfileSpec::embedded()).unwrap();
+    let rule = |(pattern, level, by): &(&str, Level, LevelSource)| LevelRule {
+        pattern: (*pattern).into(),
+        level: *level,
+        by: *by,
+    };
+    profile.levels = levels.iter().map(rule).collect();
+    Session::of_traffic(suite, profile, DateTime::<Utc>::UNIX_EPOCH).unwrap()
+}
+
+fn finding(clause: &str, at: &str, level: Level) -> Finding {
+    Finding {
+        clause: clause.into(),
+        expected: "acceptance (2xx)".into(),
+        actual: "403".into(),
+        at: at.into(),
+        kind: Mismatch::NotAccepted,
+        level,
+        end: End::Bank,
+    }
+}
+
+fn verdict(session: &Session, case: &str, word: Verdict, findings: Vec<Finding>) -> CaseVerdict {
+    let blank = crate::session::left_in_doubt(session.suite().case(case).unwrap());
+    CaseVerdict { verdict: word, reason: None, findings, exchange: Some(1), ..blank }
+}
+
+/// The judged exchange of a case with this status.
+fn exchange(case: &str, status: u16) -> Exchange {
+    let created = r#"{"paymentId":"p","transactionStatus":"RCVD"}"#;
+    serde_json::from_value(serde_json::json!({
+        "number": 1, "case": case, "step": "request", "micros": 1,
+        "request": {"method": "POST", "url": "/", "headers": []},
+        "response": {"status": status, "headers": [], "body": {"text": created}},
+    }))
+    .unwrap()
+}
+
+fn waivers(entries: &[&str]) -> Waivers {
+    let entry = |entry: &&str| {
+        format!(
+            "[[waiver]]\n{entry}\nowner = \"a\"\nreason = \"b\"\nticket = \"c\"\nexpires = \"2030-01-31\"\n"
+        )
+    };
+    let text: String = entries.iter().map(entry).collect();
+    Waivers::new(waiver::parse("w.toml", &text).unwrap(), "2029-01-01T00:00:00Z".parse().unwrap())
+}
+
+/// What becomes of a case that could not be judged, after its control came to this.
+fn with_control(
+    session: &Session,
+    waivers: &mut Waivers,
+    (word, findings, status): (Verdict, Vec<Finding>, u16),
+) -> CaseVerdict {
+    session.keep(&verdict(session, CONTROL, word, findings), Some(&exchange(CONTROL, status)));
+    let control = Some(ControlSeen { case: CONTROL.into(), accepted: false });
+    let mut case = CaseVerdict { control, ..verdict(session, CASE, Verdict::Inconclusive, vec![]) };
+    waivers.apply(session, &mut case);
+    case
+}
+
+#[test]
+fn a_case_is_waived_with_its_control_if_all_that_rejects_that_is_waived_or_allowed() {
+    use LevelSource::{CommandLine, Profile as ByProfile};
+    use Verdict::{Fail, Inconclusive, Observed, Waived, Warn};
+    let id = finding_id::id(CLAUSE, "status");
+    let (by_id, by_clause) = (format!("findings = [\"{id}\"]"), format!("cases = \"{CLAUSE}\""));
+    let deny = || vec![finding(CLAUSE, "status", Level::Deny)];
+    let warn = || vec![finding(CLAUSE, "status", Level::Warn)];
+    let server = || [deny(), vec![finding("http.server-error", "status", Level::Deny)]].concat();
+    for (entry, levels, control, expected) in [
+        // Nothing is waived or allowed.
+        (None, None, (Fail, deny(), 403), Inconclusive),
+        (None, None, (Warn, warn(), 403), Inconclusive),
+        (None, None, (Observed, vec![], 403), Inconclusive),
+        (Some("cases = \"basket.mix\""), None, (Fail, deny(), 403), Inconclusive),
+        (None, Some(("basket.mix", Level::Note, CommandLine)), (Observed, vec![], 403), Inconclusive),
+        (None, Some((CLAUSE, Level::Deny, CommandLine)), (Fail, deny(), 403), Inconclusive),
+        // A waiver, by each way of naming it.
+        (Some(by_id.as_str()), None, (Fail, deny(), 403), Waived),
+        (Some(&by_clause), None, (Fail, deny(), 403), Waived),
+        (Some(&by_clause), None, (Warn, warn(), 403), Waived),
+        (Some("cases = \"signature\""), None, (Fail, deny(), 403), Waived),
+        // A level, by each way of giving it.
+        (None, Some((CLAUSE, Level::Note, CommandLine)), (Observed, vec![], 403), Waived),
+        (None, Some((CLAUSE, Level::Note, ByProfile)), (Observed, vec![], 403), Waived),
+        (None, Some((CLAUSE, Level::Warn, CommandLine)), (Warn, warn(), 403), Waived),
+        (None, Some((CLAUSE, Level::Warn, ByProfile)), (Warn, warn(), 403), Waived),
+        // Part of what rejects it is not.
+        (Some(&by_id), None, (Fail, server(), 500), Inconclusive),
+        (None, Some((CLAUSE, Level::Note, CommandLine)), (Observed, vec![], 500), Inconclusive),
+        // It was not rejected for what it sends, or was accepted.
+        (Some(&by_clause), None, (Verdict::Error, vec![], 403), Inconclusive),
+        (None, Some((CLAUSE, Level::Note, CommandLine)), (Observed, vec![], 201), Inconclusive),
+    ] {
+        let levels: Vec<_> = levels.into_iter().collect();
+        let session = session(&levels);
+        let mut waivers = waivers(&entry.into_iter().collect::<Vec<_>>());
+        let what = format!("{entry:?} {levels:?} {control:?}");
+        let case = with_control(&session, &mut waivers, control);
+        assert_eq!(case.verdict, expected, "{what}");
+        assert_eq!(case.waived_with.as_deref(), (expected == Waived).then_some(CONTROL), "{what}");
+        assert_eq!(case.contradiction(), None, "{what}");
+        assert_eq!(case.unwaived(), Inconclusive, "{what}");
+    }
+}
+
+#[test]
+fn what_is_inconclusive_for_another_reason_is_not_waived() {
+    let session = session(&[]);
+    let by_clause = format!("cases = \"{CLAUSE}\"");
+    let deny = (Verdict::Fail, vec![finding(CLAUSE, "status", Level::Deny)], 403);
+    let (findings, status) = (deny.1.clone(), deny.2);
+    let case = with_control(&session, &mut waivers(&[&by_clause]), deny);
+    assert_eq!(case.verdict, Verdict::Waived);
+    session.keep(&verdict(&session, CONTROL, Verdict::Fail, findings), Some(&exchange(CONTROL, status)));
+    let open = CaseVerdict { verdict: Verdict::Inconclusive, reason: None, waived_with: None, ..case };
+    let accepted = ControlSeen { case: CONTROL.into(), accepted: true };
+    for other in [
+        // Its control was accepted, it has none, or the target rejects everything by now.
+        CaseVerdict { control: Some(accepted), ..open.clone() },
+        CaseVerdict { control: None, ..open.clone() },
+        CaseVerdict { unconfirmed: true, ..open },
+    ] {
+        let mut verdict = other.clone();
+        waivers(&[&by_clause]).apply(&session, &mut verdict);
+        assert_eq!(verdict, other);
+    }
+}
+
+#[test]
+fn a_chain_of_controls_is_followed_to_the_one_that_is_waived() {
+    let session = session(&[]);
+    let plain = session.suite().case(CONTROL).unwrap().control.clone().unwrap();
+    let clause = session.suite().case(&plain).unwrap().clause.clone();
+    let rejected = verdict(&session, &plain, Verdict::Fail, vec![finding(&clause, "status", Level::Deny)]);
+    session.keep(&rejected, Some(&exchange(&plain, 400)));
+    let seen = Some(ControlSeen { case: plain.clone(), accepted: false });
+    let between = CaseVerdict { control: seen, ..verdict(&session, CONTROL, Verdict::Inconclusive, vec![]) };
+    session.keep(&between, None);
+    let control = Some(ControlSeen { case: CONTROL.into(), accepted: false });
+    let case = CaseVerdict { control, ..verdict(&session, CASE, Verdict::Inconclusive, vec![]) };
+    for (waived, expected) in [(clause.as_str(), Some(plain)), (CLAUSE, None)] {
+        let mut verdict = case.clone();
+        waivers(&[&format!("cases = \"{waived}\"")]).apply(&session, &mut verdict);
+        assert_eq!(verdict.waived_with, expected, "{waived}");
+    }
+}
+
+#[test]
+fn a_waiver_by_id_is_of_what_is_wrong_and_of_nothing_else() {
+    let session = session(&[]);
+    let failing = |places: &[&str]| {
+        let findings = places.iter().map(|at| finding(CLAUSE, at, Level::Deny)).collect();
+        verdict(&session, CONTROL, Verdict::Fail, findings)
+    };
+    let by_id = format!("findings = [\"{}\"]", finding_id::id(CLAUSE, "status"));
+    let state = |waivers: &Waivers, is_whole| waivers.seen(session.suite(), is_whole)[0].state;
+    for (places, word, whole, part) in [
+        (&["status"][..], Verdict::Waived, WaiverState::InForce, WaiverState::InForce),
+        // Something else is wrong as well: the case fails, and the finding is there.
+        (&["status", "body/a"], Verdict::Fail, WaiverState::InForce, WaiverState::InForce),
+        // It is not there: in a whole run that is red, and in a part of one nobody knows.
+        (&["body/a"], Verdict::Fail, WaiverState::Unmatched, WaiverState::NotAsked),
+    ] {
+        let (mut waivers, mut verdict) = (waivers(&[&by_id]), failing(places));
+        waivers.apply(&session, &mut verdict);
+        assert_eq!(verdict.verdict, word, "{places:?}");
+        assert_eq!((state(&waivers, true), state(&waivers, false)), (whole, part), "{places:?}");
+    }
+    assert!(waivers(&[&by_id]).seen(session.suite(), true)[0].is_red());
+}
+
+#[test]
+fn a_waiver_by_clause_is_stale_only_if_nothing_of_the_clause_fails() {
+    let session = session(&[]);
+    let cases: Vec<&str> = session
+        .suite()
+        .cases()
+        .iter()
+        .filter(|case| case.clause == CLAUSE)
+        .map(|case| case.id.as_str())
+        .collect();
+    assert!(cases.len() > 3, "{cases:?}");
+    let other = "basket.mix/two/periodic-last";
+    let pass = |case: &str| verdict(&session, case, Verdict::Pass, vec![]);
+    let fail = |case: &str, clause: &str| {
+        verdict(&session, case, Verdict::Fail, vec![finding(clause, "status", Level::Deny)])
+    };
+    let all = |from: usize| cases[from..].iter().map(|case| pass(case)).collect::<Vec<_>>();
+    for (what, verdicts, expected) in [
+        ("all pass", all(0), WaiverState::Passing),
+        ("some were not judged", all(1), WaiverState::NotAsked),
+        ("nothing was judged", vec![], WaiverState::NotAsked),
+        ("one fails", [vec![fail(cases[0], CLAUSE)], all(1)].concat(), WaiverState::InForce),
+        ("one fails after the others", [all(1), vec![fail(cases[0], CLAUSE)]].concat(), WaiverState::InForce),
+        (
+            "a case of another clause breaks it",
+            [all(0), vec![fail(other, CLAUSE)]].concat(),
+            WaiverState::InForce,
+        ),
+        (
+            "another clause is broken",
+            [all(0), vec![fail(other, "basket.mix")]].concat(),
+            WaiverState::Passing,
+        ),
+    ] {
+        let mut waivers = waivers(&[&format!("cases = \"{CLAUSE}\"")]);
+        for mut verdict in verdicts {
+            waivers.apply(&session, &mut verdict);
+            let is_covered = verdict.findings.iter().any(|finding| finding.clause == CLAUSE);
+            assert_eq!(verdict.verdict == Verdict::Waived, is_covered, "{what}: {}", verdict.case);
+        }
+        let seen = &waivers.seen(session.suite(), true)[0];
+        assert_eq!((seen.state, seen.is_red()), (expected, expected == WaiverState::Passing), "{what}");
+    }
+}
+
+#[test]
+fn a_waiver_holds_until_its_last_day_is_over_everywhere() {
+    let session = session(&[]);
+    for (now, holds) in [
+        ("2030-01-31T00:00:00Z", true),
+        ("2030-01-31T23:59:59Z", true),
+        // At noon UTC of the next day the day ends in UTC-12, the last time zone.
+        ("2030-02-01T11:59:59Z", true),
+        ("2030-02-01T12:00:00Z", false),
+    ] {
+        let entry = format!("cases = \"{CLAUSE}\"");
+        let parsed = waivers(&[&entry]).all;
+        let mut waivers = Waivers::new(parsed, now.parse().unwrap());
+        let mut verdict =
+            verdict(&session, CONTROL, Verdict::Fail, vec![finding(CLAUSE, "status", Level::Deny)]);
+        waivers.apply(&session, &mut verdict);
+        assert_eq!(verdict.verdict == Verdict::Waived, holds, "{now}");
+        let state = if holds { WaiverState::InForce } else { WaiverState::Expired };
+        assert_eq!(waivers.seen(session.suite(), true)[0].state, state, "{now}");
+    }
+}
