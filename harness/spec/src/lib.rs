@@ -5,6 +5,7 @@
 
 pub mod answer;
 pub mod cell;
+pub mod check_digits;
 pub mod clause;
 mod date;
 pub mod document;

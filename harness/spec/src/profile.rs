@@ -9,7 +9,7 @@ use std::{
 
 use serde::Deserialize;
 
-use crate::{problem::Problem, tree::Tree, yaml};
+use crate::{check_digits::CheckDigits, problem::Problem, tree::Tree, yaml};
 
 /// Where they stand in a tree.
 pub const FILE: &str = "fixtures/spec/profile.yaml";
@@ -30,6 +30,8 @@ pub struct ProfileSpec {
     pub lists: BTreeMap<String, u32>,
     /// Values that requests use.
     pub values: Vec<ValueSpec>,
+    /// What requests can have instead of values that may be wrong.
+    pub instead: Vec<InsteadSpec>,
     /// What a bank may lack.
     pub capabilities: Vec<CapabilitySpec>,
     /// What is likely to be wrong where a plain request is refused.
@@ -44,7 +46,7 @@ pub struct ProfileSpec {
 
 /// A value of a target profile.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ValueSpec {
     /// Dotted name: `psu.corporate.id`, used as `${target.psu.corporate.id}`.
     pub name: String,
@@ -57,6 +59,12 @@ pub struct ValueSpec {
     /// Whether it may be seen in reports.
     #[serde(default)]
     pub public: bool,
+    /// The check digits that it has.
+    pub check_digits: Option<CheckDigits>,
+    /// The value that ends with it: an IBAN ends with its account number.
+    pub ends: Option<String>,
+    /// The value that it cannot be.
+    pub unlike: Option<String>,
     /// Whether further entries of its table have it too: `transaction.2.account-id`.
     #[serde(default)]
     pub listed: bool,
@@ -77,6 +85,19 @@ impl ValueSpec {
             ..self.clone()
         })
     }
+}
+
+/// What a request can have instead of a value that may be wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InsteadSpec {
+    /// The value.
+    pub of: String,
+    /// Another one of its kind.
+    pub take: String,
+    /// Values that go with it, by those that they replace.
+    #[serde(default)]
+    pub along: BTreeMap<String, String>,
 }
 
 /// Something that a bank may lack.
@@ -169,6 +190,16 @@ impl ProfileSpec {
                 return Err(Problem::of_file(FILE, message("table", table)).nearest(table, known));
             }
         }
+        let along =
+            |instead: &InsteadSpec| instead.along.clone().into_iter().flat_map(|(one, other)| [one, other]);
+        let others =
+            spec.values.iter().flat_map(|value| [value.ends.clone(), value.unlike.clone()]).flatten();
+        let swapped = spec.instead.iter();
+        let swapped = swapped.flat_map(|row| along(row).chain([row.of.clone(), row.take.clone()]));
+        if let Some(name) = others.chain(swapped).find(|name| spec.value(name).is_none()) {
+            let message = format!("value `{name}` does not exist");
+            return Err(Problem::of_file(FILE, message).nearest(&name, spec.value_names()));
+        }
         for capability in &spec.capabilities {
             if let Some(whole) = capability.part_of.as_deref().filter(|name| spec.capability(name).is_none())
             {
@@ -207,6 +238,30 @@ impl ProfileSpec {
             let (table, number, key) = entry(name)?;
             (number > 2).then(|| find(&format!("{table}.2.{key}")))?
         })
+    }
+
+    /// Returns what a request can have instead of the value of this name. `entries` is the number of entries
+    /// of a table that may be given several times.
+    pub fn instead(&self, name: &str, entries: impl Fn(&str) -> u32) -> Vec<InsteadSpec> {
+        let rows = self.instead.iter().filter(|row| row.of == name).cloned();
+        let (table, number, key) = match entry(name) {
+            Some(entry) => entry,
+            None => name.split_once('.').map_or((name, 1, ""), |(table, key)| (table, 1, key)),
+        };
+        let of = |number: u32, key: &str| match number {
+            1 => format!("{table}.{key}"),
+            _ => format!("{table}.{number}.{key}"),
+        };
+        let is_listed = self.value(name).is_some_and(|value| value.listed);
+        let most = if is_listed { entries(table) } else { 0 };
+        let others = (1..=most).filter(|other| *other != number).map(|other| {
+            let prefix = format!("{table}.");
+            let keys = self.values.iter().filter(|value| value.listed && value.entry_of.is_none());
+            let keys = keys.filter_map(|value| value.name.strip_prefix(&prefix));
+            let along = keys.filter(|one| *one != key).map(|key| (of(number, key), of(other, key)));
+            InsteadSpec { of: name.to_owned(), take: of(other, key), along: along.collect() }
+        });
+        rows.chain(others).collect()
     }
 
     /// The names of values that may be seen in reports: of all, and of those of a profile with these.
@@ -277,7 +332,26 @@ mod tests {
             format!("{}  - {{ name: mixed, add: z, differ: [psu.id, {other}] }}\n", value("name: psu.id"))
         };
         assert_eq!(problem(&differ("psu.id")), "");
+        assert!(problem(&value("name: psu.id, ends: psu.ids")).contains("`psu.ids` does not exist"));
+        let instead = format!("{}instead: [{{ of: psu.id, take: psu.ids }}]\n", value("name: psu.id"));
+        assert!(problem(&instead).ends_with("did you mean `psu.id`?"));
         let said = problem(&differ("psu.ids"));
         assert!(said.contains("`mixed` has value `psu.ids`") && said.contains("mean `psu.id`?"), "{said}");
+    }
+
+    #[test]
+    fn a_value_has_those_of_other_entries_instead() {
+        let spec = ProfileSpec::embedded();
+        let taken = |name: &str| -> Vec<(String, usize)> {
+            let rows = spec.instead(name, |_| 3).into_iter();
+            rows.map(|row| (row.take, row.along.len())).collect()
+        };
+        let row = |take: &str, along| (take.to_owned(), along);
+        assert_eq!(taken("psu.private.id"), [row("psu.second.id", 1)]);
+        assert_eq!(taken("psu.corporate.id"), [row("psu.private.id", 0)]);
+        assert_eq!(taken("payment.id"), [row("payment.2.id", 2), row("payment.3.id", 2)]);
+        let others = [row("transaction.account-id", 3), row("transaction.3.account-id", 3)];
+        assert_eq!(taken("transaction.2.account-id"), others);
+        assert_eq!(taken("redirect-uri"), []);
     }
 }

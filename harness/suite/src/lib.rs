@@ -22,6 +22,7 @@ pub mod lint;
 pub mod location;
 pub mod matrix;
 pub mod order;
+mod other_values;
 mod paired;
 mod parallel;
 mod parts;

@@ -15,7 +15,7 @@ use futures_util::lock::Mutex as AsyncMutex;
 use xs2aspec_record::{CaseEvents, CaseVerdict, Exchange, LevelRule, TargetProfile};
 use xs2aspec_suite::{Case, Suite};
 
-use super::{Done, Session, SessionError};
+use super::{Done, Session, SessionError, suspect};
 use crate::{
     answer::ExchangeError,
     certificate_encoding::CertificateEncoding,
@@ -105,6 +105,7 @@ impl Session {
             asked: Mutex::default(),
             accepted: Mutex::default(),
             in_place: Mutex::default(),
+            doubts: suspect::Doubts::default(),
             suite,
             profile,
             identity,

@@ -9,6 +9,7 @@ mod budget;
 mod build;
 mod confirm;
 mod control;
+mod evidence;
 mod in_place;
 mod narrow;
 mod offer;
@@ -16,6 +17,7 @@ mod outcome;
 mod quota;
 mod set_up;
 mod settled;
+mod suspect;
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -147,6 +149,8 @@ pub struct Session {
     accepted: Mutex<HashMap<String, u64>>,
     /// What is sent in place of the requests of operations whose plain one is refused.
     in_place: Mutex<BTreeMap<String, Arc<InPlace>>>,
+    /// What is known of the values of the profile that were doubted.
+    doubts: suspect::Doubts,
 }
 
 /// The longest request that whatever stands before a bank takes: servers limit a header section to 8 KiB and
@@ -255,6 +259,9 @@ impl Session {
                 seen
             }
         };
+        if let Some((outcome, _)) = &answered {
+            self.suspect_profile(case, *outcome, &mut verdict, &mut trail).await;
+        }
         self.levels.weigh(&mut verdict);
         if let Some(reason) = self.flaky(case, &trail.exchanges).filter(|_| verdict.verdict == Verdict::Pass)
         {
@@ -288,7 +295,7 @@ impl Session {
         }
         verdict.observations.sort();
         verdict.observations.dedup();
-        if case.is_plain {
+        if case.is_plain && !self.is_suspected(case) {
             self.go_on_with(case, verdict.culprit.as_deref());
         }
         verdict.micros = micros(start.elapsed());

@@ -14,5 +14,6 @@ mod repeatable;
 mod reports;
 mod requests;
 mod resume;
+mod suspicion;
 mod waivers;
 mod what_is_so;

@@ -1,0 +1,114 @@
+//! What responses to the same request with different values say about a value of the profile.
+
+use crate::judge::Outcome;
+
+/// A response, as far as it is compared with others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Seen {
+    pub(super) outcome: Outcome,
+    pub(super) status: u16,
+    pub(super) codes: Vec<String>,
+}
+
+/// What responses to the same request say about a value in it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Evidence {
+    /// The target knows the value: it responds to an invented one in another way.
+    Known,
+    /// The target does not know the value, and would know another one.
+    Unknown,
+    /// The target responds to each value alike.
+    Open,
+}
+
+impl Seen {
+    pub(super) fn is_accepted(&self) -> bool {
+        self.outcome == Outcome::Accepted
+    }
+
+    pub(super) fn words(&self) -> String {
+        let codes = if self.codes.is_empty() { String::new() } else { format!(" {}", self.codes.join(", ")) };
+        format!("{}{codes}", self.status)
+    }
+}
+
+impl Evidence {
+    /// Returns what the responses to a value, to an invented one, and to another one of the profile say.
+    pub(super) fn of(own: &Seen, invented: &Seen, other: Option<&Seen>) -> Self {
+        let is_told_apart =
+            other.is_some_and(|other| other != own && (other.is_accepted() || other.outcome.is_refusal()));
+        match own.outcome {
+            _ if own != invented => Self::Known,
+            Outcome::Refused if is_told_apart => Self::Unknown,
+            _ => Self::Open,
+        }
+    }
+}
+
+/// Returns a value of the same form that nobody knows: three of its last letters and digits are others.
+pub(super) fn invented(value: &str) -> String {
+    const BY: u8 = 3;
+    let turned = |letter: char| match letter {
+        '0'..='9' => char::from((letter as u8 - b'0' + 5) % 10 + b'0'),
+        'a'..='f' => char::from((letter as u8 - b'a' + BY) % 6 + b'a'),
+        'A'..='F' => char::from((letter as u8 - b'A' + BY) % 6 + b'A'),
+        'g'..='z' => char::from((letter as u8 - b'g' + BY) % 20 + b'g'),
+        'G'..='Z' => char::from((letter as u8 - b'G' + BY) % 20 + b'G'),
+        other => other,
+    };
+    let mut left = 3;
+    let letters = value.chars().rev().map(|letter| {
+        if left == 0 || !letter.is_ascii_alphanumeric() {
+            return letter;
+        }
+        left -= 1;
+        turned(letter)
+    });
+    let letters: Vec<char> = letters.collect();
+    letters.into_iter().rev().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(outcome: Outcome, status: u16, code: &str) -> Seen {
+        Seen { outcome, status, codes: vec![code.to_owned()] }
+    }
+
+    #[test]
+    fn a_value_is_unknown_if_it_is_one_of_those_that_are_invented_and_another_is_told_apart() {
+        let accepted = seen(Outcome::Accepted, 200, "");
+        let unknown = seen(Outcome::Refused, 404, "UNKNOWN");
+        let expired = seen(Outcome::Refused, 401, "EXPIRED");
+        let failed = seen(Outcome::ServerError, 500, "");
+        let busy = seen(Outcome::Busy, 429, "");
+        for (own, invented, other, expected) in [
+            (&accepted, &unknown, None, Evidence::Known),
+            (&expired, &unknown, Some(&accepted), Evidence::Known),
+            (&unknown, &unknown, Some(&accepted), Evidence::Unknown),
+            (&unknown, &unknown, Some(&expired), Evidence::Unknown),
+            (&unknown, &unknown, Some(&unknown), Evidence::Open),
+            (&unknown, &unknown, Some(&failed), Evidence::Open),
+            (&unknown, &unknown, Some(&busy), Evidence::Open),
+            (&unknown, &unknown, None, Evidence::Open),
+            (&accepted, &accepted, Some(&unknown), Evidence::Open),
+            (&failed, &failed, Some(&accepted), Evidence::Open),
+        ] {
+            assert_eq!(Evidence::of(own, invented, other), expected, "{own:?} {invented:?} {other:?}");
+        }
+    }
+
+    #[test]
+    fn an_invented_value_has_the_form_of_the_value() {
+        for (value, expected) in [
+            ("0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e7f", "0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6b2c"),
+            ("20250212!0000002=", "20250212!0000557="),
+            ("AB", "DE"),
+            ("zG9", "iJ4"),
+            ("=", "="),
+        ] {
+            assert_eq!(invented(value), expected);
+        }
+    }
+}

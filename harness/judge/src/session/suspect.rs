@@ -1,0 +1,401 @@
+//! The order of suspicion: the profile is suspected before the target. A value of the profile may be wrong,
+//! and then the rejection of a valid request says nothing about the target. The value is named only with
+//! evidence: it has wrong check digits, or the target responds to it as to an invented value, and in another
+//! way to another value of the profile.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
+
+use futures_util::lock::Mutex as AsyncMutex;
+use serde_json::Value;
+use xs2aspec_record::{CaseVerdict, Finding, Mismatch, Verdict};
+use xs2aspec_spec::profile::InsteadSpec;
+use xs2aspec_suite::{Case, Depth, Preparation, RequestSpec};
+
+use super::{
+    Session, Trail,
+    evidence::{Evidence, Seen, invented},
+};
+use crate::{judge::Outcome, unconfirmed::unconfirm};
+
+/// Number of valid cases, besides the failed one, with which a value is tried at most.
+const TRIED: usize = 3;
+
+/// What removes something: another value in its place would remove something else.
+const REMOVES: &str = "DELETE";
+
+/// What was found of a value, once it was looked for.
+type Cell = Arc<AsyncMutex<Option<Found>>>;
+
+/// What the target names in responses to plain requests that read, with the values in each request.
+type Named = Vec<(BTreeSet<String>, BTreeSet<String>)>;
+
+/// What is known of the values of a profile that were doubted.
+#[derive(Debug, Default)]
+pub(super) struct Doubts {
+    /// What was found of each value with each kind of swap.
+    values: Mutex<HashMap<(String, Swap), Cell>>,
+    /// What the target names, once it was asked.
+    named: AsyncMutex<Option<Named>>,
+    /// Positions of the valid cases with each value.
+    cases: OnceLock<BTreeMap<String, Vec<usize>>>,
+}
+
+/// What is replaced together with a value that may be wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Swap {
+    /// Nothing.
+    Alone,
+    /// What goes along with it.
+    Together,
+}
+
+impl Swap {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Alone => "alone",
+            Self::Together => "together",
+        }
+    }
+}
+
+/// What was found of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Found {
+    /// The target knows it.
+    Known,
+    /// It may be wrong, and why.
+    Wrong(String),
+    /// Nothing is sure.
+    Nothing,
+}
+
+impl Session {
+    /// Makes a verdict inconclusive that rests on a wrong value of the profile.
+    pub(super) async fn suspect_profile(
+        &self,
+        case: &Case,
+        outcome: Outcome,
+        verdict: &mut CaseVerdict,
+        trail: &mut Trail,
+    ) {
+        if !self.transport.asks_again() {
+            return;
+        }
+        // Another code than that of the mistake may be about the value.
+        let rests_on_value = |finding: &Finding| match finding.kind {
+            Mismatch::NotAccepted | Mismatch::Code | Mismatch::Status => outcome == Outcome::Refused,
+            _ => false,
+        };
+        let is_rejected = outcome == Outcome::Refused
+            && match verdict.verdict {
+                Verdict::Fail => verdict.findings.iter().any(rests_on_value),
+                Verdict::Inconclusive => case.is_plain,
+                _ => false,
+            };
+        let is_accepted = verdict.findings.iter().any(|finding| finding.kind == Mismatch::NotRejected);
+        if !is_rejected && !is_accepted {
+            return;
+        }
+        let values = values_of(case);
+        let is_doubtful = |value: &&String| is_rejected || self.wrong_by_itself(value).is_some();
+        for swap in [Swap::Alone, Swap::Together] {
+            for value in values.iter().filter(is_doubtful) {
+                if let Found::Wrong(why) = self.doubt(value, swap, case, trail).await {
+                    verdict.findings.retain(|finding| !rests_on_value(finding) && !is_accepted);
+                    if verdict.findings.is_empty() {
+                        unconfirm(verdict, &format!("the profile may be wrong: {why}"));
+                    }
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Returns true if a value in the request of a case is known to be wrong.
+    pub(super) fn is_suspected(&self, case: &Case) -> bool {
+        let is_wrong = |value: &String| {
+            [Swap::Alone, Swap::Together]
+                .iter()
+                .any(|swap| matches!(self.found(value, *swap), Some(Found::Wrong(_))))
+        };
+        values_of(case).iter().any(is_wrong)
+    }
+
+    fn found(&self, value: &str, swap: Swap) -> Option<Found> {
+        let found = self.doubts.values.lock().unwrap_or_else(PoisonError::into_inner);
+        // It is being looked for as long as it is locked.
+        found.get(&(value.to_owned(), swap))?.try_lock()?.clone()
+    }
+
+    /// Returns what is found of a value. What was found once stays so: a target may accept a value that it
+    /// does not look at.
+    async fn doubt(&self, value: &str, swap: Swap, failed: &Case, trail: &mut Trail) -> Found {
+        if swap == Swap::Together
+            && let Some(found @ Found::Known) = self.found(value, Swap::Alone)
+        {
+            return found;
+        }
+        let cell = {
+            let mut found = self.doubts.values.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(found.entry((value.to_owned(), swap)).or_default())
+        };
+        let mut found = cell.lock().await;
+        if let Some(found) = &*found {
+            return found.clone();
+        }
+        found.insert(self.look(value, swap, failed, trail).await).clone()
+    }
+
+    /// Looks for evidence that a value is wrong: in the failed request, and in valid ones.
+    async fn look(&self, value: &str, swap: Swap, failed: &Case, trail: &mut Trail) -> Found {
+        let by_itself = self.wrong_by_itself(value);
+        let instead = self.instead(value, swap);
+        let Some(own) = self.profile.values.get(value) else { return Found::Nothing };
+        if by_itself.is_none() && instead.is_empty() {
+            return Found::Nothing;
+        }
+        if by_itself.is_none() && self.is_named(value, own, failed, trail).await {
+            return Found::Known;
+        }
+        let invented = Value::from(invented(own));
+        let mut found = by_itself.clone().map_or(Found::Nothing, Found::Wrong);
+        let valid = self.cases_with(value);
+        for (number, case) in std::iter::once(failed).chain(&valid).enumerate() {
+            let case = &alone(case);
+            if !is_repeatable(case) || self.offered(case).await.is_err() {
+                continue;
+            }
+            let mark = format!("profile/{value}/{}/{number}", swap.word());
+            let asked = (failed, case);
+            let by_own = self.seen_with(asked, &mark, &|_| None, trail).await.map(|(seen, _)| seen);
+            let taken = |name: &str| (name == value).then(|| invented.clone());
+            let by_invented = self.seen_with(asked, &format!("{mark}/invented"), &taken, trail).await;
+            let by_invented = by_invented.map(|(seen, _)| seen);
+            let (Some(by_own), Some(by_invented)) = (by_own, by_invented) else { continue };
+            let is_known = match by_itself {
+                // A target may know a value whose check digits are wrong.
+                Some(_) => by_own.is_accepted() && !by_invented.is_accepted(),
+                None => Evidence::of(&by_own, &by_invented, None) == Evidence::Known,
+            };
+            if is_known {
+                return Found::Known;
+            }
+            for row in instead.iter().filter(|_| found == Found::Nothing) {
+                let taken = |name: &str| {
+                    let other = if name == row.of { Some(&row.take) } else { row.along.get(name) };
+                    other.map(|other| Value::from(format!("${{target.{other}}}")))
+                };
+                let mark = format!("{mark}/{}", row.take);
+                let Some((by_other, _)) = self.seen_with(asked, &mark, &taken, trail).await else { continue };
+                if Evidence::of(&by_own, &by_invented, Some(&by_other)) == Evidence::Unknown {
+                    // What is rejected in another way, or with all that goes along, shows no single value.
+                    let is_single = swap == Swap::Alone && by_other.is_accepted();
+                    let along = self.along(value, case).into_iter().filter(|_| !is_single);
+                    let names: Vec<String> = std::iter::once(value.to_owned())
+                        .chain(along)
+                        .map(|name| format!("`{name}`"))
+                        .collect();
+                    found = Found::Wrong(why(&names.join(" or "), &by_own, &row.take, &by_other));
+                    break;
+                }
+            }
+        }
+        found
+    }
+
+    /// Returns what a request can have instead of a value, as far as the profile has it.
+    fn instead(&self, value: &str, swap: Swap) -> Vec<InsteadSpec> {
+        let is_another = |(one, other): (&String, &String)| {
+            let (one, other) = (self.profile.values.get(one), self.profile.values.get(other));
+            other.is_some() && one != other
+        };
+        let rows = self.rows(value).into_iter().map(|row| match swap {
+            Swap::Alone => InsteadSpec { along: BTreeMap::new(), ..row },
+            Swap::Together => row,
+        });
+        let rows = rows.filter(|row| swap == Swap::Alone || !row.along.is_empty());
+        rows.filter(|row| {
+            self.profile.values.contains_key(&row.take)
+                && row.along.iter().chain([(&row.of, &row.take)]).any(is_another)
+        })
+        .collect()
+    }
+
+    fn rows(&self, value: &str) -> Vec<InsteadSpec> {
+        let spec = &self.suite.spec().profile;
+        let entries = spec.entries(self.profile.values.keys().map(String::as_str));
+        spec.instead(value, |table| entries.get(table).copied().unwrap_or(1))
+    }
+
+    /// Returns the values in the requests of a case that go along with a value and may be wrong as well.
+    fn along(&self, value: &str, case: &Case) -> BTreeSet<String> {
+        let along = self.rows(value).into_iter().flat_map(|row| row.along.into_keys());
+        let along: BTreeSet<String> = along.collect();
+        let is_open = |name: &String| self.found(name, Swap::Alone) != Some(Found::Known);
+        values_of(case).intersection(&along).filter(|name| is_open(name)).cloned().collect()
+    }
+
+    /// Returns the response to the requests of a case with other values, recorded as a step of the failed
+    /// case.
+    async fn seen_with(
+        &self,
+        (failed, case): (&Case, &Case),
+        mark: &str,
+        other: &(dyn Fn(&str) -> Option<Value> + Sync),
+        trail: &mut Trail,
+    ) -> Option<(Seen, Option<Value>)> {
+        let changed = |request: &RequestSpec| Arc::new(request.with_values(other));
+        let steps = case.before.iter();
+        let before = steps.map(|step| Preparation { request: changed(&step.request).into(), ..step.clone() });
+        let own = Case {
+            id: format!("{}/{mark}", failed.id),
+            before: before.collect(),
+            request: changed(&case.request).into(),
+            is_plain: false,
+            ..case.clone()
+        };
+        let mut asked = Trail::again(&failed.id);
+        let seen = self.response(&own, &mut asked).await;
+        trail.exchanges.extend(asked.exchanges);
+        trail.learned.append(asked.learned);
+        seen
+    }
+
+    /// Returns the response to a case, and its body.
+    async fn response(&self, case: &Case, trail: &mut Trail) -> Option<(Seen, Option<Value>)> {
+        let prepared = self.set_up(case, trail).await.ok().filter(|prepared| prepared.ended.is_none())?;
+        let asked = self.exchange(case, "request", &case.request, &prepared.kept, trail).await;
+        let (answer, examined) = asked.ok()?;
+        let seen = Seen { outcome: examined.outcome, status: answer.status, codes: examined.codes };
+        Some((seen, examined.document))
+    }
+
+    /// Returns true if the target names a value by itself, as in a list of its customers.
+    async fn is_named(&self, value: &str, text: &str, failed: &Case, trail: &mut Trail) -> bool {
+        let mut named = self.doubts.named.lock().await;
+        if named.is_none() {
+            *named = Some(self.names(failed, trail).await);
+        }
+        named.iter().flatten().any(|(sent, texts)| !sent.contains(value) && texts.contains(text))
+    }
+
+    /// Returns what the target names in the responses to plain requests that read.
+    async fn names(&self, failed: &Case, trail: &mut Trail) -> Named {
+        let mut named = Vec::new();
+        let plain = self.suite.cases().iter().filter(|case| case.is_plain && case.only_reads());
+        for case in plain.filter(|case| is_repeatable(case)) {
+            if self.offered(case).await.is_err() {
+                continue;
+            }
+            let mark = format!("profile/named/{}", case.operation());
+            let response = self.seen_with((failed, case), &mark, &|_| None, trail).await;
+            if let Some((seen, Some(body))) = response
+                && seen.is_accepted()
+            {
+                let mut texts = BTreeSet::new();
+                collect(&body, &mut texts);
+                named.push((values_of(case), texts));
+            }
+        }
+        named
+    }
+
+    /// Returns what shows without a request that a value is wrong: its check digits, or another value.
+    fn wrong_by_itself(&self, name: &str) -> Option<String> {
+        let spec = self.suite.spec().profile.value(name)?;
+        let own = self.profile.values.get(name)?;
+        if spec.check_digits.is_some_and(|check_digits| !check_digits.fit(own)) {
+            return Some(format!("`{name}` has wrong check digits"));
+        }
+        let other = |name: &Option<String>| {
+            let name = name.as_deref()?;
+            Some((name.to_owned(), self.profile.values.get(name)?))
+        };
+        let whole = other(&spec.ends)
+            .filter(|(name, whole)| self.wrong_by_itself(name).is_none() && !whole.ends_with(own.as_str()));
+        if let Some((whole, _)) = whole {
+            return Some(format!("`{whole}` does not end with `{name}`"));
+        }
+        let same = other(&spec.unlike).filter(|(_, other)| *other == own);
+        same.map(|(other, _)| format!("`{name}` and `{other}` are the same"))
+    }
+
+    /// Returns valid cases with a value, of different operations as far as there are. Those that only read
+    /// come first.
+    fn cases_with(&self, value: &str) -> Vec<Case> {
+        let all = self.suite.cases();
+        let by_value = self.doubts.cases.get_or_init(|| {
+            let mut by_value: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+            let is_valid = |case: &Case| {
+                case.depth == Depth::Quick && case.expect.is_accepted() && case.same_as.is_none()
+            };
+            for (at, case) in all.iter().enumerate().filter(|(_, case)| is_valid(case)) {
+                // A request is made when it is first looked at, and goes with this copy.
+                for value in values_of(&case.clone()) {
+                    by_value.entry(value).or_default().push(at);
+                }
+            }
+            by_value
+        });
+        let mut cases: Vec<&Case> = by_value.get(value).into_iter().flatten().map(|at| &all[*at]).collect();
+        cases.retain(|case| is_repeatable(&alone(case)));
+        cases.sort_by_key(|case| (!case.only_reads(), case.before.len()));
+        let mut operations = BTreeSet::new();
+        let (first, others): (Vec<&Case>, Vec<&Case>) =
+            cases.into_iter().partition(|case| operations.insert(case.operation()));
+        first.into_iter().chain(others).take(TRIED).cloned().collect()
+    }
+}
+
+/// Renders why the values of these names may be wrong.
+fn why(names: &str, own: &Seen, taken: &str, other: &Seen) -> String {
+    let got = own.words();
+    if other.is_accepted() {
+        return format!(
+            "the target responds with {got} to {names} and to an invented value, and accepts `{taken}`"
+        );
+    }
+    let other = other.words();
+    format!(
+        "the target responds with {got} to {names} and to an invented value, and with {other} to `{taken}`"
+    )
+}
+
+/// Returns a case without the requests before it if it needs nothing of what they make.
+fn alone(case: &Case) -> Case {
+    let is_alone = case.before.iter().all(|step| step.keep.is_empty());
+    let before = if is_alone { Vec::new() } else { case.before.clone() };
+    Case { before, ..case.clone() }
+}
+
+/// Returns true if the requests of a case can be sent again with other values.
+fn is_repeatable(case: &Case) -> bool {
+    let mut requests = requests_of(case);
+    !case.needs_quota() && requests.all(|request| request.method != REMOVES)
+}
+
+fn requests_of(case: &Case) -> impl Iterator<Item = &RequestSpec> {
+    let steps = case.before.iter().map(|step| &*step.request);
+    steps.chain([&*case.request])
+}
+
+/// Returns the values of the profile in the requests of a case.
+fn values_of(case: &Case) -> BTreeSet<String> {
+    let names = requests_of(case).flat_map(RequestSpec::placeholders);
+    names.filter_map(|name| name.strip_prefix("target.").map(str::to_owned)).collect()
+}
+
+/// Collects the texts in a body.
+fn collect(body: &Value, texts: &mut BTreeSet<String>) {
+    match body {
+        Value::String(text) => {
+            texts.insert(text.clone());
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect(item, texts)),
+        Value::Object(fields) => fields.values().for_each(|field| collect(field, texts)),
+        _ => {}
+    }
+}
