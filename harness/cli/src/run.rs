@@ -133,8 +133,8 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     Ok(Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit).unwrap_or(Exit::NothingRan))
 }
 
-/// Draws the reports of a run, and shows its cases to those that are said. Returns what cannot be written, and
-/// whether that is the record.
+/// Draws the reports of a run, and shows its cases to those that are said. Returns what cannot be written,
+/// and whether that is the record.
 fn drawn(
     keeper: &mut Keeper,
     out: &Path,

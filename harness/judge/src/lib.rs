@@ -1,5 +1,5 @@
-//! Judges what a target answered, and says what to ask next. It sends nothing: whoever asks a target hands the
-//! answers over ([`transport::Target`]), or the record of a run does.
+//! Judges what a target answered, and says what to ask next. It sends nothing: whoever asks a target hands
+//! the answers over ([`transport::Target`]), or the record of a run does.
 //!
 //! - [`profile`]: what must be known of a target; [`profile::validate`]: whether the suite knows what it
 //!   names.

@@ -266,7 +266,7 @@ impl Batch {
             let profile = one.bank.profile(&bank.base_url())?;
             (Some(bank), profile, None)
         };
-        let session = xs2aspec_runner::for_target(&session, profile, &self.requests, inside)?;
+        let session = xs2aspec_runner::for_target(session, profile, &self.requests, inside)?;
         let before = one.sent;
         session.limit_exchanges(options.budget - before);
         for case in &self.cases {

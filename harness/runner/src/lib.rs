@@ -1,5 +1,5 @@
-//! Asks a target what [`xs2aspec_judge`] wants to know, and appends to the history of a run what was sent, what
-//! came back, and what it comes to.
+//! Asks a target what [`xs2aspec_judge`] wants to know, and appends to the history of a run what was sent,
+//! what came back, and each verdict.
 //!
 //! - [`exchange`]: sending a request, and reading the answer.
 //! - [`session`]: a session whose target is asked.

@@ -114,6 +114,9 @@ impl Done {
     }
 }
 
+/// What is found once, by whoever needs it first. It is being looked for as long as it is locked.
+type Once<T> = Arc<AsyncMutex<Option<T>>>;
+
 /// One target, one suite, one identity and one clock.
 #[derive(Debug)]
 pub struct Session {
@@ -143,8 +146,8 @@ pub struct Session {
     levels: Levels,
     /// Calls that used up the quota of the day.
     calls: AtomicUsize,
-    done: Mutex<HashMap<String, Arc<AsyncMutex<Option<Arc<Done>>>>>>,
-    asked: Mutex<HashMap<String, Arc<AsyncMutex<Option<Option<String>>>>>>,
+    done: Mutex<HashMap<String, Once<Arc<Done>>>>,
+    asked: Mutex<HashMap<String, Once<Option<String>>>>,
     /// At how many exchanges each valid request that was asked again was accepted last.
     accepted: Mutex<HashMap<String, u64>>,
     /// What is sent in place of the requests of operations whose plain one is refused.

@@ -1,5 +1,5 @@
-//! The way from a session to the answers that it judges: a target, which somebody else asks, or the record of a
-//! run.
+//! The way from a session to the answers that it judges: a target, which somebody else asks, or the record of
+//! a run.
 
 mod cache;
 mod replay;

@@ -20,15 +20,15 @@ use xs2aspec_suite::{BodySpec, Suite, Tree};
 #[rustfmt::skip]
 const ALLOWED: [(&str, &str, &str); 7] = [
     (
-        "runner/src/session/quota.rs",
+        "judge/src/session/quota.rs",
         "quota-unused",
         "a capability of the profile by which quotas are judged, as `quota` is",
     ),
     ("cli/src/scaffold.rs", "reference", "a folder of the sources"),
     ("evidence/src/bundle.rs", "v1", "a version of the in-toto statement"),
-    ("runner/src/fill.rs", "digest.sha-256", "a placeholder of requests"),
-    ("runner/src/fill.rs", "digest.sha-512", "a placeholder of requests"),
-    ("runner/src/profile/mod.rs", "sandbox", "an environment of a target profile"),
+    ("judge/src/fill.rs", "digest.sha-256", "a placeholder of requests"),
+    ("judge/src/fill.rs", "digest.sha-512", "a placeholder of requests"),
+    ("judge/src/profile/mod.rs", "sandbox", "an environment of a target profile"),
     ("signing/src/name/kind.rs", "postalCode", "a type of X.520"),
 ];
 

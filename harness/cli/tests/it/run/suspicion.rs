@@ -1,5 +1,5 @@
-//! The order of suspicion: what a wrong value of the profile explains is not held against the bank, and the run
-//! and `doctor` name the value. What it does not explain is.
+//! The order of suspicion: what a wrong value of the profile explains is not held against the bank, and the
+//! run and `doctor` name the value. What it does not explain is.
 
 use std::fs;
 
