@@ -118,9 +118,7 @@ mod tests {
             broken(&Vec::clear),
             broken(&|events| drop(events.remove(0))),
             broken(&|events| events.insert(2, events[0].clone())),
-            broken(&|events| events.push(events[1].clone())),
             broken(&|events| events.insert(2, events[1].clone())),
-            broken(&|events| events.insert(last - 1, events[last - 2].clone())),
             broken(&|events| events.retain(|event| !matches!(event, Event::Clause(_)))),
             broken(&|events| drop(events.remove(last - 2))),
         ];
@@ -128,9 +126,7 @@ mod tests {
         expected `run-started` as the first event, found no event
         expected `run-started` as the first event, found clause
         expected no `run-started` here: it is event 3 of the record
-        expected no `clause` here: it is event 31 of the record
         expected one clause `amount.digits`, found two
-        expected the events of each case together and cases in the order of their ids, found `transaction.path/plain` after `transaction.path/plain`
         expected the record to carry the clause `basket.mix` of the case `basket.mix/periodic`, found none
         expected the verdicts that `run-finished` counts (pass 4, fail 1, inconclusive 1, not-applicable 1, observed 1, error 1), found pass 3, fail 1, inconclusive 1, not-applicable 1, observed 1, error 1
         ");

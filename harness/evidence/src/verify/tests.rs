@@ -248,10 +248,8 @@ fn lines_that_are_changed_dropped_turned_or_doubled_are_named() {
     record.jsonl: line 11 is not the line that was recorded
     --
     record.jsonl: line 11 is not the line that was recorded
-    record.jsonl: expected one clause `transaction.path`, found two
     --
     record.jsonl: line 10 is not the line that was recorded
-    record.jsonl: line 12 of the record: expected the events of each case together and cases in the order of their ids, found `basket.mix/periodic` after `basket.mix/periodic`: no run writes that, so that it was edited or cut
     --
     record.jsonl: line 14 is not the line that was recorded
     --

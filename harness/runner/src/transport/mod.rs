@@ -1,7 +1,7 @@
 //! A target, through layers. A request goes through the rate that its profile allows ([`pace`]), the
 //! permission and the limit ([`gate`]), and the history. Then it goes over HTTP, over a path of its own where
-//! the exact bytes matter, or to a bank in this process ([`crate::exchange`]). What came back is masked before
-//! anybody sees it.
+//! the exact bytes matter, or to a bank in this process ([`crate::exchange`]). What came back is masked
+//! before anybody sees it.
 
 mod flow;
 mod gate;
