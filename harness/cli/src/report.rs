@@ -2,7 +2,6 @@
 //! differently.
 
 use std::{
-    fs::File,
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
     process::Command,
@@ -189,7 +188,7 @@ pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> Failure {
 }
 
 /// The record in this file.
-pub(crate) fn open(path: &Path) -> Result<RecordReader<File>, Failure> {
+pub(crate) fn open(path: &Path) -> Result<RecordReader<'static>, Failure> {
     RecordReader::open(path).map_err(|error| wrong(path, &format!("cannot be read: {error}")))
 }
 

@@ -286,7 +286,7 @@ fn arguments(args: &Run, target: Vec<String>) -> Vec<String> {
 }
 
 /// The record of an earlier run, which can be read to its end.
-fn base(path: &Path) -> Result<RecordReader<File>, Failure> {
+fn base(path: &Path) -> Result<RecordReader<'static>, Failure> {
     report::summary(path)?;
     report::open(&report::record(path))
 }
@@ -297,7 +297,7 @@ struct Keeper {
     /// The same file, which is still there where somebody has taken its name away.
     file: File,
     /// The record of the earlier run with which this one is compared.
-    base: Option<RecordReader<File>>,
+    base: Option<RecordReader<'static>>,
     /// Why it was not.
     uncompared: Option<DiffError>,
     /// Why the record cannot be written any more.
@@ -306,13 +306,13 @@ struct Keeper {
 
 impl Keeper {
     /// Begins a record, or goes on with the one that is there.
-    fn open(record: &Path, goes_on: bool, base: Option<RecordReader<File>>) -> io::Result<Self> {
+    fn open(record: &Path, goes_on: bool, base: Option<RecordReader<'static>>) -> io::Result<Self> {
         let writer = if goes_on { RecordWriter::go_on(record)? } else { RecordWriter::create(record)? };
         Ok(Self { writer, file: File::open(record)?, base, uncompared: None, broken: None })
     }
 
     /// Reads what was written.
-    fn record(&self) -> io::Result<RecordReader<File>> {
+    fn record(&self) -> io::Result<RecordReader<'static>> {
         Ok(RecordReader::new(self.file.try_clone()?))
     }
 

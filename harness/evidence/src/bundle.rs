@@ -164,8 +164,8 @@ pub(crate) fn header(name: &str, length: u64) -> io::Result<tar::Header> {
 }
 
 /// Reports, each in a file that has no name.
-pub(crate) fn drawn<R: Read + Seek>(
-    record: RecordReader<R>,
+pub(crate) fn drawn(
+    record: RecordReader<'_>,
     summary: &RunSummary,
     reports: &[Report],
 ) -> Result<Vec<(Report, File)>, ReportsError> {
@@ -233,7 +233,7 @@ pub(crate) struct Contents {
 
 impl Contents {
     /// Reads them from a record.
-    pub(crate) fn read<R: Read + Seek>(record: RecordReader<R>) -> Result<Self, ReadError> {
+    pub(crate) fn read(record: RecordReader<'_>) -> Result<Self, ReadError> {
         let mut contents = Self::default();
         for entry in record {
             contents.add(entry?);

@@ -68,7 +68,7 @@ pub use level::{ClauseLevel, Level, LevelRule, LevelSource};
 pub use mismatch::{Difference, Mismatch};
 pub use order_of_time::{AskedAlone, Earlier, OrderOfTime, RefusedSince, Repeated};
 pub use read_error::ReadError;
-pub use reader::{RecordReader, events, read};
+pub use reader::{RecordReader, Source, events, read};
 pub use run_folder::RunFolder;
 pub use stopwatch::Stopwatch;
 pub use times::{OperationTimes, Times};

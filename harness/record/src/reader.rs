@@ -27,7 +27,12 @@ const BUFFER: usize = 1 << 13;
 /// Every reader of a record reads it through this one, which checks each line, and the hash chain where the
 /// run ends.
 #[derive(Debug)]
-pub struct RecordReader<R>(State<R>);
+pub struct RecordReader<'a>(State<Box<dyn Source + 'a>>);
+
+/// Where the bytes of a record are.
+pub trait Source: Read + Seek + Send + std::fmt::Debug {}
+
+impl<R: Read + Seek + Send + std::fmt::Debug> Source for R {}
 
 #[derive(Debug)]
 enum State<R> {
@@ -39,26 +44,26 @@ enum State<R> {
     Over,
 }
 
-impl RecordReader<File> {
+impl RecordReader<'static> {
     /// Opens the record in this file.
     pub fn open(path: &Path) -> io::Result<Self> {
         Ok(Self::new(File::open(path)?))
     }
 }
 
-impl<R: Read + Seek> RecordReader<R> {
+impl<'a> RecordReader<'a> {
     /// Reads a record from its beginning.
-    pub fn new(input: R) -> Self {
+    pub fn new(input: impl Source + 'a) -> Self {
         Self::until(input, u64::MAX)
     }
 
     /// Reads so many bytes of a record, which may grow meanwhile.
-    pub fn until(input: R, length: u64) -> Self {
-        Self(State::Unread(input, length))
+    pub fn until(input: impl Source + 'a, length: u64) -> Self {
+        Self(State::Unread(Box::new(input), length))
     }
 
     /// Returns the events in the order of time, instead of the entries.
-    pub fn events(self) -> impl Iterator<Item = Result<Event, ReadError>> {
+    pub fn events(self) -> impl Iterator<Item = Result<Event, ReadError>> + 'a {
         let input = if let State::Unread(input, length) = self.0 { Some((input, length)) } else { None };
         input
             .into_iter()
@@ -109,7 +114,7 @@ impl<R: Read + Seek> RecordReader<R> {
 }
 
 /// Ends after the first error.
-impl<R: Read + Seek> Iterator for RecordReader<R> {
+impl Iterator for RecordReader<'_> {
     type Item = Result<Entry, ReadError>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -1,7 +1,7 @@
 //! Reports of a record that is longer than memory: it is read once for its summary, and once for its cases.
 
 use std::{
-    io::{self, Read, Seek, Write},
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Reads the summary of a record.
-pub fn summary<R: Read + Seek>(record: RecordReader<R>) -> Result<RunSummary, ReportsError> {
+pub fn summary(record: RecordReader<'_>) -> Result<RunSummary, ReportsError> {
     let mut builder = SummaryBuilder::default();
     for entry in record {
         builder.add(&entry?)?;
@@ -27,8 +27,8 @@ pub fn summary<R: Read + Seek>(record: RecordReader<R>) -> Result<RunSummary, Re
 }
 
 /// Draws one report of a record with this summary.
-pub fn draw<R: Read + Seek>(
-    record: RecordReader<R>,
+pub fn draw(
+    record: RecordReader<'_>,
     summary: &RunSummary,
     reporter: &mut dyn Reporter,
     out: &mut dyn Write,
@@ -43,8 +43,8 @@ pub fn draw<R: Read + Seek>(
 }
 
 /// Shows the cases of a record to these reporters, which write nothing before they finish.
-pub fn show<R: Read + Seek>(
-    record: RecordReader<R>,
+pub fn show(
+    record: RecordReader<'_>,
     summary: &RunSummary,
     reporters: &mut [&mut dyn Reporter],
 ) -> Result<(), ReportsError> {

@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::{self, BufReader, Read, Seek},
+    io::{self, BufReader, Read},
     path::Path,
 };
 
@@ -103,7 +103,7 @@ impl Archive {
     }
 
     /// The record.
-    pub fn record(&self) -> RecordReader<impl Read + Seek + '_> {
+    pub fn record(&self) -> RecordReader<'_> {
         RecordReader::new(self.slice(RECORD))
     }
 

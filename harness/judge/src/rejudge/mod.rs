@@ -9,7 +9,7 @@ mod plan;
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
-    io::{self, Read, Seek},
+    io,
     sync::Arc,
 };
 
@@ -115,7 +115,7 @@ struct Whole {
 
 impl Whole {
     /// Reads it from a record, with those of these cases that it has.
-    fn read<R: Read + Seek>(record: RecordReader<R>, ids: &HashSet<&str>) -> Result<Self, ReadError> {
+    fn read(record: RecordReader<'_>, ids: &HashSet<&str>) -> Result<Self, ReadError> {
         let mut whole = Self::default();
         for entry in record {
             match entry? {
@@ -143,9 +143,9 @@ impl Whole {
 
 /// Judges the exchanges of a record again, with these levels after its own. It is opened twice: a case may
 /// rest on one that comes after it.
-pub async fn rejudge<R: Read + Seek>(
+pub async fn rejudge<'a>(
     suite: Arc<Suite>,
-    open: impl Fn() -> io::Result<RecordReader<R>>,
+    open: impl Fn() -> io::Result<RecordReader<'a>>,
     levels: &[LevelRule],
 ) -> Result<Rejudged, RejudgeError> {
     let cases = suite.cases().iter();

@@ -1,11 +1,7 @@
 //! What differs between two runs: what is newly broken, what was fixed, what is no longer assessed, what is
 //! answered in another way.
 
-use std::{
-    collections::BTreeSet,
-    fmt::Write as _,
-    io::{Read, Seek},
-};
+use std::{collections::BTreeSet, fmt::Write as _};
 
 use xs2aspec_record::{
     CaseEvents, CaseVerdict, Changes, Entry, Finding, ReadError, RecordReader, Role, RunStarted, Verdict,
@@ -24,17 +20,17 @@ use crate::{
 const MOST: usize = 200;
 
 /// Holds a run against the record of an earlier one, case after case.
-struct Comparison<R> {
-    base: RecordReader<R>,
+struct Comparison<'a> {
+    base: RecordReader<'a>,
     summary: SummaryBuilder,
     /// The next case of the earlier run.
     next: Option<CaseVerdict>,
     changes: Changes,
 }
 
-impl<R: Read + Seek> Comparison<R> {
+impl<'a> Comparison<'a> {
     /// Begins with the record of the earlier run.
-    fn new(base: RecordReader<R>) -> Result<Self, ReportsError> {
+    fn new(base: RecordReader<'a>) -> Result<Self, ReportsError> {
         let changes = Changes::default();
         let mut comparison = Self { base, summary: SummaryBuilder::default(), next: None, changes };
         comparison.advance()?;
@@ -143,8 +139,8 @@ pub enum DiffError {
 }
 
 /// Holds the entries of a record, in the order of its reader, against the record of an earlier run.
-pub fn diff<R: Read + Seek>(
-    base: RecordReader<R>,
+pub fn diff(
+    base: RecordReader<'_>,
     head: impl Iterator<Item = Result<Entry, ReadError>>,
 ) -> Result<Changes, DiffError> {
     let mut comparison = Comparison::new(base).map_err(DiffError::Base)?;
@@ -326,7 +322,7 @@ mod tests {
         writer.finish().unwrap()
     }
 
-    fn record(bytes: &[u8]) -> RecordReader<std::io::Cursor<&[u8]>> {
+    fn record(bytes: &[u8]) -> RecordReader<'_> {
         RecordReader::new(std::io::Cursor::new(bytes))
     }
 

@@ -1,10 +1,7 @@
 //! The records of shards as one record, once it is sure that they are the parts of one run and that none is
 //! missing.
 
-use std::{
-    collections::BTreeMap,
-    io::{self, Read, Seek},
-};
+use std::{collections::BTreeMap, io};
 
 use xs2aspec_record::{
     AnswerCheck, AnswerChecks, CaseEvents, Entry, Event, Exit, OrderOfTime, ReadError, RecordReader, Role,
@@ -78,8 +75,8 @@ pub enum MergeError {
 
 /// Writes one record of all shards. Each is opened twice: for what it says of the run as a whole, and for its
 /// cases.
-pub fn merge<R: Read + Seek>(
-    shards: &[impl Fn() -> io::Result<RecordReader<R>>],
+pub fn merge<'a>(
+    shards: &[impl Fn() -> io::Result<RecordReader<'a>>],
     mut tell: impl FnMut(Event) -> io::Result<()>,
 ) -> Result<(), MergeError> {
     let wrong = |number| move |error| MergeError::Record { number, error: Box::new(error) };
@@ -129,7 +126,7 @@ struct Part {
 }
 
 impl Part {
-    fn read<R: Read + Seek>(record: Result<RecordReader<R>, ReadError>) -> Result<Self, ReportsError> {
+    fn read(record: Result<RecordReader<'_>, ReadError>) -> Result<Self, ReportsError> {
         let (mut builder, mut texts, mut checks) = (SummaryBuilder::default(), BTreeMap::new(), Vec::new());
         let mut sent = Vec::new();
         for entry in record? {
@@ -268,13 +265,13 @@ fn beginning(parts: &[Part]) -> Result<Vec<Event>, MergeError> {
 }
 
 /// The cases of one shard, in the order of their ids.
-struct Cases<R> {
+struct Cases<'a> {
     number: usize,
-    record: RecordReader<R>,
+    record: RecordReader<'a>,
     next: Option<CaseEvents>,
 }
 
-impl<R: Read + Seek> Cases<R> {
+impl Cases<'_> {
     /// Goes on to the next case with a verdict.
     fn advance(&mut self) -> Result<(), MergeError> {
         self.next = None;
@@ -295,7 +292,7 @@ impl<R: Read + Seek> Cases<R> {
 
 /// Returns the next case of all shards, with the position of its shard. A control runs in each shard that
 /// needs it. Of those, the merged record has the selected one, or else the first.
-fn next_case<R: Read + Seek>(shards: &mut [Cases<R>]) -> Result<Option<(usize, CaseEvents)>, MergeError> {
+fn next_case(shards: &mut [Cases<'_>]) -> Result<Option<(usize, CaseEvents)>, MergeError> {
     let Some(id) = shards.iter().filter_map(|shard| shard.next.as_ref()).map(|case| case.case.clone()).min()
     else {
         return Ok(None);
