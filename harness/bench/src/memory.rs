@@ -78,7 +78,8 @@ pub(crate) fn memory(count: usize, per_case: usize) -> Result<String, String> {
             write(Event::Verdict(one))?;
         }
     }
-    let finish = RunFinished { counts: totals.counts(), exchanges: count as u64, waivers: vec![], ..finish };
+    let finish =
+        RunFinished { counts: totals.counts(), exchanges: count as u64, waivers: vec![], exit: 0, ..finish };
     write(Event::RunFinished(finish))?;
     writer.finish().map_err(wrong)?;
 
