@@ -43,7 +43,7 @@ impl<'a> Culprits<'a> {
         true
     }
 
-    /// Takes what came of narrowing a row.
+    /// Takes the result of narrowing a row.
     pub fn take(&mut self, verdict: &mut CaseVerdict, culprit: Option<Culprit>) {
         if culprit.is_none() {
             unconfirm(verdict, "the target refused it, and accepted it when the same was asked again");

@@ -14,10 +14,7 @@ use crate::{
 /// The plain requests of a run as they are told. Where the target accepted none, and what it answered may be
 /// the fault of our key or URL, none of them is held against it.
 pub fn weighed(session: &Session, plain: &[(Arc<Done>, Role)]) -> Vec<(CaseVerdict, Vec<Exchange>)> {
-    let told = |(done, role): &(Arc<Done>, Role)| {
-        (CaseVerdict { role: *role, ..done.verdict.clone() }, done.take_exchanges())
-    };
-    let mut cases: Vec<(CaseVerdict, Vec<Exchange>)> = plain.iter().map(told).collect();
+    let mut cases: Vec<_> = plain.iter().map(|(done, role)| done.told(*role)).collect();
     for ((verdict, _), (done, _)) in cases.iter_mut().zip(plain) {
         if let Some(reason) = verdict.reason.as_mut().filter(|_| verdict.verdict == Verdict::Inconclusive) {
             reason.push_str(session.hint(done));

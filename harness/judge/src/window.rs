@@ -146,7 +146,7 @@ impl Window {
         let mut asked = std::mem::take(&mut self.asked);
         asked.sort_by(|(one, _), (other, _)| one.verdict.case.cmp(&other.verdict.case));
         let settled = asked.into_iter().map(|(done, role)| {
-            let mut verdict = CaseVerdict { role, ..done.verdict.clone() };
+            let (mut verdict, exchanges) = done.told(role);
             let plain = session.plain(&verdict.case);
             if let Some(reason) = reasons.get(&plain) {
                 unconfirm(&mut verdict, reason);
@@ -154,7 +154,7 @@ impl Window {
                     breaks(session, &mut verdict, &refused, &answer);
                 }
             }
-            (verdict, done.take_exchanges())
+            (verdict, exchanges)
         });
         settled.collect()
     }

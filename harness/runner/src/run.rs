@@ -19,8 +19,8 @@ use xs2aspec_judge::{
     window::{Answers, Window},
 };
 use xs2aspec_record::{
-    AskedAlone, CaseVerdict, Event, Exchange, Exit, OrderOfTime, RefusedSince, Resumed, Role, RunFinished,
-    RunStarted, Times, Totals, Traffic,
+    AskedAlone, CaseVerdict, Event, Exit, OrderOfTime, RefusedSince, Resumed, Role, RunFinished, RunStarted,
+    Times, Totals, Traffic,
 };
 use xs2aspec_suite::{Case, Depth, Plan, Shard};
 
@@ -157,9 +157,11 @@ async fn run_cases(session: Arc<Session>, plan: &Plan<'_>, options: &Options, te
                 }
             }
             Landed::Case(_, None) => continue,
-            Landed::Case(at, Some(done)) => {
-                window.take(&session, done, order[at].1).map(told).into_iter().collect()
-            }
+            Landed::Case(at, Some(done)) => window
+                .take(&session, done, order[at].1)
+                .map(|(done, role)| done.told(role))
+                .into_iter()
+                .collect(),
             Landed::Again(answers) => window.answered(&session, answers),
         };
         let mut failed = false;
@@ -172,8 +174,8 @@ async fn run_cases(session: Arc<Session>, plan: &Plan<'_>, options: &Options, te
             break;
         }
     }
-    for plain in plain_ones {
-        let (verdict, exchanges) = told(plain);
+    for (done, role) in plain_ones {
+        let (verdict, exchanges) = done.told(role);
         conclusions.land(verdict, exchanges, &mut history);
     }
     let refused = window.refused_since();
@@ -204,11 +206,6 @@ async fn ask_at_the_end(
         history.append(&Event::OrderOfTime(order_of_time));
     }
     stopped_early
-}
-
-/// The verdict of a case in its role, and the exchanges that led to it.
-fn told((done, role): (Arc<Done>, Role)) -> (CaseVerdict, Vec<Exchange>) {
-    (CaseVerdict { role, ..done.verdict.clone() }, done.take_exchanges())
 }
 
 /// What was wrong, asked again when nothing else is; nothing where the run is to end before.

@@ -42,7 +42,7 @@ impl AuthorizedProfile {
         self.permission
     }
 
-    /// Nothing is sent again because the target was too busy.
+    /// Sends no request again because the target was too busy.
     pub fn is_never_busy(&mut self) {
         self.profile.limits.retries = 0;
     }

@@ -10,7 +10,7 @@ pub(super) struct Seen {
     pub(super) codes: Vec<String>,
 }
 
-/// What responses to the same request say about a value in it.
+/// The meaning of responses to the same request for a value in it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Evidence {
     /// The target knows the value: it responds to an invented one in another way.

@@ -33,7 +33,7 @@ use futures_util::future::BoxFuture;
 use futures_util::lock::Mutex as AsyncMutex;
 use serde_json::Value;
 use xs2aspec_record::{
-    CaseVerdict, Culprit, End, Exchange, Finding, Level, Mismatch, Request, TargetProfile, Verdict,
+    CaseVerdict, Culprit, End, Exchange, Finding, Level, Mismatch, Request, Role, TargetProfile, Verdict,
 };
 use xs2aspec_suite::{Case, Expectation, Suite};
 
@@ -107,6 +107,11 @@ impl Done {
         self.status.is_some_and(|status| status >= 500)
     }
 
+    /// Returns the verdict in its role, and takes the exchanges that led to it.
+    pub fn told(&self, role: Role) -> (CaseVerdict, Vec<Exchange>) {
+        (CaseVerdict { role, ..self.verdict.clone() }, self.take_exchanges())
+    }
+
     /// The exchanges, in the order in which they ended. Who has taken them keeps them: a run has more of them
     /// than fit into memory.
     pub fn take_exchanges(&self) -> Vec<Exchange> {
@@ -114,7 +119,7 @@ impl Done {
     }
 }
 
-/// What is found once, by whoever needs it first. It is being looked for as long as it is locked.
+/// A value that is found once, by whoever needs it first. It is being looked for as long as it is locked.
 type Once<T> = Arc<AsyncMutex<Option<T>>>;
 
 /// One target, one suite, one identity and one clock.
