@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use chrono::Utc;
-use xs2aspec_judge::session::NotReady;
+use xs2aspec_judge::case::NotReady;
 use xs2aspec_record::Exit;
 use xs2aspec_report::shell;
+use xs2aspec_runner::{Clock, Runner};
 use xs2aspec_suite::{Case, Depth, Suite};
 
 use crate::{Failure, args::Curl, target};
@@ -19,9 +20,9 @@ pub(crate) async fn curl(args: &Curl) -> Result<Exit, Failure> {
     let profile = profile.authorize(args.allow_production).map_err(Failure::input)?;
     let identity = args.ids.identity(args.ids.seed(), None);
     let now = args.now.unwrap_or_else(Utc::now);
-    let session =
-        xs2aspec_runner::session(Arc::clone(&suite), profile, identity, now).map_err(Failure::input)?;
-    let request = session.ready(case).await.map_err(|why| match why {
+    let runner = Runner::new(Arc::clone(&suite), profile, identity, Clock::at(now));
+    let runner = runner.map_err(Failure::input)?;
+    let request = runner.ready(case).await.map_err(|why| match why {
         NotReady::Profile(why) => Failure::input(why),
         NotReady::Target(why) => Failure::unreachable(why),
     })?;

@@ -10,6 +10,7 @@ use xs2aspec_judge::{
     profile::{AuthorizedProfile, Permission},
 };
 use xs2aspec_record::{Body, Exchange, Exit, Verdict};
+use xs2aspec_runner::{Clock, Runner};
 use xs2aspec_signing::Certificate;
 use xs2aspec_suite::{Case, Suite};
 
@@ -38,11 +39,12 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     let certificate = Certificate::from_pem(&profile.certificate).map_err(Failure::input)?;
     let now = Utc::now();
     let identity = Identity::random(crate::random_seed());
-    let session =
-        xs2aspec_runner::session(Arc::clone(&suite), profile, identity, now).map_err(Failure::input)?;
+    let runner = Runner::new(Arc::clone(&suite), profile, identity, Clock::at(now));
+    let runner = runner.map_err(Failure::input)?;
+    let judge = runner.judge();
     say!("key        {}", key(&certificate, now));
-    let reached = target::connect(session.profile()).await.map_err(|why| {
-        let key = if session.profile().proxy.is_some() { "proxy" } else { "base-url" };
+    let reached = target::connect(judge.profile()).await.map_err(|why| {
+        let key = if judge.profile().proxy.is_some() { "proxy" } else { "base-url" };
         Failure::unreachable(format!(
             "the target cannot be reached: {why}; is it running? Else change `{key}`"
         ))
@@ -54,7 +56,7 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     let mut fix = Fix::default();
     say!("requests");
     for case in plain(&suite) {
-        let Some(done) = session.case(&case.id).await else { continue };
+        let Some(done) = runner.case(&case.id).await else { continue };
         let judged = judged(&done);
         skew = skew.or_else(|| clock_skew(judged.as_ref()?, Utc::now()));
         match done.verdict.verdict {
@@ -63,7 +65,7 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
             _ => refused += 1,
         }
         if let Some(exchange) = &judged {
-            fix.answered(&suite, session.profile(), &case.request.operation, exchange);
+            fix.answered(&suite, judge.profile(), &case.request.operation, exchange);
         }
         if let Some(culprit) = &done.verdict.culprit {
             fix.refused(culprit);
@@ -75,7 +77,7 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     let plan = suite.plan(&[], &[], args.depth).map_err(Failure::input)?;
     let mut left_out = BTreeMap::<String, usize>::new();
     for case in &plan.selected {
-        if let Some(reason) = session.cannot_run(case).await {
+        if let Some(reason) = runner.cannot_run(case).await {
             *left_out.entry(reason).or_default() += 1;
         }
     }
@@ -91,7 +93,7 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     for (reason, cases) in left_out {
         say!("  {cases:>6}   not: {reason}");
     }
-    session.found_absent().iter().for_each(|capability| fix.lacks(capability));
+    runner.known().absent().iter().for_each(|capability| fix.lacks(capability));
     let complete = || say!("fix        {} says all that the responses show", file.display());
     if args.diff {
         fix.patch(file)?.map_or_else(complete, |patch| say_on!("\n{patch}"));
@@ -137,9 +139,7 @@ fn key(certificate: &Certificate, now: DateTime<Utc>) -> String {
 
 /// The last exchange of a case.
 fn judged(done: &Done) -> Option<Exchange> {
-    let mut exchanges = done.take_exchanges();
-    let at = exchanges.iter().position(|exchange| Some(exchange.number) == done.verdict.exchange);
-    at.map(|at| exchanges.swap_remove(at)).or_else(|| exchanges.pop())
+    done.judged().or_else(|| done.exchanges.last()).cloned()
 }
 
 /// One request in one to three lines: how it went, what was answered, and what to change.

@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use xs2aspec_judge::{Identity, Levels, Profile, Session, fill::WireRequest};
+use xs2aspec_judge::{Identity, Judge, Levels, Profile, fill::WireRequest};
 use xs2aspec_record::{ClauseLevel, Exit, Header};
 use xs2aspec_suite::{Case, Clause, Document, Expectation, Strength, Suite, nearest};
 
@@ -18,14 +18,9 @@ pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
     if let Some(clause) = suite.clauses().get(&args.id) {
         explain_clause(&suite, clause, &levels);
     } else if let Some(case) = suite.case(&args.id) {
-        let session = xs2aspec_runner::session(
-            Arc::clone(&suite),
-            profile.for_show(),
-            Identity::random(0),
-            chrono::Utc::now(),
-        )
-        .map_err(Failure::input)?;
-        explain_case(&suite, case, &session, args.target.is_some());
+        let judge = Judge::new(Arc::clone(&suite), profile.for_show(), Identity::random(0));
+        let judge = judge.map_err(Failure::input)?;
+        explain_case(&suite, case, &judge, args.target.is_some());
     } else {
         let ids = suite
             .clauses()
@@ -89,7 +84,7 @@ fn describe(clause: &Clause, document: &Document, levels: &Levels) {
     say!("ledger     {}:{}", clause.file, clause.file_line);
 }
 
-fn explain_case(suite: &Suite, case: &Case, session: &Session, masked: bool) {
+fn explain_case(suite: &Suite, case: &Case, judge: &Judge, masked: bool) {
     say!("case       {}", case.id);
     say!("file       {}:{}", case.file, case.line);
     if let Some(about) = &case.about {
@@ -134,13 +129,13 @@ fn explain_case(suite: &Suite, case: &Case, session: &Session, masked: bool) {
     }
     say!("");
     if let Some(clause) = suite.clauses().get(&case.clause) {
-        describe(clause, &suite.spec().document, session.levels());
+        describe(clause, &suite.spec().document, judge.levels());
     }
-    match session.preview(case) {
+    match judge.preview(case, chrono::Utc::now()) {
         Ok(requests) => {
             for (name, request) in requests {
                 say!("\n--- {name}");
-                show(&request, session, masked);
+                show(&request, judge, masked);
             }
         }
         Err(error) => say!("\nthe request cannot be made for this target: {error}"),
@@ -148,9 +143,9 @@ fn explain_case(suite: &Suite, case: &Case, session: &Session, masked: bool) {
 }
 
 /// The request as it would be sent; for a target of somebody's, without what belongs to persons and keys.
-fn show(request: &WireRequest, session: &Session, masked: bool) {
+fn show(request: &WireRequest, judge: &Judge, masked: bool) {
     if masked {
-        let request = session.masked(request);
+        let request = judge.masked(request);
         say!("{} {}", request.method, request.url);
         for Header(name, value) in &request.headers {
             say!("{name}: {value}");

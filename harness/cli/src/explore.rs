@@ -8,7 +8,7 @@ use xs2aspec_prove::{
 };
 use xs2aspec_record::{Exit, Level, outputs};
 use xs2aspec_report::text;
-use xs2aspec_runner::Options;
+use xs2aspec_runner::{Clock, Options, Runner};
 use xs2aspec_suite::{Suite, nearest};
 
 use crate::{
@@ -40,12 +40,8 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
     let target = target::open(asked).await?;
     let seed = args.ids.seed();
     let identity = args.ids.identity(seed, None);
-    let now = args.now.unwrap_or_else(chrono::Utc::now);
-    let mut session = xs2aspec_runner::session(Arc::clone(&suite), target.profile, identity, now)
-        .map_err(Failure::input)?;
-    if args.now.is_none() {
-        session = session.with_running_clock();
-    }
+    let runner = Runner::new(Arc::clone(&suite), target.profile, identity, Clock::new(args.now));
+    let runner = runner.map_err(Failure::input)?;
     let profile = args.target.as_deref().filter(|target| !target.contains("://")).map(Path::new);
     let mut recording = Recording::create(&args.out, &profile.into_iter().collect::<Vec<_>>())?;
     let mut unkept = Vec::new();
@@ -60,7 +56,7 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
         }
     };
     let options = options(args, target.arguments, seed);
-    let explored = exploration::explore(&suite, session, &options, &mut step).await?;
+    let explored = exploration::explore(&suite, runner, &options, &mut step).await?;
     say_end(&explored, seed);
     if let Some(bank) = target.bank {
         bank.shutdown().await.map_err(Failure::input)?;

@@ -7,8 +7,9 @@ use std::{
 };
 
 use tokio::time::{Instant, sleep};
-use xs2aspec_judge::{Session, profile::Offered};
+use xs2aspec_judge::profile::Offered;
 use xs2aspec_report::{progress::Notes, text};
+use xs2aspec_runner::Runner;
 use xs2aspec_suite::{Plan, Suite};
 
 /// How often a forecast is made.
@@ -23,20 +24,20 @@ const SOON: Duration = Duration::from_secs(30);
 const SILENT: Duration = Duration::from_secs(2);
 
 /// Tells how long a run will take, until it is dropped. `jobs` cases are in flight at once.
-pub(crate) async fn tell(session: &Session, plan: &Plan<'_>, jobs: usize, notes: Notes) -> Infallible {
-    let suite = session.suite();
+pub(crate) async fn tell(runner: &Runner, plan: &Plan<'_>, jobs: usize, notes: Notes) -> Infallible {
+    let suite = runner.judge().suite();
     let begun = Instant::now();
-    let given_up = given_up(session, plan, jobs);
+    let given_up = given_up(runner, plan, jobs);
     let mut forecast: Option<Forecast> = None;
     let (mut is_said, mut is_silence_said) = (false, false);
     loop {
         // A target without limits is likely to be done before anybody asks.
-        if session.interval().is_some() || begun.elapsed() >= SILENT {
+        if runner.interval().is_some() || begun.elapsed() >= SILENT {
             let forecast = forecast.get_or_insert_with(|| Forecast::new(planned(suite, plan)));
             let at = begun.elapsed();
-            let left = forecast.next(at, session.answers(), session.interval());
+            let left = forecast.next(at, runner.answers(), runner.interval());
             // Of a target that may accept nothing not much is asked.
-            match left.filter(|_| session.is_under_way()) {
+            match left.filter(|_| runner.known().is_under_way()) {
                 Some(left) => {
                     if !is_said && left.time >= SOON {
                         notes.line(&left.to_string());
@@ -44,7 +45,7 @@ pub(crate) async fn tell(session: &Session, plan: &Plan<'_>, jobs: usize, notes:
                     }
                     notes.beside(&format!("; {left}"));
                 }
-                None if at >= SILENT && session.answers() == 0 => {
+                None if at >= SILENT && runner.answers() == 0 => {
                     let words = format!(
                         "no answer yet; if none comes, the target is given up in {}",
                         words(given_up.saturating_sub(at))
@@ -79,8 +80,8 @@ fn planned(suite: &Suite, plan: &Plan<'_>) -> u64 {
 /// When a target that never answers is given up: each of the first plain requests waits as long as the
 /// profile says, and so does a request that asks before whether there is such an operation. Nothing else is
 /// asked then.
-fn given_up(session: &Session, plan: &Plan<'_>, jobs: usize) -> Duration {
-    let profile = session.profile();
+fn given_up(runner: &Runner, plan: &Plan<'_>, jobs: usize) -> Duration {
+    let profile = runner.judge().profile();
     let all = || plan.selected.iter().chain(&plan.controls).filter(|case| case.is_plain);
     let is_any_first = all().any(|case| case.before.is_empty());
     let first = || all().filter(|case| case.before.is_empty() == is_any_first);

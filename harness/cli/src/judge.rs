@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use xs2aspec_judge::{Profile, Session};
+use xs2aspec_judge::{Judge as Judging, Profile};
 use xs2aspec_record::{End, Exit, Level, Traffic};
 use xs2aspec_report::text;
 use xs2aspec_runner::Options;
@@ -28,14 +28,14 @@ pub(crate) fn judge(args: &Args) -> Result<Exit, Failure> {
     };
     profile.levels.extend(args.levels.0.iter().cloned());
     let now = args.now.unwrap_or_else(chrono::Utc::now);
-    let session = Session::of_traffic(Arc::clone(&suite), profile, now).map_err(Failure::input)?;
-    let session = session.with_mask_key(args.mask_key.key()?);
+    let judging = Judging::of_traffic(Arc::clone(&suite), profile).map_err(Failure::input)?;
+    let judging = judging.with_mask_key(args.mask_key.key()?);
     let reads: Vec<&Path> = args.files.iter().chain(&args.mask_key.file).map(AsRef::as_ref).collect();
     let mut recording = Recording::create(&args.out, &reads)?;
-    let mut judge = Judge::new(Arc::clone(&suite), &session, args.target.is_some());
+    let mut judge = Judge::new(Arc::clone(&suite), &judging, args.target.is_some());
     let only = args.end.map(End::from);
     let options = Options { on_purpose: is_of_a_run(args), ..options(args) };
-    let mut run = TrafficRun::begin(&session, only, &options, |event| recording.write(event));
+    let mut run = TrafficRun::begin((&judging, now), only, &options, |event| recording.write(event));
     for path in &args.files {
         let name = path.display().to_string();
         let mut restorer = None;
@@ -43,7 +43,7 @@ pub(crate) fn judge(args: &Args) -> Result<Exit, Failure> {
             match piece {
                 // Only who knows the values can put them back.
                 Piece::Masked(masked) if args.target.is_some() => {
-                    restorer = Some(Restorer::new(&session, &masked));
+                    restorer = Some(Restorer::new(&judging, &masked));
                 }
                 Piece::Masked(_) => {}
                 Piece::Traffic(mut traffic) => {

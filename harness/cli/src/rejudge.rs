@@ -13,7 +13,6 @@ pub(crate) async fn rejudge(args: &Rejudge) -> Result<Exit, Failure> {
     let suite = Arc::new(crate::suite(&args.source)?);
     let path = report::record(&args.record);
     let rejudged = xs2aspec_judge::rejudge(suite, || RecordReader::open(&path), &args.levels.0)
-        .await
         .map_err(|error| report::wrong(&path, &error))?;
     for said in &rejudged.contradictions {
         say!("the record was edited: {}", text::short(said));

@@ -9,7 +9,7 @@ use std::{
 
 use tokio::sync::Notify;
 use xs2aspec_judge::{
-    Identity, Profile, Session,
+    Identity, Profile,
     mask::MaskKey,
     profile::AuthorizedProfile,
     waiver::{self, WaiversFile},
@@ -25,7 +25,7 @@ use xs2aspec_report::{
     reporter::Reporter,
     stream::{self, ReportsError},
 };
-use xs2aspec_runner::{Options, resume::PreviousRun};
+use xs2aspec_runner::{Clock, Options, Runner, resume::PreviousRun};
 use xs2aspec_suite::{Depth, Plan, Shard, Suite, plan::matches};
 
 use crate::{
@@ -70,22 +70,23 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     let identity = args.ids.identity(args.ids.seed(), shard.map(|(shard, _)| shard));
     let in_flight = target.profile.limits.in_flight.unwrap_or(usize::MAX);
     let mask_key = mask_key(args, earlier)?;
-    let session = open_session(args, &suite, target.profile, identity)?.with_mask_key(mask_key.clone());
-    let session = match earlier {
+    let runner = open(args, &suite, target.profile, identity)?
+        .with_judge(|judge| judge.with_mask_key(mask_key.clone()));
+    let runner = match earlier {
         Some(earlier) => {
-            earlier.fits(&session, &plan, &waivers).map_err(Failure::input)?;
+            earlier.fits(&runner, &plan, &waivers).map_err(Failure::input)?;
             if args.mask_key.file.is_some() || !earlier.has_ended() {
-                earlier.has_values_of(&session).map_err(Failure::input)?;
+                earlier.has_values_of(&runner).map_err(Failure::input)?;
             }
-            earlier.resume(session)
+            earlier.resume(runner)
         }
-        None => session,
+        None => runner,
     };
     let arguments = arguments(args, target.arguments);
     let mut options = options(args, arguments, in_flight, shard, waivers, earlier);
     options.variations = target.variations;
     options.ahead = ahead(args, &suite, failed?);
-    limit(args, &session, &plan);
+    limit(args, &runner, &plan);
 
     let claimed = claimed.take().map_or_else(|| claim::begun(args), Ok)?;
     let record = args.out.join(outputs::RECORD);
@@ -94,8 +95,8 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     let mut keeper = keeper.map_err(|error| cannot_write(&record, &error))?;
     let mut progress = Progress::new(mode(args.quiet));
     let mut hints = Hints::new(&suite);
-    let session = Arc::new(session);
-    let forecast = Box::pin(forecast::tell(&session, &plan, options.jobs, progress.notes()));
+    let runner = Arc::new(runner);
+    let forecast = Box::pin(forecast::tell(&runner, &plan, options.jobs, progress.notes()));
     let mut show = |event: &Event| {
         progress.event(event);
         hints.event(event);
@@ -107,7 +108,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
         show(event);
         keeper.write(event)
     };
-    let running = xs2aspec_runner::run(Arc::clone(&session), &plan, &options, &mut tell);
+    let running = xs2aspec_runner::run(Arc::clone(&runner), &plan, &options, &mut tell);
     let finished = forecast::beside(running, forecast).await;
     drop(progress);
     stop(target.bank).await?;
@@ -121,7 +122,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     errors.extend(keeper.uncompared.map(|error| error.to_string()));
     report::say_reporter(&mut terminal, &summary);
     hints.say(&summary, &suite.spec().profile);
-    say_requests(args, &session, &plan, chosen);
+    say_requests(args, &runner, &plan, chosen);
     if let Some(Server::Github) = args.annotations {
         report::say_reporter(&mut github, &summary);
     }
@@ -152,23 +153,19 @@ fn drawn(
     Ok((errors, true))
 }
 
-/// A session with its clock, which shares the daily calls with an earlier run if it follows one.
-fn open_session(
+/// A runner with its clock, which shares the daily calls with an earlier run if it follows one.
+fn open(
     args: &Run,
     suite: &Arc<Suite>,
     profile: AuthorizedProfile,
     identity: Identity,
-) -> Result<Session, Failure> {
-    let now = args.now.unwrap_or_else(chrono::Utc::now);
-    let mut session =
-        xs2aspec_runner::session(Arc::clone(suite), profile, identity, now).map_err(Failure::input)?;
-    if args.now.is_none() {
-        session = session.with_running_clock();
-    }
+) -> Result<Runner, Failure> {
+    let runner = Runner::new(Arc::clone(suite), profile, identity, Clock::new(args.now));
+    let runner = runner.map_err(Failure::input)?;
     if args.follows_another {
-        session.share_quota();
+        runner.share_quota();
     }
-    Ok(session)
+    Ok(runner)
 }
 
 /// Prepares the folder of a run.
@@ -244,19 +241,19 @@ fn planned<'a>(args: &Run, suite: &'a Suite) -> Result<Planned<'a>, Failure> {
     Ok((plan, shard, chosen))
 }
 
-/// Lets the session send no more requests than the command line says.
-fn limit(args: &Run, session: &Session, plan: &Plan<'_>) {
+/// Lets the runner send no more requests than the command line says.
+fn limit(args: &Run, runner: &Runner, plan: &Plan<'_>) {
     if let Some(requests) = args.requests {
-        session.limit_exchanges(requests);
-        let cost = session.suite().cost(plan.selected.iter().copied());
-        session.reserve_exchanges(cost.confirming() as u64);
+        runner.limit_exchanges(requests);
+        let cost = runner.judge().suite().cost(plan.selected.iter().copied());
+        runner.reserve_exchanges(cost.confirming() as u64);
     }
 }
 
 /// Says what was asked of what there is, where the command line says how many requests there may be.
-fn say_requests(args: &Run, session: &Session, plan: &Plan<'_>, chosen: usize) {
+fn say_requests(args: &Run, runner: &Runner, plan: &Plan<'_>, chosen: usize) {
     if let Some(requests) = args.requests {
-        let (sent, cases) = (session.exchanges(), plan.selected.len());
+        let (sent, cases) = (runner.exchanges(), plan.selected.len());
         say!("--requests {requests}: the {cases} most telling of {chosen} cases, {sent} requests sent");
     }
 }

@@ -11,7 +11,7 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio::sync::mpsc::Receiver;
 use xs2aspec_client::{Plan, recorded, tick};
-use xs2aspec_judge::{Profile, Session, mask::MaskKey};
+use xs2aspec_judge::{Judge as Judging, Profile, mask::MaskKey};
 use xs2aspec_proxy::{Exchange, Kept, Sighting};
 use xs2aspec_record::{
     Body, CaseVerdict, End, Event, Exchange as Recorded, Exit, Finding, Header, Request, Response,
@@ -93,11 +93,12 @@ fn log(
     mut sightings: Receiver<Vec<Sighting>>,
 ) -> Result<Exit, Failure> {
     let plan = Plan::load(setup.suite.tree()).map_err(Failure::input)?.unwrap_or_default();
-    let session = Session::of_traffic(Arc::clone(&setup.suite), setup.profile.clone(), setup.now);
-    let session = session.map_err(Failure::input)?.with_mask_key(setup.mask_key.clone());
-    let mut judge = Judge::new(Arc::clone(&setup.suite), &session, setup.is_of_the_bank);
+    let judging = Judging::of_traffic(Arc::clone(&setup.suite), setup.profile.clone());
+    let judging = judging.map_err(Failure::input)?.with_mask_key(setup.mask_key.clone());
+    let mut judge = Judge::new(Arc::clone(&setup.suite), &judging, setup.is_of_the_bank);
     let mut writer = Writer { record, is_shown: setup.is_shown, last: None, known: HashSet::new() };
-    let mut run = TrafficRun::begin(&session, setup.only, &setup.options, |event| writer.write(event));
+    let mut run =
+        TrafficRun::begin((&judging, setup.now), setup.only, &setup.options, |event| writer.write(event));
     let (mut number, mut unread, mut unreachable) = (0, 0, 0);
     while let Some(seen) = sightings.blocking_recv() {
         for sighting in seen {

@@ -163,7 +163,7 @@ async fn judged_again(
     verified: &mut Verified,
 ) -> Result<Untold, Failure> {
     let suite = Arc::new(crate::suite(source)?);
-    match xs2aspec_judge::rejudge(suite, || Ok(archive.record()), &[]).await {
+    match xs2aspec_judge::rejudge(suite, || Ok(archive.record()), &[]) {
         Ok(rejudged) => Ok(told(&rejudged, summary, verified)),
         Err(error) => {
             verified

@@ -13,11 +13,12 @@ use std::{
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use tokio::runtime::Runtime;
 use xs2aspec_judge::{
-    Identity, Profile, Session,
+    Identity, Profile,
     profile::{AuthorizedProfile, Offered},
 };
 use xs2aspec_record::Verdict;
 use xs2aspec_reference::{Bank, Config};
+use xs2aspec_runner::{Clock, Runner};
 use xs2aspec_suite::{Case, ProfileSpec, Strength, Suite, Tree};
 
 /// The variable that names another target than the built-in bank.
@@ -48,7 +49,7 @@ fn target() -> Option<Result<AuthorizedProfile, String>> {
 
 struct Bench {
     runtime: Runtime,
-    session: Session,
+    runner: Runner,
     /// Serves as long as it lives.
     _bank: Option<Bank>,
 }
@@ -65,13 +66,13 @@ impl Bench {
             (profile.authorize(false)?, Some(bank))
         };
         let identity = Identity::random(seed());
-        let session = xs2aspec_runner::session(suite, profile, identity, chrono::Utc::now())
+        let runner = Runner::new(suite, profile, identity, Clock::at(chrono::Utc::now()))
             .map_err(|error| error.to_string())?;
-        Ok(Self { runtime, session, _bank: bank })
+        Ok(Self { runtime, runner, _bank: bank })
     }
 
     fn judge(&self, id: &str) -> Result<Completion, Failed> {
-        let done = self.runtime.block_on(self.session.case(id)).ok_or("the suite has no such case")?;
+        let done = self.runtime.block_on(self.runner.case(id)).ok_or("the suite has no such case")?;
         let verdict = &done.verdict;
         match verdict.verdict {
             Verdict::Pass | Verdict::Flaky | Verdict::Observed => Ok(Completion::Completed),

@@ -1,10 +1,10 @@
 //! Which refused rows of lawful forms are narrowed. Rows come in the order of their ids, so that a run asks
 //! the same however many cases were in flight.
 
-use xs2aspec_record::{CaseEvents, CaseVerdict, Culprit, RefusedForm, Verdict};
+use xs2aspec_record::{CaseVerdict, Culprit, Exchange, RefusedForm, Verdict};
 use xs2aspec_suite::Case;
 
-use crate::{session::Session, unconfirmed::unconfirm};
+use crate::{Judge, unconfirmed::unconfirm};
 
 /// Rows that are narrowed in a run. A target that refuses one form refuses many rows, and all that have what
 /// is known to be refused need no requests.
@@ -12,7 +12,7 @@ const ROWS: usize = 20;
 
 /// What is known of refused rows.
 pub struct Culprits<'a> {
-    session: &'a Session,
+    judge: &'a Judge,
     /// Operation, what is refused there, and the row that shows it.
     found: Vec<(String, Vec<RefusedForm>, String)>,
     /// Rows that were narrowed.
@@ -21,8 +21,8 @@ pub struct Culprits<'a> {
 
 impl<'a> Culprits<'a> {
     /// Nothing is known yet.
-    pub fn new(session: &'a Session) -> Self {
-        Self { session, found: Vec::new(), rows: 0 }
+    pub fn new(judge: &'a Judge) -> Self {
+        Self { judge, found: Vec::new(), rows: 0 }
     }
 
     /// Returns true if nothing needs to be asked for a refused row, and notes what is known of it.
@@ -65,17 +65,15 @@ impl<'a> Culprits<'a> {
     }
 
     /// Whether a case is a row of lawful forms that was refused, of which nothing more is known.
-    pub fn is_refused_row(&self, case: &Case, events: &CaseEvents) -> bool {
-        let Some(verdict) = &events.verdict else { return false };
+    pub fn is_refused_row(&self, case: &Case, verdict: &CaseVerdict, judged: Option<&Exchange>) -> bool {
         let is_open = case.together.len() > 1
             && verdict.culprit.is_none()
             && matches!(verdict.verdict, Verdict::Fail | Verdict::Warn)
             && verdict.findings.iter().any(|finding| finding.is_answer_to(verdict));
-        let judged = || events.exchanges.iter().find(|one| Some(one.number) == verdict.exchange);
         is_open
-            && self.session.asks_again()
-            && judged()
-                .and_then(|judged| self.session.outcome(case, judged))
+            && self.judge.asks_again()
+            && judged
+                .and_then(|judged| self.judge.outcome(case, judged))
                 .is_some_and(|(outcome, _)| outcome.is_refusal())
     }
 }

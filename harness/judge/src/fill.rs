@@ -97,11 +97,6 @@ pub struct RequestBuilder<'a> {
 }
 
 impl RequestBuilder<'_> {
-    /// The value of a header field that neither signing nor a digest makes.
-    pub(crate) fn field(&self, spec: &RequestSpec, name: &str) -> Option<String> {
-        self.value(spec.header(name)?, Context::NONE).ok().map(text)
-    }
-
     /// Fills, digests and signs.
     pub fn fill(&self, spec: &RequestSpec) -> Result<WireRequest, FillError> {
         let body = self.body(&spec.body)?;

@@ -3,29 +3,26 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use xs2aspec_record::{CaseVerdict, Exchange, Response, Role, Verdict};
+use xs2aspec_record::{Response, Role, Verdict};
 
-use crate::{
-    judge::is_foreign,
-    session::{Done, Session},
-    unconfirmed::unconfirm,
-};
+use crate::{Done, Judge, judge::is_foreign, known::Known, unconfirmed::unconfirm, window::Settled};
 
 /// The plain requests of a run as they are told. Where the target accepted none, and what it answered may be
 /// the fault of our key or URL, none of them is held against it.
-pub fn weighed(session: &Session, plain: &[(Arc<Done>, Role)]) -> Vec<(CaseVerdict, Vec<Exchange>)> {
-    let mut cases: Vec<_> = plain.iter().map(|(done, role)| done.told(*role)).collect();
+pub fn weighed(judge: &Judge, known: &Known, plain: &[(Arc<Done>, Role)]) -> Vec<Settled> {
+    let told = plain.iter().map(|(done, role)| (done.told(*role), done.judged().cloned()));
+    let mut cases: Vec<Settled> = told.collect();
     for ((verdict, _), (done, _)) in cases.iter_mut().zip(plain) {
         if let Some(reason) = verdict.reason.as_mut().filter(|_| verdict.verdict == Verdict::Inconclusive) {
-            reason.push_str(session.hint(done));
+            reason.push_str(judge.hint(done, known));
         }
     }
-    if !(session.is_hopeless() && may_be_ours(&cases)) {
+    if !(known.is_hopeless() && may_be_ours(&cases)) {
         return cases;
     }
     for ((verdict, _), (done, _)) in cases.iter_mut().zip(plain) {
         if matches!(verdict.verdict, Verdict::Fail | Verdict::Warn) {
-            unconfirm(verdict, &session.reason(&done.verdict.case, done));
+            unconfirm(verdict, &judge.reason(&done.verdict.case, done, known));
         }
     }
     cases
@@ -33,12 +30,11 @@ pub fn weighed(session: &Session, plain: &[(Arc<Done>, Role)]) -> Vec<(CaseVerdi
 
 /// Whether the answers of these cases are what another key or URL would change: pages, statuses that say who
 /// may ask what, or one and the same for several operations.
-fn may_be_ours(cases: &[(CaseVerdict, Vec<Exchange>)]) -> bool {
+fn may_be_ours(cases: &[Settled]) -> bool {
     let mut operations = BTreeSet::new();
     let mut answers: Vec<&Response> = Vec::new();
-    for (verdict, exchanges) in cases {
-        let judged = exchanges.iter().find(|one| Some(one.number) == verdict.exchange);
-        if let Some(answer) = judged.and_then(|judged| judged.response.as_ref()) {
+    for (verdict, judged) in cases {
+        if let Some(answer) = judged.as_ref().and_then(|judged| judged.response.as_ref()) {
             operations.insert(verdict.operation.as_str());
             answers.push(answer);
         }
@@ -61,7 +57,7 @@ mod tests {
 
     use super::*;
 
-    fn case(operation: &str, status: u16, media: &str, body: &str) -> (CaseVerdict, Vec<Exchange>) {
+    fn case(operation: &str, status: u16, media: &str, body: &str) -> Settled {
         let verdict = serde_json::json!({
             "case": "a/b", "clause": "a", "area": "x", "operation": operation, "role": "selected", "verdict": "fail",
             "place": {"file": "d", "line": 1, "column": 1}, "expected": "accepted", "checks": 1, "micros": 1,
@@ -74,7 +70,7 @@ mod tests {
                 "status": status, "headers": [["Content-Type", media]], "body": Body::of(body.as_bytes()),
             },
         });
-        (serde_json::from_value(verdict).unwrap(), vec![serde_json::from_value(exchange).unwrap()])
+        (serde_json::from_value(verdict).unwrap(), Some(serde_json::from_value(exchange).unwrap()))
     }
 
     #[test]

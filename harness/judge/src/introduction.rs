@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use xs2aspec_record::{CaseSource, ClauseText, DocumentText, Event, Reading};
 use xs2aspec_suite::{Case, Plan, Suite};
 
-use crate::{session::Session, strength::strength};
+use crate::{Judge, strength::strength};
 
 /// Writes the document, and the clauses and sources that the run speaks of. A finding may name any clause, so
 /// all of them are written.
-pub fn introduce(session: &Session, plan: &Plan<'_>, tell: &mut dyn FnMut(&Event)) {
-    let suite = session.suite();
+pub fn introduce(judge: &Judge, plan: &Plan<'_>, tell: &mut dyn FnMut(&Event)) {
+    let suite = judge.suite();
     tell(&Event::Document(document(suite)));
     for clause in suite.clauses().values() {
         let (word, standard) = strength(clause);
@@ -30,7 +30,7 @@ pub fn introduce(session: &Session, plan: &Plan<'_>, tell: &mut dyn FnMut(&Event
             section: suite.spec().document.section(clause.line),
             standard,
             why,
-            set: Some(session.levels().clause(&clause.id)).filter(|set| *set != word.usual_level()),
+            set: Some(judge.levels().clause(&clause.id)).filter(|set| *set != word.usual_level()),
         };
         tell(&Event::Clause(text));
     }

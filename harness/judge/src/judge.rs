@@ -319,15 +319,15 @@ pub(crate) fn is_quota(answer: &Answer, rules: &AnswerRules) -> bool {
     (400..500).contains(&answer.status) && rules.quota().is_some_and(|quota| says(&quota.code))
 }
 
-/// Returns true if this answer to a step may be what a daily quota leads to, in a case that uses one. A
-/// request that must be accepted may meet a bank that is only busy.
-pub(crate) fn may_be_used_up(case: &Case, step: &str, status: u16) -> bool {
+/// Returns true if a response with 429 to a step may be what a daily quota leads to, in a case that uses one.
+/// A request that must be accepted may meet a bank that is only busy.
+pub(crate) fn may_be_used_up(case: &Case, step: &str) -> bool {
     let of_step = |before: &&Preparation| step.split('/').next() == Some(before.name.as_str());
     let must_be_accepted = match case.before.iter().find(of_step) {
         Some(before) => before.expect == StepExpect::Accepted,
         None => case.expect.is_accepted(),
     };
-    status == 429 && case.needs_quota() && !must_be_accepted
+    case.needs_quota() && !must_be_accepted
 }
 
 /// Whether a request to come back later is the answer that a case about a quota waits for.

@@ -1,19 +1,27 @@
-//! Judges what a target answered, and says what to ask next. It sends nothing: whoever asks a target hands
-//! the answers over ([`transport::Target`]), or the record of a run does.
+//! Judges what a target answered, and says what is needed first. It sends nothing, and it is a pure function of
+//! what the history has: whoever asks a target adds what came back to a [`View`], and asks the [`Judge`] again.
+//!
+//! ```text
+//! judge.case(&case, &view, &known)  ->  Ok(Done)                       the verdict
+//!                                   or  Err(Need::Requests(probes))    send these, and add them to the view
+//!                                   or  Err(Need::Answer(question))    answer it, and add that to what is known
+//! ```
 //!
 //! - [`profile`]: what must be known of a target; [`profile::validate`]: whether the suite knows what it
 //!   names.
-//! - [`fill`] and [`request_signer`]: the request as bytes, digested and signed.
+//! - [`case`](mod@case): the way of a case; [`view`], [`known`]: what it reads; [`probe`]: what it needs.
+//! - [`probes`]: second looks, one in a file.
+//! - [`fill`] and [`request_signer`]: the request of a probe as bytes, digested and signed.
 //! - [`identity`]: what makes its ids and amounts unlike those of other runs.
-//! - [`judge`]: what a case comes to; [`levels`]: what a breach of a clause does.
-//! - [`session`]: one case with its set-up and control, and each further look at a target.
-//! - [`turns`], [`window`], [`hopeless`], [`culprits`] and [`timeline`]: what cases say of one another.
+//! - [`judge`]: what a response comes to; [`levels`]: what a breach of a clause does.
+//! - [`turns`], [`window`], [`hopeless`] and [`culprits`]: what cases say of one another.
 //! - [`tally`]: the numbers of a run; [`waived`]: what its waivers cover.
 //! - [`doctor`]: what a profile may have wrong, where a target accepts nothing.
-//! - [`rejudge`](mod@rejudge): recorded answers judged again.
+//! - [`rejudge`](mod@rejudge): recorded responses judged again.
 
 pub mod answer;
 mod answer_checks;
+pub mod case;
 pub mod certificate_encoding;
 mod codes;
 pub mod culprits;
@@ -23,28 +31,35 @@ pub mod hopeless;
 pub mod identity;
 pub mod introduction;
 pub mod judge;
+pub mod known;
 pub mod levels;
 pub mod mask;
+pub mod probe;
+pub mod probes;
 pub mod profile;
+mod quota;
 pub mod rejudge;
+mod request_cache;
 pub mod request_signer;
 pub mod scope;
-mod search;
-pub mod session;
 mod signature_cache;
+pub mod stop;
 mod strength;
 pub mod tally;
-pub mod timeline;
-pub mod transport;
+mod trail;
 pub mod turns;
 mod unconfirmed;
+pub mod view;
 pub mod waived;
 pub mod waiver;
 pub mod window;
 
-pub use futures_util::future::BoxFuture;
+pub use case::{Done, Judge, JudgeError};
 pub use identity::Identity;
+pub use known::Known;
 pub use levels::{LevelError, Levels};
+pub use probe::{Need, Probe, Question};
 pub use profile::{Profile, ProfileError};
 pub use rejudge::{Rejudged, rejudge};
-pub use session::{Done, Session, SessionError};
+pub use request_cache::RequestCache;
+pub use view::{Seen, View};

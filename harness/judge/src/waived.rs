@@ -7,10 +7,7 @@ use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use xs2aspec_record::{CaseVerdict, Level, LevelSource, Role, Verdict, WaiverSeen, WaiverState};
 use xs2aspec_suite::{Case, Suite, nearest, plan};
 
-use crate::{
-    session::{Done, Session},
-    waiver::Waiver,
-};
+use crate::{Done, Judge, Known, waiver::Waiver};
 
 /// A day is over everywhere when it is over in the last time zone, UTC-12.
 const LAST_ZONE: TimeDelta = TimeDelta::hours(-12);
@@ -61,11 +58,11 @@ impl Waivers {
     }
 
     /// Applies the waivers to a verdict, and notes what that says of them.
-    pub fn apply(&mut self, session: &Session, verdict: &mut CaseVerdict) {
+    pub fn apply(&mut self, (judge, known): (&Judge, &Known), verdict: &mut CaseVerdict) {
         if verdict.role != Role::Selected && !verdict.is_broken_control() {
             return;
         }
-        let Some(case) = session.suite().case(&verdict.case) else { return };
+        let Some(case) = judge.suite().case(&verdict.case) else { return };
         match verdict.verdict {
             Verdict::Fail | Verdict::Warn => {
                 let is_met = |waiver: &Waiver| {
@@ -83,7 +80,7 @@ impl Waivers {
                 }
             }
             Verdict::Inconclusive => {
-                if let Some((control, why)) = self.excuse(session, verdict) {
+                if let Some((control, why)) = self.excuse((judge, known), verdict) {
                     verdict.verdict = Verdict::Waived;
                     verdict.reason = Some(format!("its control {control} was not accepted, which is {why}"));
                     verdict.waived_with = Some(control);
@@ -107,11 +104,11 @@ impl Waivers {
 
     /// Returns the control that keeps a case from being judged, and why its rejection is no matter, if it is
     /// waived or allowed. A control may have a control of its own.
-    fn excuse(&self, session: &Session, verdict: &CaseVerdict) -> Option<(String, String)> {
+    fn excuse(&self, (judge, known): (&Judge, &Known), verdict: &CaseVerdict) -> Option<(String, String)> {
         let mut next = verdict.control.clone().filter(|_| !verdict.unconfirmed);
         while let Some(seen) = next.filter(|seen| !seen.accepted) {
-            let done = session.done(&seen.case)?;
-            if let Some(why) = self.why(session, session.suite().case(&seen.case)?, &done) {
+            let done = known.case(&seen.case)?;
+            if let Some(why) = self.why(judge, judge.suite().case(&seen.case)?, done) {
                 return Some((seen.case, why));
             }
             let is_open = matches!(done.verdict.verdict, Verdict::Inconclusive | Verdict::Waived);
@@ -122,21 +119,21 @@ impl Waivers {
 
     /// Returns why the rejection of a control is no matter, if every clause that it breaks is waived or
     /// allowed.
-    fn why(&self, session: &Session, case: &Case, done: &Done) -> Option<String> {
+    fn why(&self, judge: &Judge, case: &Case, done: &Done) -> Option<String> {
         let verdict = &done.verdict;
         let mut broken = verdict.findings.iter().filter(|finding| finding.at == "status").peekable();
         if broken.peek().is_none() {
             // What is only noted is no finding.
             let is_noted =
                 case.expect.is_accepted() && verdict.verdict == Verdict::Observed && !done.is_accepted();
-            let server = done.is_server_error().then(|| session.suite().answers().server_error());
+            let server = done.is_server_error().then(|| judge.suite().answers().server_error());
             let allowed =
-                [case.clause.as_str()].into_iter().chain(server).map(|clause| allowed(session, clause));
+                [case.clause.as_str()].into_iter().chain(server).map(|clause| allowed(judge, clause));
             return allowed.collect::<Option<Vec<_>>>().filter(|_| is_noted)?.into_iter().next();
         }
         let why = broken.map(|finding| {
             let waiver = self.holding().find(|(_, waiver)| waiver.covers(case, verdict, finding));
-            waiver.map(|(_, waiver)| says(waiver)).or_else(|| allowed(session, &finding.clause))
+            waiver.map(|(_, waiver)| says(waiver)).or_else(|| allowed(judge, &finding.clause))
         });
         why.collect::<Option<Vec<_>>>()?.into_iter().next()
     }
@@ -192,8 +189,8 @@ fn says(Waiver { owner, reason, ticket, expires, .. }: &Waiver) -> String {
 }
 
 /// Returns who allowed a clause to be broken, if anybody did.
-fn allowed(session: &Session, clause: &str) -> Option<String> {
-    let set = session.levels().clause(clause);
+fn allowed(judge: &Judge, clause: &str) -> Option<String> {
+    let set = judge.levels().clause(clause);
     let is_set = matches!(set.by, LevelSource::Profile | LevelSource::CommandLine);
     (is_set && set.level < Level::Deny).then(|| format!("allowed by {}", set.by.words()))
 }

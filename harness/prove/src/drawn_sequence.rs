@@ -1,7 +1,8 @@
 //! A drawn sequence of requests, as a case that can be run.
 
 use xs2aspec_generate::{Sequence, export, sequence::Written};
-use xs2aspec_judge::{Done, Session};
+use xs2aspec_judge::Done;
+use xs2aspec_runner::Runner;
 use xs2aspec_suite::{Case, Suite};
 
 /// The area of drawn cases, below `cases/`.
@@ -36,29 +37,29 @@ impl DrawnSequence {
     }
 }
 
-/// The smallest sequence that breaks the clause that this one breaks, as far as the session's limit goes, and
+/// The smallest sequence that breaks the clause that this one breaks, as far as the runner's limit goes, and
 /// what it came to. None if it does not show again.
 pub(crate) async fn shrink(
     suite: &Suite,
-    session: &Session,
+    runner: &Runner,
     first: DrawnSequence,
     name: &str,
 ) -> Option<(DrawnSequence, Done)> {
     let clause_of = |done: &Done| done.verdict.findings.first().map(|finding| finding.clause.clone());
-    let mut shown = session.run(&again(&first, session)).await;
+    let mut shown = runner.run(&again(&first, runner)).await;
     let broken = clause_of(&shown)?;
     let mut best = first;
     let mut is_smaller = true;
-    while is_smaller && session.exchanges_left() > 0 {
+    while is_smaller && runner.exchanges_left() > 0 {
         is_smaller = false;
         for sequence in best.sequence.smaller() {
             let Some(drawn) = DrawnSequence::new(sequence, suite, name) else { continue };
-            let done = session.run(&again(&drawn, session)).await;
+            let done = runner.run(&again(&drawn, runner)).await;
             if clause_of(&done).as_ref() == Some(&broken) {
                 (best, shown, is_smaller) = (drawn, done, true);
                 break;
             }
-            if session.exchanges_left() == 0 {
+            if runner.exchanges_left() == 0 {
                 break;
             }
         }
@@ -68,6 +69,6 @@ pub(crate) async fn shrink(
 }
 
 /// The case once more, with identifiers of its own.
-fn again(drawn: &DrawnSequence, session: &Session) -> Case {
-    Case { id: format!("explore/shrink/{}", session.exchanges()), ..drawn.case.clone() }
+fn again(drawn: &DrawnSequence, runner: &Runner) -> Case {
+    Case { id: format!("explore/shrink/{}", runner.exchanges()), ..drawn.case.clone() }
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use xs2aspec_judge::{ProfileError, SessionError};
+use xs2aspec_judge::{JudgeError, ProfileError};
 use xs2aspec_suite::PlanError;
 
 /// Why a bank could not be asked.
@@ -14,9 +14,9 @@ pub enum ProveError {
     /// Nothing may be sent to it.
     #[error("{0}")]
     NotAuthorized(String),
-    /// The session with it.
+    /// What is judged by it.
     #[error(transparent)]
-    Session(#[from] SessionError),
+    Judge(#[from] JudgeError),
     /// Which cases it is asked.
     #[error(transparent)]
     Plan(#[from] PlanError),

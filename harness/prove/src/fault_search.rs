@@ -10,8 +10,9 @@ use std::{
 use chrono::{DateTime, Utc};
 use tokio::task::JoinSet;
 use xs2aspec_generate::{Explorer, Sequencer};
-use xs2aspec_judge::{Identity, Profile, Session, session::RequestCache};
+use xs2aspec_judge::{Identity, Profile, RequestCache};
 use xs2aspec_record::{Finding, Verdict};
+use xs2aspec_runner::{Clock, Runner};
 use xs2aspec_suite::{Case, Suite};
 
 use crate::{
@@ -34,7 +35,7 @@ const OF_STATE: &str = include_str!("../../../fixtures/kill-matrix/of-state.txt"
 pub struct SearchOptions {
     /// Seed of all that is drawn.
     pub seed: u64,
-    /// The clock of the session and of all banks.
+    /// The clock of the runner and of all banks.
     pub now: DateTime<Utc>,
     /// Requests that each bank gets at most.
     pub budget: u64,
@@ -105,11 +106,11 @@ impl FaultSearch {
         let mut explorer = Explorer::new(suite, options.seed, &[]);
         let mut sequencer = Sequencer::new(options.seed);
         let nowhere = Profile::reference(NOWHERE)?;
-        let session = Arc::new(xs2aspec_runner::session(
+        let runner = Arc::new(Runner::new(
             Arc::clone(suite),
             nowhere.for_show(),
             Identity::reproducible(options.seed),
-            options.now,
+            Clock::at(options.now),
         )?);
         let mut searched: Vec<Searched> =
             banks.into_iter().map(|bank| Searched { bank, sent: 0, found: None }).collect();
@@ -129,8 +130,8 @@ impl FaultSearch {
                     && let Some(at) = waiting.next()
                 {
                     let (one, options) = (searched[at].clone(), options.clone());
-                    let (session, batch) = (Arc::clone(&session), Arc::clone(&batch));
-                    running.spawn(async move { (at, batch.send(&session, one, &options).await) });
+                    let (runner, batch) = (Arc::clone(&runner), Arc::clone(&batch));
+                    running.spawn(async move { (at, batch.send(&runner, one, &options).await) });
                 }
                 let Some(ended) = running.join_next().await else { break };
                 let (at, one) = ended.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
@@ -253,7 +254,7 @@ impl Batch {
     /// Sends them to one bank, until one shows a violation or the budget is used up.
     async fn send(
         &self,
-        session: &Session,
+        runner: &Runner,
         mut one: Searched,
         options: &SearchOptions,
     ) -> Result<Searched, ProveError> {
@@ -266,11 +267,11 @@ impl Batch {
             let profile = one.bank.profile(&bank.base_url())?;
             (Some(bank), profile, None)
         };
-        let session = xs2aspec_runner::for_target(session, profile, &self.requests, inside)?;
+        let runner = runner.for_target(profile, &self.requests, inside)?;
         let before = one.sent;
-        session.limit_exchanges(options.budget - before);
+        runner.limit_exchanges(options.budget - before);
         for case in &self.cases {
-            let done = session.run(case).await;
+            let done = runner.run(case).await;
             let is_found = match done.verdict.verdict {
                 Verdict::Fail => true,
                 // A drawn request takes several plain readings at once: whichever of them a lawful bank does
@@ -280,7 +281,7 @@ impl Batch {
             };
             one.found =
                 is_found.then(|| (case.about.clone().unwrap_or_default(), done.verdict.findings.clone()));
-            one.sent = before + session.exchanges();
+            one.sent = before + runner.exchanges();
             if one.found.is_some() || one.sent >= options.budget {
                 break;
             }

@@ -11,12 +11,10 @@ use tokio::{
     sync::Notify,
     task::{JoinError, JoinSet},
 };
-use xs2aspec_judge::{
-    BoxFuture, Identity, Profile, Session, profile::AuthorizedProfile, session::RequestCache,
-};
+use xs2aspec_judge::{Identity, Profile, RequestCache, profile::AuthorizedProfile};
 use xs2aspec_record::{CaseVerdict, Event, Role, Verdict};
 use xs2aspec_reference::Fault;
-use xs2aspec_runner::{Options, exchange::InProcess};
+use xs2aspec_runner::{BoxFuture, Clock, Options, Runner, exchange::InProcess};
 use xs2aspec_suite::{Coverage, Depth, Plan, PlanError, Suite, plan as plans};
 
 use crate::{
@@ -94,9 +92,9 @@ async fn all_rows(
     let shared = Arc::new(Shared::new(suite, options)?);
     for bank in clean {
         let mut verdicts = Vec::new();
-        let session = |profile| shared.recorded(options, suite, profile);
+        let runner = |profile| shared.recorded(options, suite, profile);
         let asks = Asks { chosen: shared.chosen.as_ref(), ..Asks::everything(options) };
-        over_tcp(suite, bank, asks, session, &mut |event| {
+        over_tcp(suite, bank, asks, runner, &mut |event| {
             if let Event::Verdict(verdict) = event {
                 verdicts.push(verdict.clone());
             }
@@ -153,18 +151,18 @@ pub fn run<'a>(
     options: &'a MutationOptions,
     record: Sink<'a>,
 ) -> BoxFuture<'a, Result<(), ProveError>> {
-    let session = |profile| {
-        Ok(xs2aspec_runner::session(
+    let runner = |profile| {
+        Ok(Runner::new(
             Arc::clone(suite),
             profile,
             Identity::reproducible(options.seed),
-            options.now,
+            Clock::at(options.now),
         )?)
     };
     Box::pin(async move {
         let chosen = chosen(suite, options)?;
         let asks = Asks { chosen: chosen.as_ref(), ..Asks::everything(options) };
-        over_tcp(suite, bank, asks, session, record).await
+        over_tcp(suite, bank, asks, runner, record).await
     })
 }
 
@@ -188,7 +186,7 @@ pub fn testable(suite: &Suite) -> BTreeSet<String> {
 
 /// What banks that differ only in their address share: signed requests, and which cases there are.
 pub(crate) struct Shared {
-    session: Session,
+    runner: Runner,
     requests: Arc<RequestCache>,
     survivors: BTreeMap<String, String>,
     /// What caught each fault before.
@@ -200,11 +198,11 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(suite: &Arc<Suite>, options: &MutationOptions) -> Result<Self, ProveError> {
         let nowhere = Profile::reference(NOWHERE)?;
-        let session = xs2aspec_runner::session(
+        let runner = Runner::new(
             Arc::clone(suite),
             nowhere.for_show(),
             Identity::reproducible(options.seed),
-            options.now,
+            Clock::at(options.now),
         )?;
         let (survivors, mut catchers) = (snapshot::survivors(), snapshot::catchers());
         // A case that is named alone runs at each depth.
@@ -212,23 +210,23 @@ impl Shared {
         let asked: BTreeSet<&str> = whole.selected.iter().map(|case| case.id.as_str()).collect();
         catchers.retain(|_, catcher| asked.contains(catcher.case));
         let chosen = chosen(suite, options)?;
-        Ok(Self { session, requests: Arc::default(), survivors, catchers, chosen })
+        Ok(Self { runner, requests: Arc::default(), survivors, catchers, chosen })
     }
 
-    /// A session that keeps its exchanges, and takes only the signatures of others.
+    /// A runner that keeps its exchanges, and takes only the signatures of others.
     fn recorded(
         &self,
         options: &MutationOptions,
         suite: &Arc<Suite>,
         profile: AuthorizedProfile,
-    ) -> Result<Session, ProveError> {
-        let session = xs2aspec_runner::session(
+    ) -> Result<Runner, ProveError> {
+        let runner = Runner::new(
             Arc::clone(suite),
             profile,
             Identity::reproducible(options.seed),
-            options.now,
+            Clock::at(options.now),
         )?;
-        Ok(session.sharing_signatures(&self.session, &self.requests))
+        Ok(runner.sharing_signatures(&self.runner, &self.requests))
     }
 
     async fn row(
@@ -304,19 +302,19 @@ impl Shared {
             _ => {}
         };
         let asks = Asks { enough: Arc::clone(&enough), ..asks };
-        let session = |profile: AuthorizedProfile, inside: Option<InProcess>| {
-            Ok::<_, ProveError>(xs2aspec_runner::for_target(&self.session, profile, &self.requests, inside)?)
+        let runner = |profile: AuthorizedProfile, inside: Option<InProcess>| {
+            Ok::<_, ProveError>(self.runner.for_target(profile, &self.requests, inside)?)
         };
         let gives_reasons = matches!(bank, BankVariant::Style(style) if style.gives_reasons());
         if gives_reasons {
-            // They stand in the answers, which a shared session does not keep.
-            let session = |profile| self.recorded(options, suite, profile);
-            over_tcp(suite, bank, asks, session, &mut sink).await?;
+            // They stand in the answers, which a shared runner does not keep.
+            let runner = |profile| self.recorded(options, suite, profile);
+            over_tcp(suite, bank, asks, runner, &mut sink).await?;
         } else if bank.is_above_http() && !options.tcp {
-            let session = session(bank.profile(NOWHERE)?, Some(bank.in_process(options.now)))?;
-            plan_and_run(suite, bank, asks, session, &mut sink).await?;
+            let runner = runner(bank.profile(NOWHERE)?, Some(bank.in_process(options.now)))?;
+            plan_and_run(suite, bank, asks, runner, &mut sink).await?;
         } else {
-            over_tcp(suite, bank, asks, |profile| session(profile, None), &mut sink).await?;
+            over_tcp(suite, bank, asks, |profile| runner(profile, None), &mut sink).await?;
         }
         let mut row = row(suite, bank, &verdicts);
         if gives_reasons {
@@ -381,13 +379,13 @@ async fn over_tcp(
     suite: &Suite,
     bank: BankVariant,
     asks: Asks<'_>,
-    session: impl FnOnce(AuthorizedProfile) -> Result<Session, ProveError>,
+    runner: impl FnOnce(AuthorizedProfile) -> Result<Runner, ProveError>,
     sink: Sink<'_>,
 ) -> Result<(), ProveError> {
     let started =
         xs2aspec_reference::start(bank.config(asks.options.now)).await.map_err(ProveError::Start)?;
-    let session = session(bank.profile(&started.base_url())?)?;
-    plan_and_run(suite, bank, asks, session, sink).await?;
+    let runner = runner(bank.profile(&started.base_url())?)?;
+    plan_and_run(suite, bank, asks, runner, sink).await?;
     started.shutdown().await.map_err(ProveError::Stop)
 }
 
@@ -395,7 +393,7 @@ async fn plan_and_run(
     suite: &Suite,
     bank: BankVariant,
     asks: Asks<'_>,
-    session: Session,
+    runner: Runner,
     sink: Sink<'_>,
 ) -> Result<(), ProveError> {
     let Asks { options, is_unrecorded, .. } = asks;
@@ -420,6 +418,6 @@ async fn plan_and_run(
         sink(event);
         Ok(())
     };
-    Box::pin(xs2aspec_runner::run(Arc::new(session), &plan, &options, &mut tell)).await;
+    Box::pin(xs2aspec_runner::run(Arc::new(runner), &plan, &options, &mut tell)).await;
     Ok(())
 }

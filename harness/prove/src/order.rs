@@ -8,8 +8,8 @@ use std::{
     sync::Arc,
 };
 
-use xs2aspec_judge::BoxFuture;
 use xs2aspec_reference::{Fault, Style};
+use xs2aspec_runner::BoxFuture;
 use xs2aspec_suite::{Case, Suite, order::Cost};
 
 use crate::{

@@ -6,8 +6,8 @@ use std::{
     sync::Arc,
 };
 
-use xs2aspec_judge::BoxFuture;
 use xs2aspec_reference::Fault;
+use xs2aspec_runner::BoxFuture;
 use xs2aspec_suite::Suite;
 
 use crate::{

@@ -1,7 +1,8 @@
 //! The smallest request that still shows what a larger one showed.
 
-use xs2aspec_judge::{Done, Session};
+use xs2aspec_judge::Done;
 use xs2aspec_record::Finding;
+use xs2aspec_runner::Runner;
 use xs2aspec_suite::{Case, Expectation, Suite};
 
 use crate::violation::DrawnRequest;
@@ -26,17 +27,17 @@ impl<'a> Wrong<'a> {
     }
 }
 
-/// The smallest request that still breaks what this one breaks, as far as the session's limit goes, and what
+/// The smallest request that still breaks what this one breaks, as far as the runner's limit goes, and what
 /// it came to. `None` if it does not show again.
 pub(crate) async fn shrink(
     suite: &Suite,
-    session: &Session,
+    runner: &Runner,
     first: DrawnRequest,
 ) -> Option<(DrawnRequest, Done)> {
     let plain = first.case.control.as_deref().and_then(|id| suite.case(id));
     let ask = async |mut request: DrawnRequest| {
-        request.case.id = format!("explore/shrink/{}", session.exchanges());
-        let done = session.run(&request.case).await;
+        request.case.id = format!("explore/shrink/{}", runner.exchanges());
+        let done = runner.run(&request.case).await;
         (request, done)
     };
     let (mut best, mut shown) = ask(first).await;
@@ -44,7 +45,7 @@ pub(crate) async fn shrink(
     let (case, findings) = (best.case.clone(), shown.verdict.findings.clone());
     let before: Vec<Wrong<'_>> = findings.iter().map(|finding| Wrong::new(&case, finding)).collect();
     let mut is_smaller = true;
-    while is_smaller && session.exchanges_left() > 0 {
+    while is_smaller && runner.exchanges_left() > 0 {
         is_smaller = false;
         for combination in xs2aspec_generate::smaller(&best.combination) {
             let Some(request) = DrawnRequest::new(combination, suite, plain) else { continue };
@@ -55,7 +56,7 @@ pub(crate) async fn shrink(
                 (best, shown, is_smaller) = (request, done, true);
                 break;
             }
-            if session.exchanges_left() == 0 {
+            if runner.exchanges_left() == 0 {
                 break;
             }
         }

@@ -1,18 +1,24 @@
 //! The verdicts of a run as they are concluded, one case after the other: waivers are applied, and a row of
 //! lawful forms that the target rejects waits until it is known which of the forms it minds.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
 
 use tokio::sync::Notify;
-use xs2aspec_judge::{Session, culprits::Culprits, timeline::Timeline, waived::Waivers};
-use xs2aspec_record::{AskedAlone, CaseEvents, CaseVerdict, Event, Exchange, Role, Verdict};
+use xs2aspec_judge::{culprits::Culprits, probes::isolation::Timeline, waived::Waivers};
+use xs2aspec_record::{AskedAlone, CaseVerdict, Event, Exchange, Role, Verdict};
 use xs2aspec_suite::Case;
 
-use crate::history::History;
+use crate::{history::History, runner::Runner};
+
+/// After so long nothing more is asked alone: a target may be slow, or give no response to what it minds.
+const LONGEST: Duration = Duration::from_secs(20);
 
 /// Concludes the cases of a run.
 pub(crate) struct Conclusions<'a> {
-    session: &'a Session,
+    runner: &'a Runner,
     /// All cases of the run, by id.
     order: &'a [(&'a Case, Role)],
     culprits: Culprits<'a>,
@@ -23,11 +29,11 @@ pub(crate) struct Conclusions<'a> {
 }
 
 impl<'a> Conclusions<'a> {
-    pub(crate) fn new(session: &'a Session, order: &'a [(&'a Case, Role)], waivers: Waivers) -> Self {
+    pub(crate) fn new(runner: &'a Runner, order: &'a [(&'a Case, Role)], waivers: Waivers) -> Self {
         Self {
-            session,
+            runner,
             order,
-            culprits: Culprits::new(session),
+            culprits: Culprits::new(runner.judge()),
             waivers,
             timeline: Timeline::default(),
             rows: BTreeMap::new(),
@@ -46,7 +52,7 @@ impl<'a> Conclusions<'a> {
             verdict.verdict = verdict.unwaived();
             (verdict.reason, verdict.waived_with) = (None, None);
         }
-        self.waivers.apply(self.session, &mut verdict);
+        self.apply_waivers(&mut verdict);
         self.culprits.keep(&verdict);
         verdict
     }
@@ -55,17 +61,14 @@ impl<'a> Conclusions<'a> {
     pub(crate) fn land(
         &mut self,
         verdict: CaseVerdict,
-        exchanges: Vec<Exchange>,
+        judged: Option<&Exchange>,
         history: &mut History<'_>,
     ) -> bool {
         let Ok(at) = self.order.binary_search_by(|(case, _)| case.id.cmp(&verdict.case)) else {
             return false;
         };
-        self.timeline.add(at, &verdict, &exchanges);
-        let events = CaseEvents { case: verdict.case.clone(), exchanges, verdict: Some(verdict) };
-        let is_row = self.culprits.is_refused_row(self.order[at].0, &events);
-        let Some(verdict) = events.verdict else { return false };
-        if is_row {
+        self.timeline.add(at, &verdict, judged);
+        if self.culprits.is_refused_row(self.order[at].0, &verdict, judged) {
             self.rows.insert(at, verdict);
             return false;
         }
@@ -74,8 +77,12 @@ impl<'a> Conclusions<'a> {
         is_violation
     }
 
+    fn apply_waivers(&mut self, verdict: &mut CaseVerdict) {
+        self.waivers.apply((self.runner.judge(), &self.runner.known()), verdict);
+    }
+
     fn conclude(&mut self, mut verdict: CaseVerdict, history: &mut History<'_>) {
-        self.waivers.apply(self.session, &mut verdict);
+        self.apply_waivers(&mut verdict);
         history.append(&Event::Verdict(verdict));
     }
 
@@ -86,7 +93,7 @@ impl<'a> Conclusions<'a> {
             Verdict::Warn => verdict.role == Role::Selected && history.tally.totals().denies_warnings(),
             _ => false,
         };
-        is_red && !self.waivers.are_of(self.session.suite(), verdict)
+        is_red && !self.waivers.are_of(self.runner.judge().suite(), verdict)
     }
 
     /// Concludes the rows that wait, in the order of their ids: the run asks the same for each of them,
@@ -98,10 +105,10 @@ impl<'a> Conclusions<'a> {
         mut is_interrupted: bool,
     ) -> bool {
         while let Some((at, mut verdict)) = self.rows.pop_first() {
-            let row = self.order[at].0;
+            let (row, judge) = (self.order[at].0, self.runner.judge());
             if !is_interrupted && !self.culprits.is_known(&mut verdict) {
                 tokio::select! {
-                    narrowed = history.beside(self.session.narrow(row)) => {
+                    narrowed = history.beside(self.runner.ask(|view, known| judge.narrow(row, view, known))) => {
                         self.culprits.take(&mut verdict, narrowed);
                     }
                     () = interrupt.notified() => is_interrupted = true,
@@ -112,10 +119,20 @@ impl<'a> Conclusions<'a> {
         is_interrupted
     }
 
-    /// Asks again what was wrong, when nothing else is under way.
-    pub(crate) fn ask_alone(&self) -> impl Future<Output = Vec<AskedAlone>> {
-        let (session, timeline) = (self.session, &self.timeline);
+    /// Asks again what was wrong, one thing after the other, when nothing else is under way.
+    pub(crate) async fn ask_alone(&self) -> Vec<AskedAlone> {
+        let judge = self.runner.judge();
         let order: Vec<&Case> = self.order.iter().map(|(case, _)| *case).collect();
-        async move { timeline.ask(session, &order).await }
+        let (began, mut asked) = (Instant::now(), Vec::new());
+        if !judge.asks_again() {
+            return asked;
+        }
+        for suspect in self.timeline.suspects(&order).iter().enumerate() {
+            if began.elapsed() > LONGEST {
+                break;
+            }
+            asked.push(self.runner.ask(|view, known| judge.isolated(suspect, &order, view, known)).await);
+        }
+        asked
     }
 }

@@ -4,16 +4,20 @@
 
 use std::time::Instant;
 
-use xs2aspec_judge::{Done, Session, answer::micros, introduction::introduce, tally::Tally, waived::Waivers};
+use xs2aspec_judge::{Done, Judge, answer::micros, introduction::introduce, tally::Tally, waived::Waivers};
 use xs2aspec_record::{CaseSource, CaseVerdict, Event, Exchange, Place, RunFinished, RunStarted};
 use xs2aspec_suite::{Case, Plan};
 
-use crate::run::{self, Options};
+use crate::{
+    clock::Clock,
+    run::{self, Options},
+};
 
 /// A run whose cases are drawn, as far as it has come.
 #[derive(Debug)]
 pub struct DrawnRun<'a> {
-    session: &'a Session,
+    judge: &'a Judge,
+    clock: Clock,
     tally: Tally<'a>,
     start: Instant,
 }
@@ -21,27 +25,28 @@ pub struct DrawnRun<'a> {
 impl<'a> DrawnRun<'a> {
     /// Begins the record. `bases` are the plain requests on which drawn ones will lean.
     pub fn begin(
-        session: &'a Session,
+        judge: &'a Judge,
+        clock: Clock,
         options: &Options,
         bases: &[&Case],
         mut sink: impl FnMut(&Event),
     ) -> Self {
         let plan = Plan { selected: bases.to_vec(), controls: vec![], left_out: vec![] };
-        let mut tally = Tally::new(session.suite(), session.profile().limits.slow_ms);
-        let started = RunStarted { drawn: true, cases: 0, ..run::started(session, &plan, options) };
+        let mut tally = Tally::new(judge.suite(), judge.profile().limits.slow_ms);
+        let started = RunStarted { drawn: true, cases: 0, ..run::started(judge, clock, &plan, options) };
         let mut tell = |event: &Event| {
             tally.add(event);
             sink(event);
         };
         tell(&Event::RunStarted(started));
-        tell(&Event::Profile(session.recorded_profile()));
-        introduce(session, &plan, &mut tell);
-        Self { session, tally, start: Instant::now() }
+        tell(&Event::Profile(judge.recorded_profile()));
+        introduce(judge, &plan, &mut tell);
+        Self { judge, clock, tally, start: Instant::now() }
     }
 
     /// Records a plain request: a case of the suite.
     pub fn plain(&mut self, case: &Case, done: &Done, sink: impl FnMut(&Event)) {
-        self.record(case, done.verdict.clone(), done.take_exchanges(), sink);
+        self.record(case, done.verdict.clone(), done.exchanges.clone(), sink);
     }
 
     /// Records a drawn case under the id and the place that it has now, whatever they were when it ran.
@@ -57,7 +62,7 @@ impl<'a> DrawnRun<'a> {
             place: Place { file: case.file.clone(), line: case.line, column: case.column },
             ..ran.clone()
         };
-        let mut exchanges = done.take_exchanges();
+        let mut exchanges = done.exchanges.clone();
         for exchange in exchanges.iter_mut().filter(|exchange| exchange.case == ran.case) {
             exchange.case.clone_from(&case.id);
         }
@@ -82,15 +87,15 @@ impl<'a> DrawnRun<'a> {
         sink(&verdict);
     }
 
-    /// Ends the record.
-    pub fn finish(mut self, mut sink: impl FnMut(&Event)) -> RunFinished {
+    /// Ends the record. So many exchanges sent a request once more.
+    pub fn finish(mut self, retries: u64, mut sink: impl FnMut(&Event)) -> RunFinished {
         let (checks, times) = self.tally.end();
         sink(&Event::AnswerChecks(checks));
-        let waivers = Waivers::new(vec![], self.session.now());
+        let waivers = Waivers::new(vec![], self.clock.start);
         let totals = self.tally.totals();
         let finished =
-            run::finished(self.session, totals, &waivers, micros(self.start.elapsed()), (false, false));
-        let finished = RunFinished { times, exchanges: self.tally.exchanges(), ..finished };
+            run::finished(self.judge, totals, &waivers, micros(self.start.elapsed()), (false, false));
+        let finished = RunFinished { times, retries, exchanges: self.tally.exchanges(), ..finished };
         sink(&Event::RunFinished(finished.clone()));
         finished
     }

@@ -7,7 +7,7 @@ use tokio::sync::{
     mpsc::{self, UnboundedReceiver, UnboundedSender},
     oneshot,
 };
-use xs2aspec_judge::{BoxFuture, tally::Tally, transport::Append};
+use xs2aspec_judge::tally::Tally;
 use xs2aspec_record::{Event, Exchange, RunFinished, Sending};
 use xs2aspec_suite::Suite;
 
@@ -31,15 +31,17 @@ pub(crate) enum Told {
 #[derive(Debug)]
 pub(crate) struct Appender(UnboundedSender<Told>);
 
-impl Append for Appender {
-    fn sending(&self, sending: Sending) -> BoxFuture<'static, bool> {
+impl Appender {
+    /// Tells what is about to be sent. Gives true once it is written, and false where it cannot be.
+    pub(crate) fn sending(&self, sending: Sending) -> impl Future<Output = bool> + use<> {
         let (written, wait) = oneshot::channel();
         // Where nobody writes any more nobody waits in vain either: the other end is dropped.
         drop(self.0.send(Told::Sending(sending, written)));
-        Box::pin(async move { wait.await.is_ok() })
+        async move { wait.await.is_ok() }
     }
 
-    fn exchange(&self, exchange: Exchange) {
+    /// Tells what came back.
+    pub(crate) fn exchange(&self, exchange: Exchange) {
         drop(self.0.send(Told::Exchange(Box::new(exchange))));
     }
 }

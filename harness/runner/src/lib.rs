@@ -2,21 +2,24 @@
 //! what came back, and each verdict.
 //!
 //! - [`exchange`]: sending a request, and reading the answer.
-//! - [`session`]: a session whose target is asked.
+//! - [`runner`]: one target, and the loop: what the judge needs is sent, and the judge is asked again.
 //! - [`run`](mod@run): a whole plan, as events; [`resume`]: the rest of a run that was killed.
 //! - [`drawn`]: the record of cases that are drawn as a run goes on.
 
+mod clock;
 mod conclusions;
 pub mod drawn;
 pub mod exchange;
 mod history;
 pub mod resume;
 pub mod run;
-
-mod session;
+mod runner;
 mod transport;
 
+pub use clock::Clock;
 pub use drawn::DrawnRun;
 pub use history::Tell;
 pub use run::{Options, run};
-pub use session::{for_target, session};
+pub use runner::Runner;
+
+pub use futures_util::future::BoxFuture;

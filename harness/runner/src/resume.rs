@@ -7,14 +7,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use xs2aspec_judge::{Session, tally::Tally, waiver::WaiversFile};
+use xs2aspec_judge::{tally::Tally, waiver::WaiversFile};
 use xs2aspec_record::{
     CaseEvents, CaseVerdict, Entry, Event, ReadError, RecordReader, RunStarted, Sending, TargetProfile,
     Verdict, doubt::Doubt,
 };
 use xs2aspec_suite::Plan;
 
-use crate::conclusions::Conclusions;
+use crate::{conclusions::Conclusions, runner::Runner};
 
 /// What an earlier part of a run left behind. Its record stays in its file, and the run goes on there.
 #[derive(Debug, Clone)]
@@ -113,9 +113,9 @@ impl PreviousRun {
         self.doubt.cases().iter().cloned().collect()
     }
 
-    /// The session, as it goes on from here.
-    pub fn resume(&self, session: Session) -> Session {
-        session.resumed(self.exchanges)
+    /// The runner, as it goes on from here.
+    pub fn resume(&self, runner: Runner) -> Runner {
+        runner.resumed(self.exchanges)
     }
 
     /// Tells what was recorded to somebody who shows it: how the run began, what was sent, and what stays.
@@ -136,7 +136,7 @@ impl PreviousRun {
     /// Returns the kept verdicts that are others by now.
     pub(crate) fn restore(
         &self,
-        session: &Session,
+        runner: &Runner,
         rested_on: &HashSet<&str>,
         conclusions: &mut Conclusions<'_>,
         tally: &mut Tally<'_>,
@@ -161,7 +161,7 @@ impl PreviousRun {
             }
             if rested_on.contains(case.as_str()) {
                 let judged = exchanges.iter().find(|exchange| Some(exchange.number) == verdict.exchange);
-                session.keep(&verdict, judged);
+                runner.learn().keep(runner.judge(), &verdict, judged);
             }
             let now = conclusions.keep(verdict.clone());
             if now == verdict {
@@ -179,19 +179,19 @@ impl PreviousRun {
     }
 
     /// Whether the session and the plan are those of the earlier part.
-    pub fn fits(&self, session: &Session, plan: &Plan<'_>, waivers: &WaiversFile) -> Result<(), ResumeError> {
-        let start = &self.start;
+    pub fn fits(&self, runner: &Runner, plan: &Plan<'_>, waivers: &WaiversFile) -> Result<(), ResumeError> {
+        let (start, judge) = (&self.start, runner.judge());
         // The built-in bank has another address each time.
-        let address = start.named_address().map(|before| (before, session.profile().base_url.as_str()));
+        let address = start.named_address().map(|before| (before, judge.profile().base_url.as_str()));
         let (before, now) = address.unwrap_or_default();
         let same = [
             ("address of the target", before.to_owned(), now.to_owned()),
             ("version of xs2aspec", start.tool.clone(), RunStarted::tool()),
-            ("document", start.document_sha256.clone(), session.suite().spec().document.sha256()),
-            ("case files", start.suite_sha256.clone(), session.suite().tree().sha256()),
-            ("target profile", start.profile_sha256.clone(), session.profile().sha256()),
-            ("seed", start.seed.to_string(), session.identity().seed().to_string()),
-            ("run id", start.run_id.clone(), session.identity().run_id().to_string()),
+            ("document", start.document_sha256.clone(), judge.suite().spec().document.sha256()),
+            ("case files", start.suite_sha256.clone(), judge.suite().tree().sha256()),
+            ("target profile", start.profile_sha256.clone(), judge.profile().sha256()),
+            ("seed", start.seed.to_string(), judge.identity().seed().to_string()),
+            ("run id", start.run_id.clone(), judge.identity().run_id().to_string()),
             ("number of cases", start.cases.to_string(), plan.selected.len().to_string()),
             (
                 "waivers",
@@ -207,8 +207,8 @@ impl PreviousRun {
 
     /// Fails if a masked value differs from the session's, whose key is that of the run: the same value has
     /// the same pseudonym.
-    pub fn has_values_of(&self, session: &Session) -> Result<(), ResumeError> {
-        let now = session.recorded_profile().values;
+    pub fn has_values_of(&self, runner: &Runner) -> Result<(), ResumeError> {
+        let now = runner.judge().recorded_profile().values;
         let mut values = self.profile.values.iter().map(|(name, before)| (name, before, now.get(name)));
         let Some((name, before, now)) = values.find(|(_, before, now)| Some(*before) != *now) else {
             return Ok(());

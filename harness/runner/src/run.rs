@@ -6,13 +6,15 @@ use std::{
     time::Instant,
 };
 
+use futures_util::future::BoxFuture;
 use tokio::{sync::Notify, task::JoinSet};
 use xs2aspec_judge::{
-    BoxFuture, Done, Session,
+    Done, Judge,
     answer::micros,
+    case::left_in_doubt,
     hopeless,
     introduction::introduce,
-    session::left_in_doubt,
+    probes::still_accepting::StillAccepting,
     turns::Turns,
     waived::Waivers,
     waiver::WaiversFile,
@@ -25,9 +27,11 @@ use xs2aspec_record::{
 use xs2aspec_suite::{Case, Depth, Plan, Shard};
 
 use crate::{
+    clock::Clock,
     conclusions::Conclusions,
     history::{History, Tell},
     resume::PreviousRun,
+    runner::Runner,
 };
 
 /// How a run goes about its work.
@@ -78,38 +82,38 @@ pub struct Options {
 ///
 /// Boxed, so that its code is in the program once, and not once for each caller.
 pub fn run<'a>(
-    session: Arc<Session>,
+    runner: Arc<Runner>,
     plan: &'a Plan<'a>,
     options: &'a Options,
     tell: Tell<'a>,
 ) -> BoxFuture<'a, RunFinished> {
-    Box::pin(run_cases(session, plan, options, tell))
+    Box::pin(run_cases(runner, plan, options, tell))
 }
 
-async fn run_cases(session: Arc<Session>, plan: &Plan<'_>, options: &Options, tell: Tell<'_>) -> RunFinished {
+async fn run_cases(runner: Arc<Runner>, plan: &Plan<'_>, options: &Options, tell: Tell<'_>) -> RunFinished {
     let start = Instant::now();
+    let judge = runner.judge();
     let earlier = options.earlier.as_ref();
     let order = in_order(plan);
-    let (mut history, appender) = History::new(session.suite(), session.profile().limits.slow_ms, tell);
-    session.tell(Box::new(appender));
-    let waivers = Waivers::new(options.waivers.waivers.clone(), session.now());
-    let mut conclusions = Conclusions::new(&session, &order, waivers);
+    let (mut history, appender) = History::new(judge.suite(), judge.profile().limits.slow_ms, tell);
+    runner.tell(appender);
+    let waivers = Waivers::new(options.waivers.waivers.clone(), runner.clock().start);
+    let mut conclusions = Conclusions::new(&runner, &order, waivers);
     // Only what other cases rest on is kept once it is told: a run has more cases than fit into memory.
     let rested_on = rested_on(plan);
     let (done, is_whole) = match earlier {
-        None => (BTreeSet::new(), begin(&session, plan, options, &mut history)),
+        None => (BTreeSet::new(), begin(&runner, plan, options, &mut history)),
         Some(earlier) => {
-            let done =
-                go_on(earlier, &session, &order, &rested_on, options, (&mut conclusions, &mut history));
+            let done = go_on(earlier, &runner, &order, &rested_on, options, (&mut conclusions, &mut history));
             (done, is_whole(earlier.start()))
         }
     };
-    let mut turns = Turns::new(session.suite(), order.iter().map(|(case, _)| *case));
+    let mut turns = Turns::new(judge.suite(), order.iter().map(|(case, _)| *case));
     let left = left(&order, &done, &ahead(&order, &options.ahead), &turns);
     turns.wait_for(&left);
     let mut waiting = left.into_iter().peekable();
     if turns.is_after_plain() {
-        session.weigh_plain(plain(&order));
+        runner.learn().weigh_plain(judge, plain(&order));
     }
     let (mut stopped_early, mut flying, mut window) = (false, JoinSet::new(), Window::default());
     // What the plain requests came to is told when all of them are known.
@@ -120,15 +124,15 @@ async fn run_cases(session: Arc<Session>, plan: &Plan<'_>, options: &Options, te
             && let Some(at) = waiting.next_if(|at| turns.has_come(*at))
         {
             let case = order[at].0;
-            let (session, id) = (Arc::clone(&session), case.id.clone());
+            let (runner, id) = (Arc::clone(&runner), case.id.clone());
             let is_kept = rested_on.contains(case.id.as_str());
             // Who keeps no record asks the same cases many times.
             let is_again = options.is_unrecorded;
-            flying.spawn(async move { Landed::Case(at, asked(&session, &id, is_kept, is_again).await) });
+            flying.spawn(async move { Landed::Case(at, asked(&runner, &id, is_kept, is_again).await) });
         }
-        if let Some((time, plain)) = window.due(&session, flying.is_empty()) {
-            let session = Arc::clone(&session);
-            flying.spawn(async move { Landed::Again(ask_again(&session, time, plain).await) });
+        if let Some((time, plain)) = window.due((judge, &runner.known()), flying.is_empty()) {
+            let runner = Arc::clone(&runner);
+            flying.spawn(async move { Landed::Again(ask_again(&runner, time, plain).await) });
         }
         let landed = tokio::select! {
             landed = history.beside(flying.join_next()) => landed,
@@ -141,13 +145,13 @@ async fn run_cases(session: Arc<Session>, plan: &Plan<'_>, options: &Options, te
         let Some(landed) = landed else { break };
         // A task of ours that panics is a defect: it must not pass for a quiet end.
         let landed = landed.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
-        let is_plain = ends_plain(&session, &order, &landed, &mut turns);
+        let is_plain = ends_plain(&runner, &order, &landed, &mut turns);
         let settled = match landed {
             Landed::Case(at, done) if is_plain => {
                 plain_ones.extend(done.map(|done| (done, order[at].1)));
                 if turns.is_after_plain() {
-                    session.weigh_plain(plain(&order));
-                    let told = hopeless::weighed(&session, &std::mem::take(&mut plain_ones));
+                    runner.learn().weigh_plain(judge, plain(&order));
+                    let told = hopeless::weighed(judge, &runner.known(), &std::mem::take(&mut plain_ones));
                     if told.iter().any(|(verdict, _)| verdict.unconfirmed) {
                         history.tally.leave_out_answers();
                     }
@@ -158,15 +162,15 @@ async fn run_cases(session: Arc<Session>, plan: &Plan<'_>, options: &Options, te
             }
             Landed::Case(_, None) => continue,
             Landed::Case(at, Some(done)) => window
-                .take(&session, done, order[at].1)
-                .map(|(done, role)| done.told(role))
+                .take(judge, done, order[at].1)
+                .map(|(done, role)| (done.told(role), done.judged().cloned()))
                 .into_iter()
                 .collect(),
-            Landed::Again(answers) => window.answered(&session, answers),
+            Landed::Again(answers) => window.answered((judge, &runner.known()), answers),
         };
         let mut failed = false;
-        for (verdict, exchanges) in settled {
-            failed |= conclusions.land(verdict, exchanges, &mut history);
+        for (verdict, judged) in settled {
+            failed |= conclusions.land(verdict, judged.as_ref(), &mut history);
         }
         if options.fail_fast && failed || history.is_broken() {
             stopped_early = waiting.next().is_some() || !flying.is_empty() || history.is_broken();
@@ -175,15 +179,15 @@ async fn run_cases(session: Arc<Session>, plan: &Plan<'_>, options: &Options, te
         }
     }
     for (done, role) in plain_ones {
-        let (verdict, exchanges) = done.told(role);
-        conclusions.land(verdict, exchanges, &mut history);
+        conclusions.land(done.told(role), done.judged(), &mut history);
     }
     let refused = window.refused_since();
     let stopped_early =
         ask_at_the_end(&mut conclusions, &mut history, options, (stopped_early, refused)).await;
     let micros = earlier.map_or(0, PreviousRun::micros) + micros(start.elapsed());
-    history.finish(|tally| {
-        finished(&session, tally.totals(), conclusions.waivers(), micros, (stopped_early, is_whole))
+    history.finish(|tally| RunFinished {
+        retries: runner.retries(),
+        ..finished(judge, tally.totals(), conclusions.waivers(), micros, (stopped_early, is_whole))
     })
 }
 
@@ -217,13 +221,13 @@ async fn asked_alone(asked: impl Future<Output = Vec<AskedAlone>>, options: &Opt
 }
 
 /// Tells what a run begins with. Returns true if everything is asked in this run.
-fn begin(session: &Session, plan: &Plan<'_>, options: &Options, history: &mut History<'_>) -> bool {
-    let started = started(session, plan, options);
+fn begin(runner: &Runner, plan: &Plan<'_>, options: &Options, history: &mut History<'_>) -> bool {
+    let started = started(runner.judge(), runner.clock(), plan, options);
     let is_whole = is_whole(&started);
     history.append(&Event::RunStarted(started));
-    history.append(&Event::Profile(session.recorded_profile()));
+    history.append(&Event::Profile(runner.judge().recorded_profile()));
     if !options.is_unrecorded {
-        introduce(session, plan, &mut |event| history.append(event));
+        introduce(runner.judge(), plan, &mut |event| history.append(event));
     }
     is_whole
 }
@@ -236,13 +240,13 @@ fn is_whole(started: &RunStarted) -> bool {
 /// Tells where a run goes on, and returns the cases that are not run any more.
 fn go_on(
     previous: &PreviousRun,
-    session: &Session,
+    runner: &Runner,
     order: &[(&Case, Role)],
     rested_on: &HashSet<&str>,
     options: &Options,
     (conclusions, history): (&mut Conclusions<'_>, &mut History<'_>),
 ) -> BTreeSet<String> {
-    let changed = previous.restore(session, rested_on, conclusions, &mut history.tally);
+    let changed = previous.restore(runner, rested_on, conclusions, &mut history.tally);
     let mut done = previous.kept().clone();
     let in_doubt = previous.in_doubt();
     let left: Vec<_> = order
@@ -252,7 +256,7 @@ fn go_on(
         .collect();
     done.extend(left.iter().map(|verdict| verdict.case.clone()));
     history.append(&Event::Resumed(Resumed {
-        now: session.clock().to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
+        now: runner.clock().now().to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
         kept: done.len(),
         in_doubt,
     }));
@@ -260,25 +264,25 @@ fn go_on(
         history.append(&Event::Verdict(verdict));
     }
     for verdict in left {
-        session.keep(&verdict, None);
-        conclusions.land(verdict, Vec::new(), history);
+        runner.learn().keep(runner.judge(), &verdict, None);
+        conclusions.land(verdict, None, history);
     }
     done
 }
 
 /// How a run ended that took so long. Who wrote the record knows how many exchanges there are in it.
 pub(crate) fn finished(
-    session: &Session,
+    judge: &Judge,
     totals: &Totals,
     waivers: &Waivers,
     micros: u64,
     (stopped_early, is_whole): (bool, bool),
 ) -> RunFinished {
-    let waivers = waivers.seen(session.suite(), is_whole && !stopped_early);
+    let waivers = waivers.seen(judge.suite(), is_whole && !stopped_early);
     RunFinished {
         counts: totals.counts(),
         exchanges: 0,
-        retries: session.retries(),
+        retries: 0,
         micros,
         stopped_early,
         // Cases without a verdict could not be judged.
@@ -339,12 +343,12 @@ fn plain<'a>(order: &[(&'a Case, Role)]) -> impl Iterator<Item = &'a str> {
 
 /// Counts a case off its turn, and says whether it is a plain request. When the first of these have ended it
 /// is known whether anybody answers.
-fn ends_plain(session: &Session, order: &[(&Case, Role)], landed: &Landed, turns: &mut Turns) -> bool {
+fn ends_plain(runner: &Runner, order: &[(&Case, Role)], landed: &Landed, turns: &mut Turns) -> bool {
     let Landed::Case(at, _) = *landed else { return false };
     turns.end(at);
     if turns.ends_first(at) {
         let first = (0..order.len()).filter(|at| turns.is_first(*at));
-        session.weigh_silence(first.map(|at| order[at].0.id.as_str()));
+        runner.learn().weigh_silence(runner.judge(), first.map(|at| order[at].0.id.as_str()));
     }
     turns.is_plain(at)
 }
@@ -364,47 +368,48 @@ enum Landed {
 }
 
 /// Asks a case, and keeps what it came to if others rest on it, and its request if it is asked again.
-async fn asked(session: &Session, id: &str, is_kept: bool, is_again: bool) -> Option<Arc<Done>> {
+async fn asked(runner: &Runner, id: &str, is_kept: bool, is_again: bool) -> Option<Arc<Done>> {
     if is_kept {
-        return session.case(id).await;
+        return runner.case(id).await;
     }
-    let case = session.suite().case(id)?;
+    let case = runner.judge().suite().case(id)?;
     if is_again {
-        return Some(Arc::new(session.run(case).await));
+        return Some(Arc::new(runner.run(case).await));
     }
     // A request is made when it is first looked at. It goes with this copy: those of all cases take more
     // memory than all else.
-    Some(Arc::new(session.run(&case.clone()).await))
+    Some(Arc::new(runner.run(&case.clone()).await))
 }
 
-async fn ask_again(session: &Session, time: u64, plain: BTreeSet<String>) -> Answers {
+async fn ask_again(runner: &Runner, time: u64, plain: BTreeSet<String>) -> Answers {
     let mut answers = Vec::new();
     for id in plain {
-        let again = session.ask_again(&id, &format!("again-{time}")).await;
+        let again = runner.still_accepting(&StillAccepting::at_the_end(&id, &format!("again-{time}"))).await;
         answers.push((id, again));
     }
     answers
 }
 
-pub(crate) fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> RunStarted {
+pub(crate) fn started(judge: &Judge, clock: Clock, plan: &Plan<'_>, options: &Options) -> RunStarted {
+    let (suite, profile) = (judge.suite(), judge.profile());
     RunStarted {
         format: RunStarted::FORMAT,
         tool: RunStarted::tool(),
-        target: session.profile().name.clone(),
-        target_version: session.profile().version.clone(),
-        environment: session.profile().environment.map(|kind| kind.word().to_owned()),
-        contact: session.profile().contact.clone(),
-        base_url: session.profile().base_url.clone(),
+        target: profile.name.clone(),
+        target_version: profile.version.clone(),
+        environment: profile.environment.map(|kind| kind.word().to_owned()),
+        contact: profile.contact.clone(),
+        base_url: profile.base_url.clone(),
         fault: options.fault.clone(),
         variations: options.variations.clone(),
-        other_cases: session.suite().tree().other_cases().map(str::to_owned),
-        other_document: session.suite().tree().other_document().map(str::to_owned),
-        document_sha256: session.suite().spec().document.sha256(),
-        suite_sha256: session.suite().sha256().to_owned(),
+        other_cases: suite.tree().other_cases().map(str::to_owned),
+        other_document: suite.tree().other_document().map(str::to_owned),
+        document_sha256: suite.spec().document.sha256(),
+        suite_sha256: suite.sha256().to_owned(),
         quality: options.quality.clone(),
-        seed: session.identity().seed(),
-        run_id: session.identity().run_id().to_string(),
-        now: session.now().to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
+        seed: judge.identity().seed(),
+        run_id: judge.identity().run_id().to_string(),
+        now: clock.start.to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
         depth: options.depth.word().to_owned(),
         cases: plan.selected.len(),
         drawn: false,
@@ -414,10 +419,10 @@ pub(crate) fn started(session: &Session, plan: &Plan<'_>, options: &Options) -> 
         shard: options.shard.map(|(shard, _)| shard.to_string()),
         planned: options.shard.map(|(_, planned)| planned),
         requests: options.requests,
-        profile_sha256: session.profile().sha256(),
+        profile_sha256: profile.sha256(),
         waivers_sha256: options.waivers.sha256.clone(),
-        clock_runs: session.clock_runs(),
-        levels: session.profile().levels.clone(),
+        clock_runs: clock.runs(),
+        levels: profile.levels.clone(),
         only: options.only.clone(),
         skip: options.skip.clone(),
         arguments: options.arguments.clone(),

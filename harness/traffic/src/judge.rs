@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use xs2aspec_judge::{
-    Levels, Profile, Session,
+    Judge as Judging, Levels, Profile,
     certificate_encoding::CertificateEncoding,
     judge::{self as answers, Examined, Outcome},
     request_signer::RequestSigner,
@@ -96,12 +96,12 @@ struct Asked {
 }
 
 impl Judge {
-    /// A judge of traffic with the target of a session. `is_of_the_bank` says whether its profile was written
+    /// A judge of traffic by this profile. `is_of_the_bank` says whether its profile was written
     /// for the bank that answered.
-    pub fn new(suite: Arc<Suite>, session: &Session, is_of_the_bank: bool) -> Self {
-        let profile = session.profile().clone();
+    pub fn new(suite: Arc<Suite>, judging: &Judging, is_of_the_bank: bool) -> Self {
+        let profile = judging.profile().clone();
         Self {
-            levels: session.levels().clone(),
+            levels: judging.levels().clone(),
             certificates: certificates(&suite, &profile),
             routes: Routes::new(&suite, &profile),
             vocabulary: Vocabulary::new(&suite, &profile),

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 
 use xs2aspec_judge::{
-    Session,
+    Judge,
     mask::{Field, Learned, Masker},
 };
 use xs2aspec_record::{Body, Finding, Header, Request, Response};
@@ -74,9 +74,9 @@ impl Values {
 }
 
 impl<'a> TrafficMasker<'a> {
-    pub(crate) fn new(session: &'a Session) -> Self {
-        let known = Known::new(session.suite(), session.profile());
-        Self { masker: session.masker(), spec: &session.suite().spec().masks, known }
+    pub(crate) fn new(judge: &'a Judge) -> Self {
+        let known = Known::new(judge.suite(), judge.profile());
+        Self { masker: judge.masker(), spec: &judge.suite().spec().masks, known }
     }
 
     /// Returns an exchange without secrets and personal values.

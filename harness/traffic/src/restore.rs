@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 use xs2aspec_judge::{
-    Profile, Session, certificate_encoding::CertificateEncoding, fill::encode, mask::Masker,
+    Judge, Profile, certificate_encoding::CertificateEncoding, fill::encode, mask::Masker,
     request_signer::RequestSigner,
 };
 use xs2aspec_signing::RequestTarget;
@@ -38,8 +38,8 @@ pub struct Restorer<'a> {
 
 impl<'a> Restorer<'a> {
     /// Returns a restorer of what a run with the same profile masked.
-    pub fn new(session: &'a Session, by: &Masked) -> Self {
-        let (profile, suite) = (session.profile(), session.suite());
+    pub fn new(judge: &'a Judge, by: &Masked) -> Self {
+        let (profile, suite) = (judge.profile(), judge.suite());
         let mut values = HashMap::new();
         for (name, pseudonym) in &by.values {
             let value = profile.values.get(name).filter(|_| holds_pseudonym(pseudonym.as_bytes()));
@@ -51,7 +51,7 @@ impl<'a> Restorer<'a> {
             }
         }
         Self {
-            masker: session.masker(),
+            masker: judge.masker(),
             values,
             signer: signer(suite, profile),
             ways: ways(suite),

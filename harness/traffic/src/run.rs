@@ -6,9 +6,10 @@ use std::{
     sync::Arc,
 };
 
-use xs2aspec_judge::Session;
+use chrono::{DateTime, Utc};
+use xs2aspec_judge::Judge;
 use xs2aspec_record::{CaseVerdict, End, Event, Exchange, Level, Place, Role, RunFinished, Verdict};
-use xs2aspec_runner::{DrawnRun, run::Options};
+use xs2aspec_runner::{Clock, DrawnRun, run::Options};
 use xs2aspec_suite::{BodySpec, Case, RequestSpec, Signing};
 
 use crate::{judge::Judged, mask::TrafficMasker, traffic::Traffic};
@@ -23,13 +24,13 @@ const DIGITS: usize = 9;
 #[derive(Debug)]
 pub struct TrafficRun<'a> {
     record: DrawnRun<'a>,
-    session: &'a Session,
+    judge: &'a Judge,
     masker: TrafficMasker<'a>,
     /// Which end counts; both where there is none.
     only: Option<End>,
     number: u64,
     /// When the first exchange began.
-    began: Option<chrono::DateTime<chrono::Utc>>,
+    began: Option<DateTime<Utc>>,
     totals: Totals,
 }
 
@@ -64,14 +65,14 @@ pub struct Broken {
 impl<'a> TrafficRun<'a> {
     /// Begins the record of traffic. `only` leaves the findings of the other end out.
     pub fn begin(
-        session: &'a Session,
+        (judge, now): (&'a Judge, DateTime<Utc>),
         only: Option<End>,
         options: &Options,
         sink: impl FnMut(&Event),
     ) -> Self {
-        let record = DrawnRun::begin(session, options, &[], sink);
-        let masker = TrafficMasker::new(session);
-        Self { record, masker, session, only, number: 0, began: None, totals: Totals::default() }
+        let record = DrawnRun::begin(judge, Clock::at(now), options, &[], sink);
+        let masker = TrafficMasker::new(judge);
+        Self { record, masker, judge, only, number: 0, began: None, totals: Totals::default() }
     }
 
     /// Records an exchange and what it came to. `source` is the file from which it was read, or its like.
@@ -80,8 +81,8 @@ impl<'a> TrafficRun<'a> {
         let began = *self.began.get_or_insert(traffic.began);
         let operation = judged.operation.clone().unwrap_or_default();
         let id = format!("{AREA}/{:0DIGITS$}", self.number);
-        let plain = self.session.suite().requests().plain_clause(&operation);
-        let any = self.session.suite().answers().server_error();
+        let plain = self.judge.suite().requests().plain_clause(&operation);
+        let any = self.judge.suite().answers().server_error();
         let clause = plain.unwrap_or(any).to_owned();
         let case = case(&id, &clause, &operation, &traffic.request.method);
         let masked = self.masker.masked(traffic, judged);
@@ -169,7 +170,7 @@ impl<'a> TrafficRun<'a> {
 
     /// Ends the record.
     pub fn finish(self, sink: impl FnMut(&Event)) -> (RunFinished, Totals) {
-        (self.record.finish(sink), self.totals)
+        (self.record.finish(0, sink), self.totals)
     }
 }
 

@@ -53,7 +53,7 @@ impl Learned {
     }
 
     /// Adds what was learned elsewhere.
-    pub(crate) fn append(&mut self, mut other: Self) {
+    pub fn append(&mut self, mut other: Self) {
         self.secrets.append(&mut other.secrets);
         self.finder = (!self.secrets.is_empty()).then(|| Finder::new(&self.secrets));
     }

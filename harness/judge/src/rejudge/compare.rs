@@ -5,7 +5,7 @@ use xs2aspec_spec::masks::holds_pseudonym;
 use xs2aspec_suite::Case;
 
 use super::Change;
-use crate::session::Done;
+use crate::Done;
 
 /// What has come of a verdict that was judged again.
 pub(super) enum Compared {
@@ -43,7 +43,7 @@ pub(super) fn compare(before: &CaseVerdict, done: &Done, is_own: bool, is_comple
     if now.verdict == word && now.findings == before.findings && is_as_before {
         return Compared::Same;
     }
-    if let Some(place) = masked(&done.take_exchanges(), before, now) {
+    if let Some(place) = masked(&done.exchanges, before, now) {
         let why = format!("what was recorded of {place} is masked, so that it cannot be judged again");
         return Compared::NotTold(why);
     }

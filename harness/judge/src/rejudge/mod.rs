@@ -2,10 +2,12 @@
 //! verdicts would be others, which cannot be judged again, and what of the record contradicts the suite.
 //!
 //! - `plan`: which cases the record must have, and what it says of the run as a whole.
+//! - `replay`: the record in place of a target.
 //! - `compare`: one recorded verdict, and that of this version.
 
 mod compare;
 mod plan;
+mod replay;
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -19,11 +21,12 @@ use xs2aspec_record::{
 };
 use xs2aspec_suite::{Case, Problems, Suite};
 
+use self::replay::Replay;
 use self::{
     compare::{Compared, compare},
     plan::Expected,
 };
-use crate::session::{Session, SessionError};
+use crate::{Judge, JudgeError};
 
 /// Why a record cannot be judged again.
 #[derive(Debug, thiserror::Error)]
@@ -34,9 +37,9 @@ pub enum RejudgeError {
     /// A record that cannot be read.
     #[error(transparent)]
     Record(#[from] ReadError),
-    /// The session.
+    /// The profile of the record.
     #[error(transparent)]
-    Session(#[from] SessionError),
+    Judge(#[from] JudgeError),
     /// The cases that were drawn, which the record carries.
     #[error("the drawn cases of the record are none of this version: {0}")]
     Drawn(#[from] Problems),
@@ -143,7 +146,7 @@ impl Whole {
 
 /// Judges the exchanges of a record again, with these levels after its own. It is opened twice: a case may
 /// rest on one that comes after it.
-pub async fn rejudge<'a>(
+pub fn rejudge<'a>(
     suite: Arc<Suite>,
     open: impl Fn() -> io::Result<RecordReader<'a>>,
     levels: &[LevelRule],
@@ -152,8 +155,9 @@ pub async fn rejudge<'a>(
     let ids: HashSet<&str> =
         cases.flat_map(|case| [&case.control, &case.same_as]).flatten().map(String::as_str).collect();
     let mut whole = Whole::read(open().map_err(ReadError::Io)?, &ids)?;
-    let session = session(&suite, &mut whole, levels)?;
-    let (base, suite) = (&suite, session.suite());
+    let judge = judge_of(&suite, &whole, levels)?;
+    let mut replay = Replay::new(&judge, std::mem::take(&mut whole.rested_on));
+    let (base, suite) = (&suite, judge.suite());
     let is_own = is_of(&whole.start, suite) && levels.is_empty();
     let mut rejudged = Rejudged {
         is_own,
@@ -165,7 +169,7 @@ pub async fn rejudge<'a>(
         planned: Err("another version, or other cases, planned the run"),
         new: 0,
     };
-    let mut expected = if is_own { Expected::of(&session, &whole, &mut rejudged) } else { None };
+    let mut expected = if is_own { Expected::of(&judge, &whole, &mut rejudged) } else { None };
     let is_drawn = |id: &str| base.case(id).is_none();
     let mut known = HashSet::new();
     for entry in open().map_err(ReadError::Io)? {
@@ -180,7 +184,7 @@ pub async fn rejudge<'a>(
             continue;
         };
         let unchanged = rejudged.unchanged;
-        judge(&session, before, events, whole.is_complete(), &mut rejudged).await;
+        judge_again((&judge, &mut replay), before, events, whole.is_complete(), &mut rejudged);
         if rejudged.unchanged > unchanged && whole.start.drawn && is_drawn(&case) {
             rejudged.unchanged = unchanged;
             rejudged.drawn += 1;
@@ -194,14 +198,14 @@ pub async fn rejudge<'a>(
 }
 
 /// Judges one case again.
-async fn judge(
-    session: &Session,
+fn judge_again(
+    (judge, replay): (&Judge, &mut Replay<'_>),
     before: CaseVerdict,
     events: CaseEvents,
     is_complete: bool,
     rejudged: &mut Rejudged,
 ) {
-    let Some(case) = session.suite().case(&before.case) else {
+    let Some(case) = judge.suite().case(&before.case) else {
         return rejudged.not_told.push((before.case, "this version has no such case".to_owned()));
     };
     if let Some(why) = compare::asks_otherwise(&before, case) {
@@ -219,7 +223,7 @@ async fn judge(
     }
     let is_sent = events.exchanges.iter().any(|exchange| exchange.step == "request");
     if before.verdict == Verdict::NotApplicable && !is_sent {
-        if is_absent(session, case, &before) {
+        if is_absent(judge, case, &before) {
             rejudged.unchanged += 1;
         } else {
             let why = "the recorded profile does not say that it is not applicable".to_owned();
@@ -227,7 +231,7 @@ async fn judge(
         }
         return;
     }
-    let Some(done) = session.judge_recorded(case, events).await else { return };
+    let done = replay.case(case, events);
     match compare(&before, &done, rejudged.is_own, is_complete) {
         Compared::Same => rejudged.unchanged += 1,
         Compared::Other(change) => rejudged.changed.push(change),
@@ -237,17 +241,17 @@ async fn judge(
 
 /// Returns true if the recorded profile lacks what a case needs, as its verdict says. Which of several values
 /// is named first depends on the entries of the profile.
-fn is_absent(session: &Session, case: &Case, before: &CaseVerdict) -> bool {
+fn is_absent(judge: &Judge, case: &Case, before: &CaseVerdict) -> bool {
     let kind = |absence: &Absence| std::mem::discriminant(absence);
-    session.absence(case).is_some_and(|absence| before.absence.as_ref().map(kind) == Some(kind(&absence)))
+    judge.absence(case).is_some_and(|absence| before.absence.as_ref().map(kind) == Some(kind(&absence)))
 }
 
-/// A session in which the record responds.
-fn session(suite: &Arc<Suite>, whole: &mut Whole, more: &[LevelRule]) -> Result<Session, RejudgeError> {
-    let profile = whole.profile.clone().ok_or(RejudgeError::NoProfile)?;
+/// A judge by the profile of a record.
+fn judge_of(suite: &Arc<Suite>, whole: &Whole, more: &[LevelRule]) -> Result<Judge, RejudgeError> {
+    let profile = whole.profile.as_ref().ok_or(RejudgeError::NoProfile)?;
     let levels = whole.start.levels.iter().chain(more).cloned().collect();
-    let suite = of_record(suite, whole, &profile)?;
-    Ok(Session::of_record(suite, std::mem::take(&mut whole.rested_on), (&profile, levels))?)
+    let suite = of_record(suite, whole, profile)?;
+    Ok(Judge::of_record(suite, profile, levels)?)
 }
 
 /// The suite with all cases of a run: those that were drawn for it, which stand in its record as the texts of

@@ -9,7 +9,7 @@ use xs2aspec_record::{
 use xs2aspec_suite::{Depth, Plan, Suite};
 
 use super::{Rejudged, Roles, Whole};
-use crate::{answer_checks::AnswerTally, introduction, session::Session};
+use crate::{Judge, answer_checks::AnswerTally, introduction};
 
 /// What the record of a run must have. As the record is read, what it has.
 pub(super) struct Expected<'a> {
@@ -23,8 +23,8 @@ pub(super) struct Expected<'a> {
 
 impl<'a> Expected<'a> {
     /// Plans the run of a record again. None if nobody plans it: its cases are drawn, or others sent them.
-    pub(super) fn of(session: &'a Session, whole: &Whole, rejudged: &mut Rejudged) -> Option<Self> {
-        let (suite, start) = (session.suite(), &whole.start);
+    pub(super) fn of(judge: &'a Judge, whole: &Whole, rejudged: &mut Rejudged) -> Option<Self> {
+        let (suite, start) = (judge.suite(), &whole.start);
         if start.drawn || start.traffic.is_some() {
             rejudged.planned = Err("its requests were drawn, or sent by others, and no plan has them");
             return None;
@@ -44,7 +44,7 @@ impl<'a> Expected<'a> {
         };
         rejudged.planned = Ok((plan.selected.len(), plan.controls.len()));
         numbers(start, &plan, rejudged);
-        introduced(session, &plan, whole, rejudged);
+        introduced(judge, &plan, whole, rejudged);
         let roles = |cases: &[&xs2aspec_suite::Case], role: Role| {
             cases.iter().map(|case| (case.id.clone(), role)).collect::<Vec<_>>()
         };
@@ -154,9 +154,9 @@ fn numbers(start: &RunStarted, plan: &Plan<'_>, rejudged: &mut Rejudged) {
 
 /// Holds document, clauses and case files against those of the suite. Case files of a folder have other
 /// paths, and are told by their texts.
-fn introduced(session: &Session, plan: &Plan<'_>, whole: &Whole, rejudged: &mut Rejudged) {
+fn introduced(judge: &Judge, plan: &Plan<'_>, whole: &Whole, rejudged: &mut Rejudged) {
     let (mut missing, mut texts) = (BTreeMap::new(), BTreeSet::new());
-    introduction::introduce(session, plan, &mut |event| match event {
+    introduction::introduce(judge, plan, &mut |event| match event {
         Event::Source(source) => drop(texts.insert(source.text.clone())),
         event => drop(missing.insert(key(event), event.clone())),
     });

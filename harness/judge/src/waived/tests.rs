@@ -13,7 +13,8 @@ const CASE: &str = "signature.parameters.duplicate.first/ncbct/right-key-id-firs
 const CONTROL: &str = "signature.wrap.bare/ncbct";
 const CLAUSE: &str = "signature.wrap.bare";
 
-fn session(levels: &[(&str, Level, LevelSource)]) -> Session {
+/// A judge, and what it knows.
+fn judge(levels: &[(&str, Level, LevelSource)]) -> (Judge, Known) {
     let suite = Arc::new(Suite::load(Tree::embedded()).unwrap());
     let mut profile = Profile::of_url("http://127.0.0.1:1", xs2aspec_suite::ProfileSpec::embedded()).unwrap();
     let rule = |(pattern, level, by): &(&str, Level, LevelSource)| LevelRule {
@@ -22,7 +23,7 @@ fn session(levels: &[(&str, Level, LevelSource)]) -> Session {
         by: *by,
     };
     profile.levels = levels.iter().map(rule).collect();
-    Session::of_traffic(suite, profile, DateTime::<Utc>::UNIX_EPOCH).unwrap()
+    (Judge::of_traffic(suite, profile).unwrap(), Known::default())
 }
 
 fn finding(clause: &str, at: &str, level: Level) -> Finding {
@@ -37,8 +38,8 @@ fn finding(clause: &str, at: &str, level: Level) -> Finding {
     }
 }
 
-fn verdict(session: &Session, case: &str, word: Verdict, findings: Vec<Finding>) -> CaseVerdict {
-    let blank = crate::session::left_in_doubt(session.suite().case(case).unwrap());
+fn verdict(judge: &Judge, case: &str, word: Verdict, findings: Vec<Finding>) -> CaseVerdict {
+    let blank = crate::case::left_in_doubt(judge.suite().case(case).unwrap());
     CaseVerdict { verdict: word, reason: None, findings, exchange: Some(1), ..blank }
 }
 
@@ -65,14 +66,14 @@ fn waivers(entries: &[&str]) -> Waivers {
 
 /// What becomes of a case that could not be judged, after its control came to this.
 fn with_control(
-    session: &Session,
+    (judge, known): &mut (Judge, Known),
     waivers: &mut Waivers,
     (word, findings, status): (Verdict, Vec<Finding>, u16),
 ) -> CaseVerdict {
-    session.keep(&verdict(session, CONTROL, word, findings), Some(&exchange(CONTROL, status)));
+    known.keep(judge, &verdict(judge, CONTROL, word, findings), Some(&exchange(CONTROL, status)));
     let control = Some(ControlSeen { case: CONTROL.into(), accepted: false });
-    let mut case = CaseVerdict { control, ..verdict(session, CASE, Verdict::Inconclusive, vec![]) };
-    waivers.apply(session, &mut case);
+    let mut case = CaseVerdict { control, ..verdict(judge, CASE, Verdict::Inconclusive, vec![]) };
+    waivers.apply((judge, known), &mut case);
     case
 }
 
@@ -111,10 +112,10 @@ fn a_case_is_waived_with_its_control_if_all_that_rejects_that_is_waived_or_allow
         (None, Some((CLAUSE, Level::Note, CommandLine)), (Observed, vec![], 201), Inconclusive),
     ] {
         let levels: Vec<_> = levels.into_iter().collect();
-        let session = session(&levels);
+        let mut by = judge(&levels);
         let mut waivers = waivers(&entry.into_iter().collect::<Vec<_>>());
         let what = format!("{entry:?} {levels:?} {control:?}");
-        let case = with_control(&session, &mut waivers, control);
+        let case = with_control(&mut by, &mut waivers, control);
         assert_eq!(case.verdict, expected, "{what}");
         assert_eq!(case.waived_with.as_deref(), (expected == Waived).then_some(CONTROL), "{what}");
         assert_eq!(case.contradiction(), None, "{what}");
@@ -124,13 +125,14 @@ fn a_case_is_waived_with_its_control_if_all_that_rejects_that_is_waived_or_allow
 
 #[test]
 fn what_is_inconclusive_for_another_reason_is_not_waived() {
-    let session = session(&[]);
+    let mut by = judge(&[]);
     let by_clause = format!("cases = \"{CLAUSE}\"");
     let deny = (Verdict::Fail, vec![finding(CLAUSE, "status", Level::Deny)], 403);
     let (findings, status) = (deny.1.clone(), deny.2);
-    let case = with_control(&session, &mut waivers(&[&by_clause]), deny);
+    let case = with_control(&mut by, &mut waivers(&[&by_clause]), deny);
     assert_eq!(case.verdict, Verdict::Waived);
-    session.keep(&verdict(&session, CONTROL, Verdict::Fail, findings), Some(&exchange(CONTROL, status)));
+    let (judge, known) = &mut by;
+    known.keep(judge, &verdict(judge, CONTROL, Verdict::Fail, findings), Some(&exchange(CONTROL, status)));
     let open = CaseVerdict { verdict: Verdict::Inconclusive, reason: None, waived_with: None, ..case };
     let accepted = ControlSeen { case: CONTROL.into(), accepted: true };
     for other in [
@@ -140,39 +142,39 @@ fn what_is_inconclusive_for_another_reason_is_not_waived() {
         CaseVerdict { unconfirmed: true, ..open },
     ] {
         let mut verdict = other.clone();
-        waivers(&[&by_clause]).apply(&session, &mut verdict);
+        waivers(&[&by_clause]).apply((&by.0, &by.1), &mut verdict);
         assert_eq!(verdict, other);
     }
 }
 
 #[test]
 fn a_chain_of_controls_is_followed_to_the_one_that_is_waived() {
-    let session = session(&[]);
-    let plain = session.suite().case(CONTROL).unwrap().control.clone().unwrap();
-    let clause = session.suite().case(&plain).unwrap().clause.clone();
-    let rejected = verdict(&session, &plain, Verdict::Fail, vec![finding(&clause, "status", Level::Deny)]);
-    session.keep(&rejected, Some(&exchange(&plain, 400)));
+    let mut by = judge(&[]);
+    let plain = by.0.suite().case(CONTROL).unwrap().control.clone().unwrap();
+    let clause = by.0.suite().case(&plain).unwrap().clause.clone();
+    let rejected = verdict(&by.0, &plain, Verdict::Fail, vec![finding(&clause, "status", Level::Deny)]);
+    by.1.keep(&by.0, &rejected, Some(&exchange(&plain, 400)));
     let seen = Some(ControlSeen { case: plain.clone(), accepted: false });
-    let between = CaseVerdict { control: seen, ..verdict(&session, CONTROL, Verdict::Inconclusive, vec![]) };
-    session.keep(&between, None);
+    let between = CaseVerdict { control: seen, ..verdict(&by.0, CONTROL, Verdict::Inconclusive, vec![]) };
+    by.1.keep(&by.0, &between, None);
     let control = Some(ControlSeen { case: CONTROL.into(), accepted: false });
-    let case = CaseVerdict { control, ..verdict(&session, CASE, Verdict::Inconclusive, vec![]) };
+    let case = CaseVerdict { control, ..verdict(&by.0, CASE, Verdict::Inconclusive, vec![]) };
     for (waived, expected) in [(clause.as_str(), Some(plain)), (CLAUSE, None)] {
         let mut verdict = case.clone();
-        waivers(&[&format!("cases = \"{waived}\"")]).apply(&session, &mut verdict);
+        waivers(&[&format!("cases = \"{waived}\"")]).apply((&by.0, &by.1), &mut verdict);
         assert_eq!(verdict.waived_with, expected, "{waived}");
     }
 }
 
 #[test]
 fn a_waiver_by_id_is_of_what_is_wrong_and_of_nothing_else() {
-    let session = session(&[]);
+    let by = judge(&[]);
     let failing = |places: &[&str]| {
         let findings = places.iter().map(|at| finding(CLAUSE, at, Level::Deny)).collect();
-        verdict(&session, CONTROL, Verdict::Fail, findings)
+        verdict(&by.0, CONTROL, Verdict::Fail, findings)
     };
     let by_id = format!("findings = [\"{}\"]", finding_id::id(CLAUSE, "status"));
-    let state = |waivers: &Waivers, is_whole| waivers.seen(session.suite(), is_whole)[0].state;
+    let state = |waivers: &Waivers, is_whole| waivers.seen(by.0.suite(), is_whole)[0].state;
     for (places, word, whole, part) in [
         (&["status"][..], Verdict::Waived, WaiverState::InForce, WaiverState::InForce),
         // Something else is wrong as well: the case fails, and the finding is there.
@@ -181,28 +183,28 @@ fn a_waiver_by_id_is_of_what_is_wrong_and_of_nothing_else() {
         (&["body/a"], Verdict::Fail, WaiverState::Unmatched, WaiverState::NotAsked),
     ] {
         let (mut waivers, mut verdict) = (waivers(&[&by_id]), failing(places));
-        waivers.apply(&session, &mut verdict);
+        waivers.apply((&by.0, &by.1), &mut verdict);
         assert_eq!(verdict.verdict, word, "{places:?}");
         assert_eq!((state(&waivers, true), state(&waivers, false)), (whole, part), "{places:?}");
     }
-    assert!(waivers(&[&by_id]).seen(session.suite(), true)[0].is_red());
+    assert!(waivers(&[&by_id]).seen(by.0.suite(), true)[0].is_red());
 }
 
 #[test]
 fn a_waiver_by_clause_is_stale_only_if_nothing_of_the_clause_fails() {
-    let session = session(&[]);
-    let cases: Vec<&str> = session
-        .suite()
-        .cases()
-        .iter()
-        .filter(|case| case.clause == CLAUSE)
-        .map(|case| case.id.as_str())
-        .collect();
+    let by = judge(&[]);
+    let cases: Vec<&str> =
+        by.0.suite()
+            .cases()
+            .iter()
+            .filter(|case| case.clause == CLAUSE)
+            .map(|case| case.id.as_str())
+            .collect();
     assert!(cases.len() > 3, "{cases:?}");
     let other = "basket.mix/two/periodic-last";
-    let pass = |case: &str| verdict(&session, case, Verdict::Pass, vec![]);
+    let pass = |case: &str| verdict(&by.0, case, Verdict::Pass, vec![]);
     let fail = |case: &str, clause: &str| {
-        verdict(&session, case, Verdict::Fail, vec![finding(clause, "status", Level::Deny)])
+        verdict(&by.0, case, Verdict::Fail, vec![finding(clause, "status", Level::Deny)])
     };
     let all = |from: usize| cases[from..].iter().map(|case| pass(case)).collect::<Vec<_>>();
     for (what, verdicts, expected) in [
@@ -224,18 +226,18 @@ fn a_waiver_by_clause_is_stale_only_if_nothing_of_the_clause_fails() {
     ] {
         let mut waivers = waivers(&[&format!("cases = \"{CLAUSE}\"")]);
         for mut verdict in verdicts {
-            waivers.apply(&session, &mut verdict);
+            waivers.apply((&by.0, &by.1), &mut verdict);
             let is_covered = verdict.findings.iter().any(|finding| finding.clause == CLAUSE);
             assert_eq!(verdict.verdict == Verdict::Waived, is_covered, "{what}: {}", verdict.case);
         }
-        let seen = &waivers.seen(session.suite(), true)[0];
+        let seen = &waivers.seen(by.0.suite(), true)[0];
         assert_eq!((seen.state, seen.is_red()), (expected, expected == WaiverState::Passing), "{what}");
     }
 }
 
 #[test]
 fn a_waiver_holds_until_its_last_day_is_over_everywhere() {
-    let session = session(&[]);
+    let by = judge(&[]);
     for (now, holds) in [
         ("2030-01-31T00:00:00Z", true),
         ("2030-01-31T23:59:59Z", true),
@@ -247,10 +249,10 @@ fn a_waiver_holds_until_its_last_day_is_over_everywhere() {
         let parsed = waivers(&[&entry]).all;
         let mut waivers = Waivers::new(parsed, now.parse().unwrap());
         let mut verdict =
-            verdict(&session, CONTROL, Verdict::Fail, vec![finding(CLAUSE, "status", Level::Deny)]);
-        waivers.apply(&session, &mut verdict);
+            verdict(&by.0, CONTROL, Verdict::Fail, vec![finding(CLAUSE, "status", Level::Deny)]);
+        waivers.apply((&by.0, &by.1), &mut verdict);
         assert_eq!(verdict.verdict == Verdict::Waived, holds, "{now}");
         let state = if holds { WaiverState::InForce } else { WaiverState::Expired };
-        assert_eq!(waivers.seen(session.suite(), true)[0].state, state, "{now}");
+        assert_eq!(waivers.seen(by.0.suite(), true)[0].state, state, "{now}");
     }
 }

@@ -12,9 +12,9 @@ use std::{
 
 use tokio::task::JoinSet;
 use xs2aspec_generate::{Combination, Explorer, Sequencer, export};
-use xs2aspec_judge::{BoxFuture, Done, Session};
+use xs2aspec_judge::{Done, Judge};
 use xs2aspec_record::{Exit, Finding, Level, Verdict as Word};
-use xs2aspec_runner::DrawnRun;
+use xs2aspec_runner::{BoxFuture, DrawnRun, Runner};
 use xs2aspec_suite::{Case, Suite};
 
 pub use self::outcome::{End, ExploreOptions, Explored, Progress, Step};
@@ -65,7 +65,7 @@ impl Budget {
 /// An exploration, as far as it has come.
 struct Exploration<'a> {
     suite: Arc<Suite>,
-    session: Arc<Session>,
+    runner: Arc<Runner>,
     explorer: Explorer,
     sequencer: Sequencer,
     /// How many must be drawn before the next sequence.
@@ -84,29 +84,29 @@ struct Exploration<'a> {
     step: Steps<'a>,
 }
 
-/// Explores the target of a session. `step` is told what happens.
+/// Explores the target of a runner. `step` is told what happens.
 pub fn explore<'a>(
     suite: &'a Arc<Suite>,
-    session: Session,
+    runner: Runner,
     options: &'a ExploreOptions,
     step: Steps<'a>,
 ) -> BoxFuture<'a, Result<Explored, ProveError>> {
-    Box::pin(explored(suite, session, options, step))
+    Box::pin(explored(suite, runner, options, step))
 }
 
 async fn explored(
     suite: &Arc<Suite>,
-    session: Session,
+    runner: Runner,
     options: &ExploreOptions,
     step: Steps<'_>,
 ) -> Result<Explored, ProveError> {
-    let explorer = Explorer::new(suite, session.identity().seed(), &options.only);
+    let explorer = Explorer::new(suite, runner.judge().identity().seed(), &options.only);
     step(Step::Begin { partitions: explorer.coverage().1 });
     let begun = Instant::now();
     let budget = Budget::new(options.budget);
-    session.limit_exchanges(budget.drawing);
+    runner.limit_exchanges(budget.drawing);
     // Nothing is drawn of an operation whose plain request is refused, whatever else would be accepted.
-    let session = Arc::new(session.without_alternatives());
+    let runner = Arc::new(runner.with_judge(Judge::without_alternatives));
     let operations: BTreeSet<&str> = suite.requests().operations().collect();
     let is_wanted = |name: &str| options.only.is_empty() || options.only.iter().any(|only| only == name);
     let plain: Vec<&Case> = suite
@@ -115,12 +115,14 @@ async fn explored(
         .filter(|case| case.is_plain && operations.contains(case.request.operation.as_str()))
         .filter(|case| is_wanted(&case.request.operation))
         .collect();
-    let record = DrawnRun::begin(&session, &options.record, &plain, |event| step(Step::Event(event)));
+    let record = DrawnRun::begin(runner.judge(), runner.clock(), &options.record, &plain, |event| {
+        step(Step::Event(event))
+    });
     let mut exploration = Exploration {
         suite: Arc::clone(suite),
-        session: Arc::clone(&session),
+        runner: Arc::clone(&runner),
         explorer,
-        sequencer: Sequencer::new(session.identity().seed()),
+        sequencer: Sequencer::new(runner.judge().identity().seed()),
         // What somebody asks of some operations alone is of single requests.
         next_sequence: if options.only.is_empty() { 0 } else { usize::MAX },
         budget,
@@ -137,12 +139,12 @@ async fn explored(
         exploration.ask_plain(case).await;
     }
     let accepted: Vec<String> = exploration.plain.keys().cloned().collect();
-    let end = if accepted.is_empty() && session.exchanges_left() > 0 {
+    let end = if accepted.is_empty() && runner.exchanges_left() > 0 {
         End::NothingAccepted
     } else {
         if accepted.len() < plain.len() && !accepted.is_empty() {
             // Of an operation whose plain request is not accepted nothing else can be told.
-            exploration.explorer = Explorer::new(suite, session.identity().seed(), &accepted);
+            exploration.explorer = Explorer::new(suite, runner.judge().identity().seed(), &accepted);
         }
         Box::pin(exploration.until_the_end(options, begun)).await
     };
@@ -158,7 +160,7 @@ impl Exploration<'_> {
             if options.fail_fast && self.found.len() > self.warnings {
                 return End::Found;
             }
-            let left = self.session.exchanges_left();
+            let left = self.runner.exchanges_left();
             if left == 0 {
                 let Budget { all, drawing } = self.budget;
                 return End::Budget { all, kept: all - drawing };
@@ -192,7 +194,7 @@ impl Exploration<'_> {
 
     fn progress(&self) -> Progress {
         let (reached, partitions, pairs) = self.explorer.coverage();
-        let (requests, warnings) = (self.session.exchanges(), self.warnings);
+        let (requests, warnings) = (self.runner.exchanges(), self.warnings);
         let violations = self.found.len() - warnings;
         Progress { requests, reached, partitions, pairs, violations, warnings }
     }
@@ -200,7 +202,7 @@ impl Exploration<'_> {
     fn finish(self, end: End, took: Duration) -> Explored {
         let progress = self.progress();
         let unreached = if self.explorer.rounds() > 1 { self.explorer.unreached() } else { vec![] };
-        let finished = self.record.finish(|event| (self.step)(Step::Event(event)));
+        let finished = self.record.finish(self.runner.retries(), |event| (self.step)(Step::Event(event)));
         let exit = Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit);
         Explored {
             progress,
@@ -215,8 +217,8 @@ impl Exploration<'_> {
 
     /// Asks a plain request. One that breaks a clause is a violation like any other.
     async fn ask_plain(&mut self, case: &Case) {
-        let session = Arc::clone(&self.session);
-        let Some(done) = session.case(&case.id).await.filter(|done| !done.is_held_back) else { return };
+        let runner = Arc::clone(&self.runner);
+        let Some(done) = runner.case(&case.id).await.filter(|done| !done.is_held_back) else { return };
         self.record.plain(case, &done, |event| (self.step)(Step::Event(event)));
         if done.is_accepted() {
             self.plain.insert(case.request.operation.clone(), case.id.clone());
@@ -238,9 +240,9 @@ impl Exploration<'_> {
             let Some(mut drawn) = drawn else { continue };
             self.drawn += 1;
             drawn.name(&name_of(self.drawn));
-            let (session, number) = (Arc::clone(&self.session), self.drawn);
+            let (runner, number) = (Arc::clone(&self.runner), self.drawn);
             flying.spawn(async move {
-                let done = session.run(&drawn.case).await;
+                let done = runner.run(&drawn.case).await;
                 (number, drawn, done)
             });
         }
@@ -266,9 +268,9 @@ impl Exploration<'_> {
 
     /// Tells of the smallest request that shows what this one shows, and records it as well.
     async fn shrink(&mut self, drawn: DrawnRequest, name: &str, findings: Vec<Finding>) {
-        self.session.limit_exchanges(self.budget.shrinking(self.session.exchanges()));
-        let smallest = shrink(&self.suite, &self.session, drawn.clone()).await;
-        self.session.limit_exchanges(self.budget.drawing);
+        self.runner.limit_exchanges(self.budget.shrinking(self.runner.exchanges()));
+        let smallest = shrink(&self.suite, &self.runner, drawn.clone()).await;
+        self.runner.limit_exchanges(self.budget.drawing);
         // What does not show again is told as it was.
         let (mut smallest, done) =
             smallest.map_or((drawn.clone(), None), |(smallest, done)| (smallest, Some(done)));

@@ -25,7 +25,7 @@ impl Exploration<'_> {
         let Some((sequence, _, is_new)) = drawn else { return false };
         let name = name_of(self.drawn + 1);
         let Some(drawn) = DrawnSequence::new(sequence, &suite, &name) else { return false };
-        let done = self.session.run(&drawn.case).await;
+        let done = self.runner.run(&drawn.case).await;
         if done.is_held_back {
             return false;
         }
@@ -37,13 +37,13 @@ impl Exploration<'_> {
         }
         self.record.case(&drawn.case, drawn.source(&name), &done, |event| (self.step)(Step::Event(event)));
         if matches!(word, Word::Fail | Word::Warn) {
-            self.session.limit_exchanges(self.budget.shrinking(self.session.exchanges()));
+            self.runner.limit_exchanges(self.budget.shrinking(self.runner.exchanges()));
             let smallest_name = format!("{name}-smallest");
             // It was waited for once.
-            self.session.wait_for_answers(false);
-            let smallest = shrink(&suite, &self.session, drawn.clone(), &smallest_name).await;
-            self.session.wait_for_answers(true);
-            self.session.limit_exchanges(self.budget.drawing);
+            self.runner.wait_for_answers(false);
+            let smallest = shrink(&suite, &self.runner, drawn.clone(), &smallest_name).await;
+            self.runner.wait_for_answers(true);
+            self.runner.limit_exchanges(self.budget.drawing);
             let (smallest, done) = smallest.unwrap_or_else(|| (drawn.clone(), done));
             let findings = done.verdict.findings.clone();
             let key = Key::of_sequence(&smallest, &findings);

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use xs2aspec_judge::{fill::WireRequest, profile::Permission, transport::Held};
+use xs2aspec_judge::{fill::WireRequest, profile::Permission, stop::Held};
 
 use crate::exchange::{Exchanged, Exchanger};
 
@@ -37,10 +37,6 @@ impl Gate {
     /// Goes on counting from here.
     pub(crate) fn go_on_after(&self, passed: u64) {
         self.passed.store(passed, Ordering::SeqCst);
-    }
-
-    pub(crate) fn permission(&self) -> Permission {
-        self.permission
     }
 
     pub(crate) fn passed(&self) -> u64 {

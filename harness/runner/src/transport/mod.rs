@@ -17,17 +17,17 @@ use std::{
 };
 
 use xs2aspec_judge::{
-    BoxFuture,
-    answer::{Answer, micros},
+    Judge, Probe, RequestCache, Seen,
+    answer::{Answer, ExchangeError, micros},
     fill::WireRequest,
-    profile::Permission,
-    transport::{Append, Asked, Held, RequestCache, Stop, Target, Trail},
+    mask::Learned,
+    stop::{Held, Stop},
 };
 use xs2aspec_record::{Exchange, Sending};
 
 use self::gate::Pass;
 pub(crate) use self::{gate::Gate, pace::Pace};
-use crate::exchange::Exchanged;
+use crate::{exchange::Exchanged, history::Appender};
 
 /// Why a request was not sent that nobody could prove.
 const NOT_WRITTEN: &str = "what is sent cannot be recorded, so it was not sent";
@@ -38,7 +38,7 @@ pub(crate) struct Live {
     gate: Gate,
     pace: Pace,
     /// The history of the run, where there is one.
-    history: OnceLock<Box<dyn Append>>,
+    history: OnceLock<Appender>,
     /// Held while a request gets its number and is told: numbers are in the order of the history.
     turn: Mutex<()>,
     /// What was filled before for the same case and step, by sessions of other targets; nothing in a session
@@ -66,146 +66,151 @@ impl Live {
         }
     }
 
-    async fn asked(&self, asked: &Asked<'_>, trail: &mut Trail) -> Result<Answer, Stop> {
-        let mut attempt = 0;
-        let answer = loop {
-            attempt += 1;
+    /// Sends the request of a probe, again while the target has no time for it. Masks are learned from what
+    /// comes back. The request is made anew for each attempt, since the date may have changed: `fill` makes
+    /// it.
+    pub(crate) async fn send(
+        &self,
+        judge: &Judge,
+        probe: &Probe,
+        fill: &(dyn Fn() -> Result<WireRequest, Stop> + Sync),
+        learned: &mut Learned,
+    ) -> Seen {
+        let operation = &probe.sent.request.operation;
+        let mut exchanges = Vec::new();
+        loop {
+            let attempt = u32::try_from(exchanges.len() + 1).unwrap_or(u32::MAX);
             let under_way = self.pace.enter().await;
-            let sent = self.pace.wait(asked.operation).await;
-            let request = (asked.make)()?;
-            let pass = self.pass(&request, asked, trail).await?;
+            let sent = self.pace.wait(operation).await;
+            let request = match fill() {
+                Ok(request) => request,
+                Err(stop) => return Seen { exchanges, ..Seen::unsent(probe, stop) },
+            };
+            let pass = match self.pass(&request, probe).await {
+                Ok(pass) => pass,
+                Err((stop, is_held_back)) => {
+                    return Seen { exchanges, is_held_back, ..Seen::unsent(probe, stop) };
+                }
+            };
             let (number, at) = (pass.number, micros(self.began.elapsed()));
             let Exchanged { answer, seen, took } = pass.send(&request).await;
-            let is_final = answer.as_ref().is_ok_and(|answer| (asked.is_final)(answer));
+            let is_final = answer.as_ref().is_ok_and(|answer| judge.is_final(probe, answer));
             if let Ok(answer) = &answer {
                 self.answered.fetch_add(1, Ordering::Relaxed);
                 let among = under_way.as_ref().map_or(1, |under_way| under_way.among);
-                self.pace.answered(asked.operation, (answer, is_final), took, among);
+                self.pace.answered(operation, (answer, is_final), took, among);
             }
             drop(under_way);
             if self.cache.is_none() {
                 let seen = answer.as_ref().ok().or(seen.as_ref());
+                let masker = judge.masker();
                 if let Some(answer) = seen {
-                    asked.masker.learn(&request, answer, &mut trail.learned);
+                    masker.learn(&request, answer, learned);
                 }
-                let learned = &trail.learned;
-                let (case, step) = trail.recorded_as(asked.case, asked.step);
                 let exchange = Exchange {
                     number,
-                    case,
-                    step,
-                    operation: Some(asked.operation.to_owned()),
+                    case: probe.recorded.0.clone(),
+                    step: probe.recorded.1.clone(),
+                    operation: Some(operation.clone()),
                     attempt,
-                    request: asked.masker.request(&request),
-                    response: seen.map(|answer| asked.masker.response(answer, learned)),
-                    failure: answer.as_ref().err().map(|error| asked.masker.text(&error.to_string())),
+                    request: masker.request(&request),
+                    response: seen.map(|answer| masker.response(answer, learned)),
+                    failure: answer.as_ref().err().map(|error| masker.text(&error.to_string())),
                     at,
                     micros: micros(took),
                 };
                 if let Some(history) = self.history.get() {
                     history.exchange(exchange.clone());
                 }
-                trail.exchanges.push(exchange);
+                exchanges.push(exchange);
             }
             if is_final || !self.pace.again(&request.method, &answer, attempt, sent).await {
-                break answer;
+                return self.seen(probe, request, exchanges, answer);
             }
             self.retries.fetch_add(1, Ordering::Relaxed);
-        };
-        trail.failure = answer.as_ref().err().cloned();
-        answer.map_err(|error| Stop::error(error.to_string()))
+        }
     }
-}
 
-impl Live {
-    /// Gives leave to send a request, once the history has it.
-    async fn pass(
+    fn seen(
         &self,
-        request: &WireRequest,
-        asked: &Asked<'_>,
-        trail: &mut Trail,
-    ) -> Result<Pass<'_>, Stop> {
+        probe: &Probe,
+        request: WireRequest,
+        exchanges: Vec<Exchange>,
+        answer: Result<Answer, ExchangeError>,
+    ) -> Seen {
+        Seen {
+            recorded: probe.recorded.clone(),
+            sent: Some(Arc::clone(&probe.sent)),
+            headers: request.headers,
+            exchanges,
+            failure: answer.as_ref().err().cloned(),
+            waits: answer.as_ref().is_ok_and(|answer| self.pace.waits_for(answer)),
+            answer: answer.map(Arc::new).map_err(|error| Stop::error(error.to_string())),
+            is_held_back: false,
+            calls_before: 0,
+        }
+    }
+
+    /// Gives leave to send a request, once the history has it. Returns early with true if no more may be sent.
+    async fn pass(&self, request: &WireRequest, probe: &Probe) -> Result<Pass<'_>, (Stop, bool)> {
         let (pass, written) = {
             let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-            let pass = self.gate.pass(&request.method, trail.is_confirming).map_err(|held| {
-                trail.is_held_back |= held == Held::UsedUp;
-                Stop::held(held)
-            })?;
-            let (case, step) = trail.recorded_as(asked.case, asked.step);
+            let pass = self.gate.pass(&request.method, probe.is_confirming);
+            let pass = pass.map_err(|held| (Stop::held(held), held == Held::UsedUp))?;
+            let (case, step) = probe.recorded.clone();
             let sending = Sending { number: pass.number, case, step, method: request.method.clone() };
             (pass, self.history.get().map(|history| history.sending(sending)))
         };
         if let Some(written) = written
             && !written.await
         {
-            return Err(Stop::error(NOT_WRITTEN.to_owned()));
+            return Err((Stop::error(NOT_WRITTEN.to_owned()), false));
         }
         Ok(pass)
     }
-}
 
-impl Target for Live {
-    fn ask<'a>(&'a self, asked: &'a Asked<'a>, trail: &'a mut Trail) -> BoxFuture<'a, Result<Answer, Stop>> {
-        Box::pin(self.asked(asked, trail))
-    }
-
-    fn cache(&self) -> Option<&RequestCache> {
+    /// Requests that are shared with runs against other targets.
+    pub(crate) fn cache(&self) -> Option<&RequestCache> {
         self.cache.as_deref()
     }
 
-    fn permission(&self) -> Permission {
-        self.gate.permission()
-    }
-
-    fn waits_for(&self, answer: &Answer) -> bool {
-        self.pace.waits_for(answer)
-    }
-
-    fn may_change(&self) -> bool {
+    /// Returns true if a response that is not yet what a case demands is asked for again, after a pause.
+    pub(crate) fn may_change(&self) -> bool {
         self.waits.load(Ordering::Relaxed)
     }
 
-    fn wait_for_answers(&self, waits: bool) {
+    /// From now on such a response is asked for again, or taken as it is.
+    pub(crate) fn wait_for_answers(&self, waits: bool) {
         self.waits.store(waits, Ordering::Relaxed);
     }
 
-    fn pause(&self, time: Duration) -> BoxFuture<'_, ()> {
-        Box::pin(tokio::time::sleep(time))
-    }
-
-    fn tell(&self, history: Box<dyn Append>) {
+    /// Tells this history what is sent from now on, if no other one is told.
+    pub(crate) fn tell(&self, history: Appender) {
         drop(self.history.set(history));
     }
 
-    fn go_on_after(&self, sent: u64) {
-        self.gate.go_on_after(sent);
+    /// Returns true if a history has what was sent.
+    pub(crate) fn is_told(&self) -> bool {
+        self.history.get().is_some()
     }
 
-    fn limit(&self, most: u64) {
-        self.gate.set_limit(most);
+    /// Counts and holds back what is sent.
+    pub(crate) fn gate(&self) -> &Gate {
+        &self.gate
     }
 
-    fn reserve(&self, reserve: u64) {
-        self.gate.set_reserve(reserve);
-    }
-
-    fn left(&self) -> u64 {
-        self.gate.limit().saturating_sub(self.gate.passed())
-    }
-
-    fn sent(&self) -> u64 {
-        self.gate.passed()
-    }
-
-    fn retries(&self) -> u64 {
+    /// How many requests were sent once more.
+    pub(crate) fn retries(&self) -> u64 {
         self.retries.load(Ordering::Relaxed)
     }
 
-    fn answered(&self) -> u64 {
+    /// How many responses came.
+    pub(crate) fn answered(&self) -> u64 {
         self.answered.load(Ordering::Relaxed)
     }
 
-    fn interval(&self) -> Option<Duration> {
+    /// The shortest time between two requests, as it is kept now.
+    pub(crate) fn interval(&self) -> Option<Duration> {
         self.pace.interval()
     }
 }

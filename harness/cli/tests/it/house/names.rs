@@ -20,7 +20,7 @@ use xs2aspec_suite::{BodySpec, Suite, Tree};
 #[rustfmt::skip]
 const ALLOWED: [(&str, &str, &str); 7] = [
     (
-        "judge/src/session/quota.rs",
+        "judge/src/quota.rs",
         "quota-unused",
         "a capability of the profile by which quotas are judged, as `quota` is",
     ),

@@ -437,7 +437,7 @@ impl Readers {
         // What does not conform for `report` does not for `verify`, which prints the same.
         let conforms = report == Some(Exit::Conforms);
         let rejudged = if conforms {
-            xs2aspec_judge::rejudge(Arc::clone(&self.suite), || Ok(open()), &[]).await.ok()
+            xs2aspec_judge::rejudge(Arc::clone(&self.suite), || Ok(open()), &[]).ok()
         } else {
             None
         };
@@ -462,7 +462,7 @@ impl Readers {
         let archive = Archive::open(&bundle).unwrap();
         let trusted = self.key.public().unwrap();
         let verified = verify::verify(&archive, Some(&trusted), &self.program).unwrap();
-        let rejudged = xs2aspec_judge::rejudge(Arc::clone(&self.suite), || Ok(archive.record()), &[]).await;
+        let rejudged = xs2aspec_judge::rejudge(Arc::clone(&self.suite), || Ok(archive.record()), &[]);
         match rejudged {
             Err(_) => Exit::CouldNotTell,
             Ok(rejudged) if rejudged.is_edited() || !verified.broken.is_empty() => Exit::Violation,

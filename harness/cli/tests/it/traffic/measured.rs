@@ -7,10 +7,13 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use xs2aspec_judge::{Identity, Session, fill::WireRequest};
+use xs2aspec_judge::{Identity, Judge as Judging, fill::WireRequest};
 use xs2aspec_prove::BankVariant;
 use xs2aspec_record::{End, Level};
-use xs2aspec_runner::exchange::{Answer, InProcess};
+use xs2aspec_runner::{
+    Clock, Runner,
+    exchange::{Answer, InProcess},
+};
 use xs2aspec_suite::{Depth, Expectation, Suite, Tree};
 use xs2aspec_traffic::{Judge, Judged, Payload, Received, Sent, Traffic};
 
@@ -77,10 +80,10 @@ async fn measure(bank: BankVariant, depth: Depth, areas: &[&str]) -> Measured {
         })
     });
     let profile = || bank.profile(NOWHERE).unwrap();
-    let base =
-        xs2aspec_runner::session(Arc::clone(&suite), profile(), Identity::reproducible(7), now).unwrap();
-    let session = xs2aspec_runner::for_target(&base, profile(), &Arc::default(), Some(inside)).unwrap();
-    let judging = Session::of_traffic(Arc::clone(&suite), session.profile().clone(), now).unwrap();
+    let identity = Identity::reproducible(7);
+    let base = Runner::new(Arc::clone(&suite), profile(), identity, Clock::at(now)).unwrap();
+    let runner = base.for_target(profile(), &Arc::default(), Some(inside)).unwrap();
+    let judging = Judging::of_traffic(Arc::clone(&suite), runner.judge().profile().clone()).unwrap();
     let mut judge = Judge::new(Arc::clone(&suite), &judging, true);
     let mut number = 0;
     let mut judged = || -> Vec<(u16, Judged)> {
@@ -98,11 +101,11 @@ async fn measure(bank: BankVariant, depth: Depth, areas: &[&str]) -> Measured {
     };
     for case in suite.cases().iter().filter(is_asked) {
         if let Some(control) = &case.control {
-            session.case(control).await;
+            runner.case(control).await;
         }
         let mut all = judged();
         let before = all.len();
-        session.case(&case.id).await;
+        runner.case(&case.id).await;
         all.extend(judged());
         for (_, judged) in &all {
             for found in judged.of(End::Bank).filter(|found| found.level == Level::Deny) {

@@ -4,7 +4,7 @@ use xs2aspec_record::{CaseVerdict, Difference, Place, Role, Verdict};
 use xs2aspec_suite::{Case, difference};
 
 /// The verdict of a case about which nothing is known.
-pub(super) fn blank(case: &Case) -> CaseVerdict {
+pub fn blank(case: &Case) -> CaseVerdict {
     CaseVerdict {
         case: case.id.clone(),
         clause: case.clause.clone(),

@@ -1,24 +1,17 @@
 //! What was wrong, in the order of time, and whether it is when nothing else is asked: a target may begin to
 //! forget, or to count wrongly, and then many cases show it that have nothing to do with it.
 
-use std::{
-    cmp::Reverse,
-    collections::BTreeMap,
-    time::{Duration, Instant},
-};
+use std::{cmp::Reverse, collections::BTreeMap};
 
 use xs2aspec_record::{
     AskedAlone, CaseVerdict, Earlier, Exchange, Finding, Repeated, Role, Verdict, finding_id,
 };
 use xs2aspec_suite::Case;
 
-use crate::session::Session;
+use crate::{Judge, case::blank, known::Known, probe::Judged, stop::Caught, trail::Trail, view::View};
 
 /// Things that were wrong and are asked again.
 const ASKED: usize = 25;
-
-/// After so long nothing more is asked: a target may be slow, or give no answer to what it minds.
-const LONGEST: Duration = Duration::from_secs(20);
 
 /// Requests that were under way when the first case showed something wrong may still be answered as before.
 const UNDER_WAY: u64 = 64;
@@ -54,7 +47,7 @@ struct Wrong {
 
 /// Something that is asked again.
 #[derive(Debug, PartialEq, Eq)]
-struct Suspect {
+pub struct Suspect {
     clause: String,
     at: String,
     /// Number and position of the first case that shows it.
@@ -69,8 +62,7 @@ struct Suspect {
 
 impl Timeline {
     /// Adds what became of the case at this position.
-    pub fn add(&mut self, position: usize, verdict: &CaseVerdict, exchanges: &[Exchange]) {
-        let judged = exchanges.iter().find(|one| Some(one.number) == verdict.exchange);
+    pub fn add(&mut self, position: usize, verdict: &CaseVerdict, judged: Option<&Exchange>) {
         // What says nothing any more has no time.
         let Some(judged) = judged.filter(|_| !verdict.unconfirmed) else { return };
         // A verdict that is not about right or wrong has no findings, whatever its responses show.
@@ -94,7 +86,7 @@ impl Timeline {
     }
 
     /// What is to be asked again, in the order of time.
-    fn suspects(&self, order: &[&Case]) -> Vec<Suspect> {
+    pub fn suspects(&self, order: &[&Case]) -> Vec<Suspect> {
         let none = Times::new();
         let mut suspects = Vec::new();
         for ((clause, at), Wrong { shown: wrong, .. }) in self.wrong.iter().filter(|(_, wrong)| wrong.counts)
@@ -133,63 +125,79 @@ impl Timeline {
         suspects.sort_by_key(|suspect| suspect.first);
         suspects
     }
+}
 
-    /// Asks what was wrong again, one thing after the other.
-    pub async fn ask(&self, session: &Session, order: &[&Case]) -> Vec<AskedAlone> {
-        let mut asked = Vec::new();
-        if !session.asks_again() {
-            return asked;
-        }
-        let began = Instant::now();
-        for (number, suspect) in self.suspects(order).into_iter().enumerate() {
-            if began.elapsed() > LONGEST {
-                break;
+impl Judge {
+    /// Answers whether something is wrong when nothing else is asked. `number` is another one for each suspect.
+    pub fn isolated(
+        &self,
+        (number, suspect): (usize, &Suspect),
+        order: &[&Case],
+        view: &View,
+        known: &Known,
+    ) -> Judged<AskedAlone> {
+        let Suspect { clause, at, first: (since, position), longest, until, earlier } = suspect;
+        let is_wrong = |finding: &Finding| finding.clause == *clause && finding_id::place(&finding.at) == *at;
+        let ask = |case: &Case, mark: &str| -> Judged<(Repeated, String)> {
+            // What is used up is not there again; and a plain request in whose place another one is sent is
+            // not asked any more.
+            let is_replaced = case.is_plain && known.goes_on(case.operation());
+            if case.needs_quota() || case.same_as.is_some() || is_replaced {
+                return Ok((Repeated::Untold, String::new()));
             }
-            let Suspect { clause, at, first: (since, position), longest, until, earlier } = suspect;
-            let mut case = order[position];
-            let is_wrong =
-                |finding: &Finding| finding.clause == clause && finding_id::place(&finding.at) == at;
-            let ask = async |case: &Case, mark: String| {
-                // What is used up is not there again; and a plain request in whose place another one is sent
-                // is not asked any more.
-                let is_replaced = case.is_plain && session.goes_on(case.operation());
-                if case.needs_quota() || case.same_as.is_some() || is_replaced {
-                    return (Repeated::Untold, String::new());
-                }
-                match session.ask_alone(case, &mark).await {
-                    Some((findings, words)) if findings.iter().any(is_wrong) => (Repeated::Same, words),
-                    Some((_, words)) => (Repeated::Kept, words),
-                    None => (Repeated::Untold, String::new()),
-                }
-            };
-            let earlier = match earlier {
-                Some((request, position)) => {
-                    let case = order[position];
-                    let (again, _) = ask(case, format!("earlier-{number}")).await;
-                    Some(Earlier { case: case.id.clone(), request, again })
-                }
-                None => None,
-            };
-            let (mut again, mut words) = ask(case, format!("alone-{number}")).await;
-            if let (Repeated::Kept, Some(longest)) = (again, longest) {
-                let (same, got) = ask(order[longest], format!("longest-{number}")).await;
-                if same == Repeated::Same {
-                    (case, again, words) = (order[longest], same, got);
-                }
+            Ok(match self.alone(case, &format!("{mark}-{number}"), view, known)? {
+                Some((findings, words)) if findings.iter().any(is_wrong) => (Repeated::Same, words),
+                Some((_, words)) => (Repeated::Kept, words),
+                None => (Repeated::Untold, String::new()),
+            })
+        };
+        let earlier = match earlier {
+            Some((request, position)) => {
+                let case = order[*position];
+                let (again, _) = ask(case, "earlier")?;
+                Some(Earlier { case: case.id.clone(), request: *request, again })
             }
-            asked.push(AskedAlone {
-                clause: clause.clone(),
-                at: at.clone(),
-                case: case.id.clone(),
-                since,
-                until,
-                requests: requests(case),
-                again,
-                words,
-                earlier,
-            });
+            None => None,
+        };
+        let mut case = order[*position];
+        let (mut again, mut words) = ask(case, "alone")?;
+        if let (Repeated::Kept, Some(longest)) = (again, longest) {
+            let (same, got) = ask(order[*longest], "longest")?;
+            if same == Repeated::Same {
+                (case, again, words) = (order[*longest], same, got);
+            }
         }
-        asked
+        Ok(AskedAlone {
+            clause: clause.clone(),
+            at: at.clone(),
+            case: case.id.clone(),
+            since: *since,
+            until: *until,
+            requests: requests(case),
+            again,
+            words,
+            earlier,
+        })
+    }
+
+    /// Returns what is wrong with a case that is asked again under another name, and what it got, in words;
+    /// nothing where it could not be judged.
+    fn alone(
+        &self,
+        case: &Case,
+        mark: &str,
+        view: &View,
+        known: &Known,
+    ) -> Judged<Option<(Vec<Finding>, String)>> {
+        let mut trail = Trail::again(view, known, &case.id);
+        let own = Case { id: format!("{}/{mark}", case.id), is_plain: false, ..case.clone() };
+        let mut verdict = blank(&own);
+        let asked = self.attempt(&own, &mut verdict, &mut trail).caught()?;
+        self.levels().weigh(&mut verdict);
+        let is_judged = matches!(verdict.verdict, Verdict::Pass | Verdict::Fail | Verdict::Warn);
+        let Some((_, words)) = asked.ok().filter(|_| is_judged) else { return Ok(None) };
+        self.mask_findings(&mut verdict, &view.learned);
+        Ok(Some((verdict.findings, self.masker().text_with(&words, &view.learned))))
     }
 }
 
@@ -203,7 +211,7 @@ mod tests {
     use xs2aspec_suite::{Suite, Tree};
 
     use super::*;
-    use crate::session::left_in_doubt;
+    use crate::case::left_in_doubt;
 
     /// How a case of [`suspects`] ends.
     #[derive(Clone, Copy, PartialEq, Eq)]
@@ -255,7 +263,7 @@ mod tests {
                 "request": {"method": "GET", "url": "/", "headers": []},
                 "response": {"status": 200, "headers": []},
             });
-            timeline.add(position, &verdict, &[serde_json::from_value(exchange).unwrap()]);
+            timeline.add(position, &verdict, Some(&serde_json::from_value(exchange).unwrap()));
         }
         timeline.suspects(&order)
     }

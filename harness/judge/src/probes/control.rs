@@ -1,13 +1,19 @@
 //! What a case leans on: its control, at the end of all controls the plain request of the operation, and
 //! cases that are that request once more.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::sync::Arc;
 
 use xs2aspec_record::{CaseVerdict, ControlSeen, End, Finding, Level, Mismatch, Verdict};
 use xs2aspec_suite::{Case, IfControlRefused};
 
-use super::{Done, Session, Stop};
-use crate::{judge::Outcome, transport::Values};
+use crate::{
+    Done, Judge,
+    judge::Outcome,
+    known::Known,
+    probe::{Need, Question},
+    stop::{Stop, Way},
+    trail::{Trail, Values},
+};
 
 /// Why nothing was asked of a hopeless target.
 const GIVEN_UP: &str =
@@ -28,35 +34,43 @@ impl Done {
     }
 }
 
-impl Session {
+impl Judge {
     /// Runs the control, and stops where it was not accepted. A case that must be accepted goes on after a
     /// refusal, with what its own refusal comes to then: its acceptance is one all the same.
-    pub(super) async fn control(&self, case: &Case, verdict: &mut CaseVerdict) -> Result<Option<Stop>, Stop> {
+    pub(crate) fn control(
+        &self,
+        case: &Case,
+        verdict: &mut CaseVerdict,
+        trail: &Trail<'_>,
+    ) -> Way<Option<Stop>> {
+        let known = trail.known;
         let Some(id) = &case.control else {
-            return match self.silence.get().filter(|_| case.is_plain) {
+            let is_new = trail.view.is_open() && trail.view.is_empty();
+            return match known.silence().filter(|_| case.is_plain && is_new) {
                 Some(why) => Err(Stop::error(format!(
                     "not asked, since the plain requests before it got no answer: {why}"
-                ))),
+                ))
+                .into()),
                 None => Ok(None),
             };
         };
-        let control = self.known(id).await?;
-        let stands_in = self.suite.case(id).is_some_and(|plain| self.stands_in(plain));
-        let accepted = (control.is_accepted() || stands_in) && !self.is_apart(case);
+        let control = self.became(id, known)?;
+        let stands_in = self.suite().case(id).is_some_and(|plain| stands_in(plain, known));
+        let accepted = (control.is_accepted() || stands_in) && !self.is_apart(case, known);
         verdict.control = Some(ControlSeen { case: id.clone(), accepted });
         if accepted {
             return Ok(None);
         }
         if control.is_used_up {
-            return Err(Stop::used_up());
+            return Err(Stop::used_up().into());
         }
         let words = control.words();
         // A control that could not be sent says nothing about the target; neither does its case.
         if let word @ (Verdict::NotApplicable | Verdict::Error) = control.verdict.verdict {
             let absence = control.verdict.absence.clone();
-            return Err(Stop { absence, ..Stop::new(word, words) });
+            return Err(Stop { absence, ..Stop::new(word, words) }.into());
         }
-        let root = self.root(case).await?;
+        let root = self.root(case, known)?;
         let is_refused = control.answered.as_ref().is_some_and(|(outcome, _)| outcome.is_refusal());
         let reason = root.clone().unwrap_or_else(|| format!("its control {id} was not accepted: {words}"));
         let stop = match case.if_control_refused {
@@ -69,75 +83,31 @@ impl Session {
             }
             _ => Stop::inconclusive(reason),
         };
-        if case.expect.is_accepted() && is_refused && !self.is_given_up(case) {
+        if case.expect.is_accepted() && is_refused && !is_given_up(trail) {
             Ok(Some(stop))
         } else {
-            Err(stop)
+            Err(stop.into())
         }
     }
 
     /// The ids and amounts with which the control of a case was accepted. The case has them too: a bank that
     /// took the first ones for a repetition would reject the case for that, and not for what is wrong in it.
-    pub(super) fn values_of_control(&self, case: &Case) -> Values {
-        let control = case.control.as_deref().and_then(|id| self.done(id));
+    pub(crate) fn values_of_control(&self, case: &Case, known: &Known) -> Values {
+        let control = case.control.as_deref().and_then(|id| known.case(id));
         control.map_or(Values::First, |control| control.values)
     }
 
-    /// Notes whether a target is hopeless: it was asked some of these plain requests, and accepted neither
-    /// one of them nor another lawful one in its place. What leans on them is not asked then.
-    pub fn weigh_plain<'a>(&self, plain: impl Iterator<Item = &'a str>) {
-        let asked = |done: &Arc<Done>| done.verdict.verdict != Verdict::NotApplicable;
-        let asked: Vec<Arc<Done>> = plain.filter_map(|id| self.done(id)).filter(asked).collect();
-        let is_understood = |done: &Arc<Done>| done.is_accepted() || done.verdict.culprit.is_some();
-        let is_hopeless = self.transport.is_shown() && !asked.is_empty() && !asked.iter().any(is_understood);
-        let is_read = |done: &Arc<Done>| done.is_accepted() && self.reads(&done.verdict.case);
-        self.knows_key.store(asked.iter().any(is_read), Ordering::SeqCst);
-        self.is_hopeless.store(is_hopeless, Ordering::SeqCst);
-        self.is_weighed.store(true, Ordering::SeqCst);
-    }
-
-    /// Notes whether nobody answers: none of these plain requests, the first of a run, got an answer. Then no
-    /// other one is sent, which would wait as long.
-    pub fn weigh_silence<'a>(&self, first: impl Iterator<Item = &'a str>) {
-        let asked = |done: &Arc<Done>| done.verdict.verdict != Verdict::NotApplicable;
-        let asked: Vec<Arc<Done>> = first.filter_map(|id| self.done(id)).filter(asked).collect();
-        let is_silent = |done: &Arc<Done>| {
-            done.verdict.verdict == Verdict::Error && done.failure.is_some() && !done.is_held_back
-        };
-        if let Some(reason) = asked.first().and_then(|done| done.verdict.reason.clone())
-            && self.transport.is_shown()
-            && asked.iter().all(is_silent)
-        {
-            self.silence.set(reason).ok();
-        }
-    }
-
-    /// Whether the cases that lean on plain requests are asked: it is known what those came to, and that the
-    /// target is not hopeless.
-    pub fn is_under_way(&self) -> bool {
-        self.is_weighed.load(Ordering::SeqCst) && !self.is_hopeless()
-    }
-
-    /// Whether it was seen that the target accepts no plain request.
-    pub(crate) fn is_hopeless(&self) -> bool {
-        self.is_hopeless.load(Ordering::SeqCst)
-    }
-
-    /// Whether a case is not asked since the target is hopeless. Of a recorded run, whether it was not.
-    fn is_given_up(&self, case: &Case) -> bool {
-        self.transport.replay().map_or_else(|| self.is_hopeless(), |replay| replay.was_given_up(&case.id))
-    }
-
-    /// Whether another lawful request is accepted and sent in place of this plain one.
-    fn stands_in(&self, plain: &Case) -> bool {
-        plain.is_plain && self.goes_on(&plain.request.operation)
-    }
-
     /// The finding that an accepted request has another status than the plain one of its operation.
-    pub(super) fn other_status(&self, case: &Case, plain: &str, status: u16) -> Option<Finding> {
-        let clause = self.suite.answers().one_success_status()?;
-        let operation = &self.suite.case(plain)?.request.operation;
-        let usual = self.done(plain)?.status.filter(|_| *operation == case.request.operation)?;
+    pub(crate) fn other_status(
+        &self,
+        case: &Case,
+        plain: &str,
+        status: u16,
+        known: &Known,
+    ) -> Option<Finding> {
+        let clause = self.suite().answers().one_success_status()?;
+        let operation = &self.suite().case(plain)?.request.operation;
+        let usual = known.case(plain)?.status.filter(|_| *operation == case.request.operation)?;
         (status != usual && (200..300).contains(&usual)).then(|| Finding {
             clause: clause.to_owned(),
             expected: format!("status {usual}, as the plain request has it"),
@@ -152,16 +122,17 @@ impl Session {
     /// Judges the plain request's answer for a case that is the same request. Where it was refused, a case
     /// that names a twin is broken if the twin is accepted: what makes the difference is what the target
     /// minds.
-    pub(super) async fn by_name(
+    pub(crate) fn by_name(
         &self,
         case: &Case,
         plain: &str,
         verdict: &mut CaseVerdict,
-    ) -> Result<(Outcome, String), Stop> {
-        let done = self.known(plain).await?;
+        known: &Known,
+    ) -> Way<(Outcome, String)> {
+        let done = self.became(plain, known)?;
         if let word @ (Verdict::NotApplicable | Verdict::Error) = done.verdict.verdict {
             let absence = done.verdict.absence.clone();
-            return Err(Stop { absence, ..Stop::new(word, done.words()) });
+            return Err(Stop { absence, ..Stop::new(word, done.words()) }.into());
         }
         verdict.control = Some(ControlSeen { case: plain.to_owned(), accepted: done.is_accepted() });
         verdict.checks = done.verdict.checks;
@@ -171,7 +142,7 @@ impl Session {
             let own = done.verdict.findings.iter().filter(|finding| finding.clause == case.clause);
             verdict.findings = own.cloned().collect();
         } else if let Some(twin) = case.control.as_deref().filter(|id| *id != plain && outcome.is_refusal())
-            && self.is_accepted_as_it_is(twin).await?
+            && self.is_accepted_as_it_is(twin, known)?
         {
             verdict.control = Some(ControlSeen { case: twin.to_owned(), accepted: true });
             verdict.findings = vec![Finding {
@@ -184,63 +155,82 @@ impl Session {
                 end: End::Bank,
             }];
         } else {
-            return Err(Stop::inconclusive(self.reason(plain, &done)));
+            return Err(Stop::inconclusive(self.reason(plain, done, known)).into());
         }
         verdict.verdict = if verdict.findings.is_empty() { Verdict::Pass } else { Verdict::Fail };
         Ok((outcome, words))
     }
 
     /// Whether a case is accepted without anything that it does not say.
-    async fn is_accepted_as_it_is(&self, id: &str) -> Result<bool, Stop> {
-        let done = self.known(id).await?;
+    fn is_accepted_as_it_is(&self, id: &str, known: &Known) -> Way<bool> {
+        let done = self.became(id, known)?;
         Ok(done.is_accepted() && done.verdict.judged_with.is_empty())
     }
 
     /// Why nothing can be told of a case, if that is because the plain request at the end of its controls was
     /// not accepted.
-    async fn root(&self, case: &Case) -> Result<Option<String>, Stop> {
+    fn root(&self, case: &Case, known: &Known) -> Way<Option<String>> {
         let mut last = case;
-        while let Some(control) = last.control.as_deref().and_then(|id| self.suite.case(id)) {
+        while let Some(control) = last.control.as_deref().and_then(|id| self.suite().case(id)) {
             last = control;
         }
-        let plain = self.known(&last.id).await?;
-        let is_known = plain.is_accepted() || self.stands_in(last) && !self.is_apart(case);
-        Ok((!is_known).then(|| self.reason(&last.id, &plain)))
+        let plain = self.became(&last.id, known)?;
+        let is_known = plain.is_accepted() || stands_in(last, known) && !self.is_apart(case, known);
+        Ok((!is_known).then(|| self.reason(&last.id, plain, known)))
     }
 
     /// Why nothing can be told of what leans on a plain request: the same words for all.
-    pub(crate) fn reason(&self, plain: &str, done: &Done) -> String {
+    pub(crate) fn reason(&self, plain: &str, done: &Done, known: &Known) -> String {
         let reason = match &done.verdict.reason {
-            Some(reason) if done.verdict.verdict == Verdict::Inconclusive => reason.clone() + self.hint(done),
+            Some(reason) if done.verdict.verdict == Verdict::Inconclusive => {
+                reason.clone() + self.hint(done, known)
+            }
             _ if let Some(culprit) = &done.verdict.culprit => {
                 format!("the plain request {plain} was not accepted: it {}; {}", done.words(), culprit.says())
             }
-            _ => plain_rejected(plain, &format!("it {}", done.words())) + self.hint(done),
+            _ => plain_rejected(plain, &format!("it {}", done.words())) + self.hint(done, known),
         };
-        if self.is_hopeless() {
+        if known.is_hopeless() {
             return format!("{reason}; {GIVEN_UP}");
         }
         reason
     }
 
     /// Returns advice on the key and the values of a profile whose plain request was not accepted, if any.
-    pub(crate) fn hint(&self, done: &Done) -> &'static str {
-        if self.profile.own_key || done.verdict.culprit.is_some() {
+    pub(crate) fn hint(&self, done: &Done, known: &Known) -> &'static str {
+        if self.profile().own_key || done.verdict.culprit.is_some() {
             return "";
         }
-        if self.knows_key.load(Ordering::SeqCst) {
+        if known.knows_key() {
             return "; the target accepts signed requests that read, so that it knows the key: it need not know the values \
                     of the profile";
         }
         "; the target need not know the suite's test key and values: a profile names its own (`xs2aspec init`)"
     }
 
-    async fn known(&self, id: &str) -> Result<Arc<Done>, Stop> {
-        self.case(id).await.ok_or_else(|| Stop::error(format!("there is no control `{id}`")))
+    /// Returns what became of another case.
+    fn became<'k>(&self, id: &str, known: &'k Known) -> Way<&'k Arc<Done>> {
+        if self.suite().case(id).is_none() {
+            return Err(Stop::error(format!("there is no control `{id}`")).into());
+        }
+        known.case(id).ok_or_else(|| Need::Answer(Question::Case(id.to_owned())).into())
+    }
+}
+
+/// Returns true if another lawful request is accepted and sent in place of this plain one.
+fn stands_in(plain: &Case, known: &Known) -> bool {
+    plain.is_plain && known.goes_on(&plain.request.operation)
+}
+
+/// Returns true if a case is not asked since the target is hopeless; of a record, if it was not.
+fn is_given_up(trail: &Trail<'_>) -> bool {
+    match trail.view.verdict() {
+        Some(verdict) => verdict.verdict == Verdict::Inconclusive && trail.view.is_empty(),
+        None => trail.view.is_open() && trail.known.is_hopeless(),
     }
 }
 
 /// Renders the sentence that a plain request was not accepted.
-pub(super) fn plain_rejected(plain: &str, why: &str) -> String {
+pub(crate) fn plain_rejected(plain: &str, why: &str) -> String {
     format!("the plain request {plain} was not accepted: {why}")
 }

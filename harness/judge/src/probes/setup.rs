@@ -1,42 +1,67 @@
 //! The requests that prepare a case: one after the other, or several at once.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use futures_util::future;
 use serde_json::Value;
 use xs2aspec_record::{End, Finding, Level, Mismatch, Verdict};
 use xs2aspec_suite::{Case, Location, Preparation, StepExpect};
 
-use super::{
-    Quota, Session, Stop, Trail,
-    outcome::{Ended, Prepared},
-};
 use crate::{
+    Judge,
     answer::Answer,
-    judge::{Examined, Outcome},
+    case::Answered,
+    judge::Outcome,
+    probe::{Judged, Need},
+    quota::Quota,
+    stop::{Caught, Stop, Way},
+    trail::Trail,
 };
 
-impl Session {
-    /// Sends the requests that prepare a case.
-    pub(super) async fn set_up(&self, case: &Case, trail: &mut Trail) -> Result<Prepared, Stop> {
+/// What the requests that prepare a case leave.
+#[derive(Debug, Default)]
+pub(crate) struct Prepared {
+    /// Values by `STEP.KEY`.
+    pub(crate) kept: Arc<BTreeMap<String, Value>>,
+    /// How many checks were evaluated on their responses.
+    pub(crate) checks: u32,
+    /// What those break.
+    pub(crate) findings: Vec<Finding>,
+    /// The response that is all that comes of the case.
+    pub(crate) ended: Option<Ended>,
+}
+
+/// A response to a preparing request after which the case's own request is not sent.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// What it came to.
+    pub(crate) outcome: Outcome,
+    /// The response in words.
+    pub(crate) words: String,
+    /// What the case is then.
+    pub(crate) verdict: Verdict,
+}
+
+impl Judge {
+    /// Returns what the requests that prepare a case leave.
+    pub(crate) fn set_up(&self, case: &Case, trail: &mut Trail<'_>) -> Way<Prepared> {
         let mut prepared = Prepared::default();
         for step in &case.before {
-            self.until_shown(&prepared).await;
+            self.until_shown(&prepared, trail);
             let mut values: BTreeMap<&str, Vec<Value>> =
                 step.keep.iter().map(|(key, _)| (key.as_str(), Vec::new())).collect();
             let mut together =
-                if step.at_once { self.at_once(case, step, &prepared.kept, trail).await } else { vec![] };
+                if step.at_once { self.at_once(case, step, &prepared.kept, trail)? } else { vec![] };
             together.reverse();
             for name in names(step) {
                 let (answer, examined) = match together.pop() {
                     Some(answered) => answered?,
-                    None => self.ask_step(case, &name, step, &prepared.kept, trail).await?,
+                    None => self.ask_step(case, &name, step, &prepared.kept, trail)?,
                 };
                 if step.expect == StepExpect::Accepted
                     && let Some(meaning) = self.rejected_call(case, &answer, trail)
                 {
                     if meaning == Quota::UsedUp {
-                        return Err(Stop::used_up());
+                        return Err(Stop::used_up().into());
                     }
                     prepared.findings.push(not_accepted(case, &examined.words));
                     let ended =
@@ -45,7 +70,8 @@ impl Session {
                 }
                 let ends = ends(step.expect, examined.outcome);
                 if ends.is_none() && !prepares(step.expect, examined.outcome, answer.status) {
-                    return Err(Stop::inconclusive(format!("set-up step `{name}` got {}", examined.words)));
+                    let reason = format!("set-up step `{name}` got {}", examined.words);
+                    return Err(Stop::inconclusive(reason).into());
                 }
                 prepared.checks += examined.checks;
                 prepared.findings.extend(examined.findings);
@@ -56,12 +82,7 @@ impl Session {
                 for (key, place) in &step.keep {
                     let value = match place {
                         Location::Sent(header) => {
-                            let builder = self.builder_of(case, &name, &prepared.kept, trail);
-                            let sent =
-                                builder.fill(&step.request).map(|sent| sent.headers).unwrap_or_default();
-                            let mut fields = sent.into_iter();
-                            let field = fields.find(|(known, _)| known.eq_ignore_ascii_case(header));
-                            field.map(|(_, value)| Value::from(value))
+                            trail.last.and_then(|seen| seen.header(header)).map(Value::from)
                         }
                         _ => found(&answer, examined.document.as_ref(), place),
                     };
@@ -72,7 +93,7 @@ impl Session {
                     let Some(value) = value else {
                         let words = format!("the answer to set-up step `{name}` has no {place}");
                         if !matches!(step.expect, StepExpect::RefusalObserved | StepExpect::Rejected) {
-                            return Err(Stop::inconclusive(words));
+                            return Err(Stop::inconclusive(words).into());
                         }
                         // What the target may lack as a whole it may lack in part.
                         let outcome = examined.outcome;
@@ -89,47 +110,54 @@ impl Session {
             for (key, mut list) in values {
                 let value =
                     if step.times.is_some() { Value::Array(list) } else { list.pop().unwrap_or_default() };
-                prepared.kept.insert(format!("{}.{key}", step.name), value);
+                Arc::make_mut(&mut prepared.kept).insert(format!("{}.{key}", step.name), value);
             }
         }
-        self.until_shown(&prepared).await;
+        self.until_shown(&prepared, trail);
         Ok(prepared)
     }
 
-    async fn ask_step(
+    fn ask_step(
         &self,
         case: &Case,
         name: &str,
         step: &Preparation,
-        kept: &BTreeMap<String, Value>,
-        trail: &mut Trail,
-    ) -> Result<(Answer, Examined), Stop> {
+        kept: &Arc<BTreeMap<String, Value>>,
+        trail: &mut Trail<'_>,
+    ) -> Way<Answered> {
+        let request = step.request.whole();
         match step.expect {
-            StepExpect::Accepted => self.exchange_confirmed(case, name, &step.request, kept, trail).await,
-            _ => self.exchange(case, name, &step.request, kept, trail).await,
+            StepExpect::Accepted => self.exchange_confirmed(case, name, request, kept, trail),
+            _ => self.exchange(case, name, request, kept, trail),
         }
     }
 
-    /// Sends all requests of a step at the same time. Their answers, in the order of their names.
-    async fn at_once(
+    /// Returns the responses to all requests of a step, which are sent at the same time, in the order of
+    /// their names.
+    fn at_once(
         &self,
         case: &Case,
         step: &Preparation,
-        kept: &BTreeMap<String, Value>,
-        trail: &mut Trail,
-    ) -> Vec<Result<(Answer, Examined), Stop>> {
-        let names: Vec<String> = names(step).collect();
-        let beside = || Trail { values: trail.values, of: trail.of.clone(), ..Trail::default() };
-        let asked = names.iter().map(|name| (name, beside())).map(async |(name, mut own)| {
-            let answered = self.ask_step(case, name, step, kept, &mut own).await;
-            (answered, own)
-        });
-        let mut answers = Vec::new();
-        for (answered, own) in future::join_all(asked).await {
-            trail.append(own);
-            answers.push(answered);
+        kept: &Arc<BTreeMap<String, Value>>,
+        trail: &mut Trail<'_>,
+    ) -> Judged<Vec<Result<Answered, Stop>>> {
+        let (mut answers, mut probes) = (Vec::new(), Vec::new());
+        let mut ways = Vec::new();
+        for name in names(step) {
+            let mut own = trail.beside();
+            match self.ask_step(case, &name, step, kept, &mut own).caught() {
+                Ok(answered) => answers.push(answered),
+                Err(Need::Requests(needed)) => probes.extend(needed),
+                Err(need) => return Err(need),
+            }
+            ways.push(own);
         }
-        answers
+        if !probes.is_empty() {
+            return Err(Need::Requests(probes));
+        }
+        trail.pause = Duration::ZERO;
+        ways.into_iter().for_each(|own| trail.append(own));
+        Ok(answers)
     }
 }
 

@@ -3,33 +3,29 @@
 use xs2aspec_record::{Culprit, RefusedForm};
 use xs2aspec_suite::Case;
 
-use super::{Session, Trail};
-use crate::{
-    judge::Outcome,
-    search::{Answer, Answers, is_least, next},
-};
+use super::search::{Answer, Answers, is_least, next};
+use crate::{Judge, judge::Outcome, known::Known, probe::Judged, stop::Caught, trail::Trail, view::View};
 
 /// Exchanges for one row, after which nobody goes on.
 const MOST: usize = 25;
 
-impl Session {
+impl Judge {
     /// Asks a refused row once more, then with fewer and fewer of its forms, until none can be left out.
     /// Returns what the target minds, or `None` where it accepted the whole row this time.
-    pub async fn narrow(&self, row: &Case) -> Option<Culprit> {
-        let mut trail = Trail::again(&row.id);
-        let mut culprit = self.narrowed(row, &mut trail).await;
+    pub fn narrow(&self, row: &Case, view: &View, known: &Known) -> Judged<Option<Culprit>> {
+        let mut culprit = self.narrowed(row, &mut Trail::again(view, known, &row.id))?;
         if let Some(Culprit::Unknown { why }) = &mut culprit {
-            *why = self.masker.text_with(why, &trail.learned);
+            *why = self.masker().text_with(why, &view.learned);
         }
-        culprit
+        Ok(culprit)
     }
 
-    async fn narrowed(&self, row: &Case, trail: &mut Trail) -> Option<Culprit> {
-        let unknown = |why: String| Some(Culprit::Unknown { why });
-        let all = self.suite.requests().forms(&row.request.operation);
+    fn narrowed(&self, row: &Case, trail: &mut Trail<'_>) -> Judged<Option<Culprit>> {
+        let unknown = |why: String| Ok(Some(Culprit::Unknown { why }));
+        let all = self.suite().requests().forms(&row.request.operation);
         let of = |forms: &[usize]| {
             let numbers: Vec<usize> = forms.iter().map(|at| row.together[*at]).collect();
-            self.suite.with_forms(&row.request.operation, &numbers)
+            self.suite().with_forms(&row.request.operation, &numbers)
         };
         let mut answers = Answers::new();
         let mut asked = 0;
@@ -50,7 +46,7 @@ impl Session {
                         let place = all.get(row.together[*at])?.place.clone();
                         Some(RefusedForm { place, changes: of(&[*at])?.changes(), clause: None })
                     });
-                    return Some(Culprit::Found { forms: forms.collect(), shown_by: None });
+                    return Ok(Some(Culprit::Found { forms: forms.collect(), shown_by: None }));
                 }
             };
             let is_whole = forms.len() == row.together.len();
@@ -58,14 +54,14 @@ impl Session {
                 answers.insert(forms, Answer::NotAsked);
                 continue;
             };
-            if trail.exchanges.len() >= MOST {
+            if trail.read >= MOST {
                 return unknown(format!("{MOST} exchanges did not suffice to find it"));
             }
             asked += 1;
             let mark = format!("narrowed/{asked}");
             let case = Case { id: format!("{}/{mark}", row.id), ..case };
-            match self.asked(&case, trail).await {
-                Ok((Outcome::Accepted, _)) if is_whole => return None,
+            match self.asked(&case, trail).caught()? {
+                Ok((Outcome::Accepted, _)) if is_whole => return Ok(None),
                 Ok((Outcome::Accepted, _)) => answers.insert(forms, Answer::Accepted),
                 Ok((outcome, _)) if outcome.is_refusal() => answers.insert(forms, Answer::Refused),
                 Ok((_, words)) => return unknown(format!("the request {mark} got {words}")),

@@ -1,37 +1,40 @@
 //! What a target offers: which cases can run against it.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
-use futures_util::lock::Mutex as AsyncMutex;
+use chrono::DateTime;
 use serde_json::{Value, json};
-use xs2aspec_record::Absence;
+use xs2aspec_record::{Absence, CaseVerdict, Verdict};
 use xs2aspec_suite::{Case, Expectation, ProfileSpec, RequestSpec, Signing, definition::Change, template};
 
-use super::{Session, Stop, Trail};
+use super::Judge;
 use crate::{
     fill::FillError,
+    known::Known,
+    probe::{Judged, Need, Question},
     profile::{Offered, Permission},
-    transport::{Held, Transport},
+    stop::{Caught, Held, Stop, Way},
+    trail::Trail,
+    view::View,
 };
 
-impl Session {
+impl Judge {
     /// Whether the target offers what the case needs.
-    pub(super) async fn offered(&self, case: &Case) -> Result<(), Stop> {
-        let target = match &self.transport {
-            Transport::Replay(replay) => return replay.offered(&case.id),
-            Transport::Live(target) => target,
-        };
-        if target.permission() == Permission::Reads && !case.only_reads() {
-            return Err(Stop::held(Held::Forbidden));
+    pub(crate) fn offered(&self, case: &Case, trail: &Trail<'_>) -> Way<()> {
+        if !trail.view.is_open() {
+            return Ok(was_offered(case, trail.view)?);
+        }
+        if self.permission == Permission::Reads && !case.only_reads() {
+            return Err(Stop::held(Held::Forbidden).into());
         }
         for need in &case.needs {
             let line = self.spec().capability(need).map_or("", |capability| capability.add.as_str());
             match self.profile.capability(need) {
                 Offered::Yes => {}
-                Offered::No => return Err(self.absent(need)),
-                Offered::NotSaid => return Err(self.not_said(need)),
+                Offered::No => return Err(self.absent(need).into()),
+                Offered::NotSaid => return Err(self.not_said(need).into()),
                 Offered::Ask => {
-                    if let Some(answer) = self.ask(need).await {
+                    if let Some(answer) = asked(need, trail.known)? {
                         let reason = format!(
                             "asked, the target answered {answer}: it has no `{need}`; to insist, add {line}, else \
                              [capabilities] {need} = false"
@@ -39,12 +42,13 @@ impl Session {
                         return Err(Stop::not_said(
                             reason,
                             &format!("[capabilities] {need} = true, or false"),
-                        ));
+                        )
+                        .into());
                     }
                 }
             }
         }
-        self.apart_from_needs(case)
+        Ok(self.apart_from_needs(case)?)
     }
 
     /// Stops where the profile alone says that the target lacks what the case needs, capabilities that it
@@ -136,21 +140,22 @@ impl Session {
 
     /// Why a case cannot run against the target, with the line to add to its profile. May ask the target for
     /// a capability.
-    pub async fn cannot_run(&self, case: &Case) -> Option<String> {
+    pub fn cannot_run(&self, case: &Case, view: &View, known: &Known) -> Judged<Option<String>> {
+        let trail = Trail::new(view, known);
         let mut next = Some(case);
         while let Some(case) = next {
-            if let Err(stop) = self.offered(case).await {
-                return Some(stop.reason);
+            if let Err(stop) = self.offered(case, &trail).caught()? {
+                return Ok(Some(stop.reason));
             }
             if let Some(value) = values(case).iter().find(|value| self.profile.value(value).is_none()) {
-                return Some(self.not_offered(value).reason);
+                return Ok(Some(self.not_offered(value).reason));
             }
             if let Some(reason) = self.cannot_sign(case) {
-                return Some(reason);
+                return Ok(Some(reason));
             }
             next = case.control.as_deref().and_then(|id| self.suite.case(id));
         }
-        None
+        Ok(None)
     }
 
     /// Why the key cannot sign a case as it wants: an issuer with letters beyond ASCII stands in a wrapped
@@ -158,28 +163,18 @@ impl Session {
     fn cannot_sign(&self, case: &Case) -> Option<String> {
         // A signature takes time to make, and so does a name.
         if case.request.signing == Signing::default()
-            || self.request_signer.certificate(None, "issuer")?.is_ascii()
+            || self.signer.as_ref()?.certificate(None, "issuer")?.is_ascii()
         {
             return None;
         }
-        match self.preview(case) {
+        match self.preview(case, DateTime::UNIX_EPOCH) {
             Err(FillError::NotApplicable(reason)) => Some(reason),
             _ => None,
         }
     }
 
-    /// The capabilities that the target was asked for and answered that it lacks, where its profile says
-    /// nothing of them.
-    pub fn found_absent(&self) -> Vec<String> {
-        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_absent = |answer: &AsyncMutex<Option<Option<String>>>| {
-            answer.try_lock().is_some_and(|answer| matches!(&*answer, Some(Some(_))))
-        };
-        asked.iter().filter(|(_, answer)| is_absent(answer)).map(|(need, _)| need.clone()).collect()
-    }
-
     /// A value that the profile lacks, with the line to add.
-    pub(super) fn not_offered(&self, name: &str) -> Stop {
+    pub(crate) fn not_offered(&self, name: &str) -> Stop {
         let value = self.spec().value(name);
         let line = value.map_or("", |value| value.add.as_str());
         let lacks = match value.and_then(|value| value.entry_of.as_deref()) {
@@ -197,44 +192,61 @@ impl Session {
         &self.suite.spec().profile
     }
 
-    /// Asks the target for a capability by the plain request of its operation; the answer that says it has
-    /// none.
-    async fn ask(&self, need: &str) -> Option<String> {
-        if self.silence.get().is_some() {
+    /// Answers what the target responds that lacks a capability, asked by the plain request of its operation.
+    /// None if it has it, or nothing says so.
+    pub fn capability(&self, need: &str, view: &View, known: &Known) -> Judged<Option<String>> {
+        let Some((case, request, absent)) = self.capability_request(need, known) else { return Ok(None) };
+        let mut trail = Trail::again(view, known, case.id.strip_suffix(ASK).unwrap_or(&case.id));
+        let asked = self.exchange(&case, need, &request, &Arc::default(), &mut trail).caught()?;
+        let Ok((answer, _)) = asked else { return Ok(None) };
+        let url = trail.last.and_then(|seen| seen.exchanges.last()).map_or("", |sent| &sent.request.url);
+        let status = answer.status;
+        Ok(absent.contains(&status).then(|| format!("{status} to {} {url}", request.method)))
+    }
+
+    /// Returns the request that shows whether a target has a capability, its case, and the statuses of one
+    /// that lacks it.
+    fn capability_request(&self, need: &str, known: &Known) -> Option<(Case, Arc<RequestSpec>, &[u16])> {
+        if known.silence().is_some() {
             return None;
         }
-        let cell = {
-            let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(asked.entry(need.to_owned()).or_default())
-        };
-        let ask = async {
-            let ask = self.spec().capability(need)?.ask.as_ref()?;
-            let baseline = self.suite.baselines().get(&ask.request)?;
-            // What names nothing that exists cannot be answered by "not found" but by a target that lacks the
-            // operation.
-            let mut request = RequestSpec::clone(&baseline.request);
-            if !baseline.before.is_empty() {
-                let emptied =
-                    Change { set: Some("body".to_owned()), to: Some(json!({})), ..Change::default() };
-                request.apply(&emptied).ok()?;
-            }
-            let plain = self
-                .suite
-                .cases()
-                .iter()
-                .find(|case| case.is_plain && case.request.operation == request.operation)?;
-            let case = Case { id: format!("{}/ask", plain.id), ..plain.clone() };
-            let mut trail = Trail::again(&plain.id);
-            let (answer, _) = self.exchange(&case, need, &request, &[].into(), &mut trail).await.ok()?;
-            let url = trail.exchanges.last().map_or("", |sent| &sent.request.url);
-            let status = answer.status;
-            ask.absent.contains(&status).then(|| format!("{status} to {} {}", request.method, url))
-        };
-        let mut known = cell.lock().await;
-        if known.is_none() {
-            *known = Some(ask.await);
+        let ask = self.spec().capability(need)?.ask.as_ref()?;
+        let baseline = self.suite.baselines().get(&ask.request)?;
+        // What names nothing that exists cannot be answered by "not found" but by a target that lacks the
+        // operation.
+        let mut request = RequestSpec::clone(&baseline.request);
+        if !baseline.before.is_empty() {
+            let emptied = Change { set: Some("body".to_owned()), to: Some(json!({})), ..Change::default() };
+            request.apply(&emptied).ok()?;
         }
-        known.clone().flatten()
+        let mut cases = self.suite.cases().iter();
+        let plain = cases.find(|case| case.is_plain && case.request.operation == request.operation)?;
+        let case = Case { id: format!("{}{ASK}", plain.id), ..plain.clone() };
+        Some((case, Arc::new(request), &ask.absent))
+    }
+}
+
+/// What is in the id of a plain case that asks for a capability.
+const ASK: &str = "/ask";
+
+/// Returns what the target answered that was asked for a capability, if it lacks it.
+fn asked<'k>(need: &str, known: &'k Known) -> Judged<Option<&'k String>> {
+    match known.capability(need) {
+        Some(answer) => Ok(answer.as_ref()),
+        None => Err(Need::Answer(Question::Capability(need.to_owned()))),
+    }
+}
+
+/// Stops where a record says that a case did not apply. One whose request was sent did apply, whatever its
+/// verdict says.
+fn was_offered(case: &Case, view: &View) -> Result<(), Stop> {
+    let verdict = view.verdict().filter(|verdict| verdict.verdict == Verdict::NotApplicable);
+    match verdict.filter(|_| view.step((&case.id, "request")).is_none()) {
+        Some(CaseVerdict { absence, reason, .. }) => {
+            let reason = reason.clone().unwrap_or_default();
+            Err(Stop { absence: absence.clone(), ..Stop::new(Verdict::NotApplicable, reason) })
+        }
+        None => Ok(()),
     }
 }
 

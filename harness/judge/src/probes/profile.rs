@@ -4,21 +4,26 @@
 //! way to another value of the profile.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
 };
 
-use futures_util::lock::Mutex as AsyncMutex;
 use serde_json::Value;
 use xs2aspec_record::{CaseVerdict, Finding, Mismatch, Verdict};
 use xs2aspec_spec::profile::InsteadSpec;
 use xs2aspec_suite::{Case, Depth, Preparation, RequestSpec};
 
-use super::{
-    Session, Trail,
-    evidence::{Evidence, Seen, invented},
+use super::evidence::{Evidence, Seen, invented};
+use crate::{
+    Judge,
+    judge::Outcome,
+    known::Known,
+    probe::{Judged, Need, Question},
+    stop::Caught,
+    trail::Trail,
+    unconfirmed::unconfirm,
+    view::View,
 };
-use crate::{judge::Outcome, unconfirmed::unconfirm};
 
 /// Number of valid cases, besides the failed one, with which a value is tried at most.
 const TRIED: usize = 3;
@@ -26,21 +31,14 @@ const TRIED: usize = 3;
 /// What removes something: another value in its place would remove something else.
 const REMOVES: &str = "DELETE";
 
-/// What was found of a value, once it was looked for.
-type Cell = Arc<AsyncMutex<Option<Found>>>;
-
 /// What the target names in responses to plain requests that read, with the values in each request.
-type Named = Vec<(BTreeSet<String>, BTreeSet<String>)>;
+pub type Named = Vec<(BTreeSet<String>, BTreeSet<String>)>;
 
-/// What is known of the values of a profile that were doubted.
-#[derive(Debug, Default)]
-pub(super) struct Doubts {
-    /// What was found of each value with each kind of swap.
-    values: Mutex<HashMap<(String, Swap), Cell>>,
-    /// What the target names, once it was asked.
-    named: AsyncMutex<Option<Named>>,
-    /// Positions of the valid cases with each value.
-    cases: OnceLock<BTreeMap<String, Vec<usize>>>,
+/// A value of the profile that may be wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Doubt {
+    value: String,
+    swap: Swap,
 }
 
 /// What is replaced together with a value that may be wrong.
@@ -63,7 +61,7 @@ impl Swap {
 
 /// What was found of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Found {
+pub enum Found {
     /// The target knows it.
     Known,
     /// It may be wrong, and why.
@@ -72,17 +70,17 @@ enum Found {
     Nothing,
 }
 
-impl Session {
+impl Judge {
     /// Makes a verdict inconclusive that rests on a wrong value of the profile.
-    pub(super) async fn suspect_profile(
+    pub(crate) fn suspect_profile(
         &self,
         case: &Case,
         outcome: Outcome,
         verdict: &mut CaseVerdict,
-        trail: &mut Trail,
-    ) {
-        if !self.transport.asks_again() {
-            return;
+        trail: &Trail<'_>,
+    ) -> Judged<()> {
+        if !(self.asks_again() && trail.view.is_open()) {
+            return Ok(());
         }
         // Another code than that of the mistake may be about the value.
         let rests_on_value = |finding: &Finding| match finding.kind {
@@ -97,82 +95,71 @@ impl Session {
             };
         let is_accepted = verdict.findings.iter().any(|finding| finding.kind == Mismatch::NotRejected);
         if !is_rejected && !is_accepted {
-            return;
+            return Ok(());
         }
         let values = values_of(case);
         let is_doubtful = |value: &&String| is_rejected || self.wrong_by_itself(value).is_some();
         for swap in [Swap::Alone, Swap::Together] {
             for value in values.iter().filter(is_doubtful) {
-                if let Found::Wrong(why) = self.doubt(value, swap, case, trail).await {
+                let doubt = Doubt { value: value.clone(), swap };
+                let Some(found) = trail.known.found(&doubt) else {
+                    return Err(Need::Answer(Question::Doubt(doubt, Arc::new(case.clone()))));
+                };
+                if let Found::Wrong(why) = found {
                     verdict.findings.retain(|finding| !rests_on_value(finding) && !is_accepted);
                     if verdict.findings.is_empty() {
                         unconfirm(verdict, &format!("the profile may be wrong: {why}"));
                     }
-                    return;
+                    return Ok(());
                 }
             }
         }
+        Ok(())
     }
 
     /// Returns true if a value in the request of a case is known to be wrong.
-    pub(super) fn is_suspected(&self, case: &Case) -> bool {
+    pub(crate) fn is_suspected(&self, case: &Case, known: &Known) -> bool {
         let is_wrong = |value: &String| {
-            [Swap::Alone, Swap::Together]
-                .iter()
-                .any(|swap| matches!(self.found(value, *swap), Some(Found::Wrong(_))))
+            let doubts = [Swap::Alone, Swap::Together].map(|swap| Doubt { value: value.clone(), swap });
+            doubts.iter().any(|doubt| matches!(known.found(doubt), Some(Found::Wrong(_))))
         };
         values_of(case).iter().any(is_wrong)
     }
 
-    fn found(&self, value: &str, swap: Swap) -> Option<Found> {
-        let found = self.doubts.values.lock().unwrap_or_else(PoisonError::into_inner);
-        // It is being looked for as long as it is locked.
-        found.get(&(value.to_owned(), swap))?.try_lock()?.clone()
-    }
-
-    /// Returns what is found of a value. What was found once stays so: a target may accept a value that it
-    /// does not look at.
-    async fn doubt(&self, value: &str, swap: Swap, failed: &Case, trail: &mut Trail) -> Found {
-        if swap == Swap::Together
-            && let Some(found @ Found::Known) = self.found(value, Swap::Alone)
-        {
-            return found;
+    /// Answers what is to be found of a value. What was found once stays so: a target may accept a value that
+    /// it does not look at.
+    pub fn doubt(&self, doubt: &Doubt, failed: &Case, view: &View, known: &Known) -> Judged<Found> {
+        let alone = Doubt { swap: Swap::Alone, ..doubt.clone() };
+        if doubt.swap == Swap::Together && known.found(&alone) == Some(&Found::Known) {
+            return Ok(Found::Known);
         }
-        let cell = {
-            let mut found = self.doubts.values.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(found.entry((value.to_owned(), swap)).or_default())
-        };
-        let mut found = cell.lock().await;
-        if let Some(found) = &*found {
-            return found.clone();
-        }
-        found.insert(self.look(value, swap, failed, trail).await).clone()
+        self.look(&doubt.value, doubt.swap, failed, &mut Trail::again(view, known, &failed.id))
     }
 
     /// Looks for evidence that a value is wrong: in the failed request, and in valid ones.
-    async fn look(&self, value: &str, swap: Swap, failed: &Case, trail: &mut Trail) -> Found {
+    fn look(&self, value: &str, swap: Swap, failed: &Case, trail: &mut Trail<'_>) -> Judged<Found> {
         let by_itself = self.wrong_by_itself(value);
         let instead = self.instead(value, swap);
-        let Some(own) = self.profile.values.get(value) else { return Found::Nothing };
+        let Some(own) = self.profile().values.get(value) else { return Ok(Found::Nothing) };
         if by_itself.is_none() && instead.is_empty() {
-            return Found::Nothing;
+            return Ok(Found::Nothing);
         }
-        if by_itself.is_none() && self.is_named(value, own, failed, trail).await {
-            return Found::Known;
+        if by_itself.is_none() && is_named(value, own, failed, trail.known)? {
+            return Ok(Found::Known);
         }
         let invented = Value::from(invented(own));
         let mut found = by_itself.clone().map_or(Found::Nothing, Found::Wrong);
         let valid = self.cases_with(value);
         for (number, case) in std::iter::once(failed).chain(&valid).enumerate() {
             let case = &alone(case);
-            if !is_repeatable(case) || self.offered(case).await.is_err() {
+            if !is_repeatable(case) || self.offered(case, trail).caught()?.is_err() {
                 continue;
             }
             let mark = format!("profile/{value}/{}/{number}", swap.word());
             let asked = (failed, case);
-            let by_own = self.seen_with(asked, &mark, &|_| None, trail).await.map(|(seen, _)| seen);
+            let by_own = self.seen_with(asked, &mark, &|_| None, trail)?.map(|(seen, _)| seen);
             let taken = |name: &str| (name == value).then(|| invented.clone());
-            let by_invented = self.seen_with(asked, &format!("{mark}/invented"), &taken, trail).await;
+            let by_invented = self.seen_with(asked, &format!("{mark}/invented"), &taken, trail)?;
             let by_invented = by_invented.map(|(seen, _)| seen);
             let (Some(by_own), Some(by_invented)) = (by_own, by_invented) else { continue };
             let is_known = match by_itself {
@@ -181,7 +168,7 @@ impl Session {
                 None => Evidence::of(&by_own, &by_invented, None) == Evidence::Known,
             };
             if is_known {
-                return Found::Known;
+                return Ok(Found::Known);
             }
             for row in instead.iter().filter(|_| found == Found::Nothing) {
                 let taken = |name: &str| {
@@ -189,11 +176,11 @@ impl Session {
                     other.map(|other| Value::from(format!("${{target.{other}}}")))
                 };
                 let mark = format!("{mark}/{}", row.take);
-                let Some((by_other, _)) = self.seen_with(asked, &mark, &taken, trail).await else { continue };
+                let Some((by_other, _)) = self.seen_with(asked, &mark, &taken, trail)? else { continue };
                 if Evidence::of(&by_own, &by_invented, Some(&by_other)) == Evidence::Unknown {
                     // What is rejected in another way, or with all that goes along, shows no single value.
                     let is_single = swap == Swap::Alone && by_other.is_accepted();
-                    let along = self.along(value, case).into_iter().filter(|_| !is_single);
+                    let along = self.along(value, case, trail.known).into_iter().filter(|_| !is_single);
                     let names: Vec<String> = std::iter::once(value.to_owned())
                         .chain(along)
                         .map(|name| format!("`{name}`"))
@@ -203,13 +190,13 @@ impl Session {
                 }
             }
         }
-        found
+        Ok(found)
     }
 
     /// Returns what a request can have instead of a value, as far as the profile has it.
     fn instead(&self, value: &str, swap: Swap) -> Vec<InsteadSpec> {
         let is_another = |(one, other): (&String, &String)| {
-            let (one, other) = (self.profile.values.get(one), self.profile.values.get(other));
+            let (one, other) = (self.profile().values.get(one), self.profile().values.get(other));
             other.is_some() && one != other
         };
         let rows = self.rows(value).into_iter().map(|row| match swap {
@@ -218,35 +205,36 @@ impl Session {
         });
         let rows = rows.filter(|row| swap == Swap::Alone || !row.along.is_empty());
         rows.filter(|row| {
-            self.profile.values.contains_key(&row.take)
+            self.profile().values.contains_key(&row.take)
                 && row.along.iter().chain([(&row.of, &row.take)]).any(is_another)
         })
         .collect()
     }
 
     fn rows(&self, value: &str) -> Vec<InsteadSpec> {
-        let spec = &self.suite.spec().profile;
-        let entries = spec.entries(self.profile.values.keys().map(String::as_str));
+        let spec = &self.suite().spec().profile;
+        let entries = spec.entries(self.profile().values.keys().map(String::as_str));
         spec.instead(value, |table| entries.get(table).copied().unwrap_or(1))
     }
 
     /// Returns the values in the requests of a case that go along with a value and may be wrong as well.
-    fn along(&self, value: &str, case: &Case) -> BTreeSet<String> {
+    fn along(&self, value: &str, case: &Case, known: &Known) -> BTreeSet<String> {
         let along = self.rows(value).into_iter().flat_map(|row| row.along.into_keys());
         let along: BTreeSet<String> = along.collect();
-        let is_open = |name: &String| self.found(name, Swap::Alone) != Some(Found::Known);
+        let alone = |name: &String| Doubt { value: name.clone(), swap: Swap::Alone };
+        let is_open = |name: &String| known.found(&alone(name)) != Some(&Found::Known);
         values_of(case).intersection(&along).filter(|name| is_open(name)).cloned().collect()
     }
 
     /// Returns the response to the requests of a case with other values, recorded as a step of the failed
     /// case.
-    async fn seen_with(
+    fn seen_with(
         &self,
         (failed, case): (&Case, &Case),
         mark: &str,
-        other: &(dyn Fn(&str) -> Option<Value> + Sync),
-        trail: &mut Trail,
-    ) -> Option<(Seen, Option<Value>)> {
+        other: &dyn Fn(&str) -> Option<Value>,
+        trail: &mut Trail<'_>,
+    ) -> Judged<Option<(Seen, Option<Value>)>> {
         let changed = |request: &RequestSpec| Arc::new(request.with_values(other));
         let steps = case.before.iter();
         let before = steps.map(|step| Preparation { request: changed(&step.request).into(), ..step.clone() });
@@ -257,41 +245,30 @@ impl Session {
             is_plain: false,
             ..case.clone()
         };
-        let mut asked = Trail::again(&failed.id);
-        let seen = self.response(&own, &mut asked).await;
-        trail.exchanges.extend(asked.exchanges);
-        trail.learned.append(asked.learned);
-        seen
+        let prepared = self.set_up(&own, trail).caught()?;
+        let Ok(prepared) = prepared.map(|prepared| (prepared.ended.is_none(), prepared.kept)) else {
+            return Ok(None);
+        };
+        let (true, kept) = prepared else { return Ok(None) };
+        let asked = self.exchange(&own, "request", own.request.whole(), &kept, trail).caught()?;
+        Ok(asked.ok().map(|(answer, examined)| {
+            let seen = Seen { outcome: examined.outcome, status: answer.status, codes: examined.codes };
+            (seen, examined.document)
+        }))
     }
 
-    /// Returns the response to a case, and its body.
-    async fn response(&self, case: &Case, trail: &mut Trail) -> Option<(Seen, Option<Value>)> {
-        let prepared = self.set_up(case, trail).await.ok().filter(|prepared| prepared.ended.is_none())?;
-        let asked = self.exchange(case, "request", &case.request, &prepared.kept, trail).await;
-        let (answer, examined) = asked.ok()?;
-        let seen = Seen { outcome: examined.outcome, status: answer.status, codes: examined.codes };
-        Some((seen, examined.document))
-    }
-
-    /// Returns true if the target names a value by itself, as in a list of its customers.
-    async fn is_named(&self, value: &str, text: &str, failed: &Case, trail: &mut Trail) -> bool {
-        let mut named = self.doubts.named.lock().await;
-        if named.is_none() {
-            *named = Some(self.names(failed, trail).await);
-        }
-        named.iter().flatten().any(|(sent, texts)| !sent.contains(value) && texts.contains(text))
-    }
-
-    /// Returns what the target names in the responses to plain requests that read.
-    async fn names(&self, failed: &Case, trail: &mut Trail) -> Named {
+    /// Answers what the target names in the responses to plain requests that read, asked as steps of a failed
+    /// case.
+    pub fn names(&self, failed: &Case, view: &View, known: &Known) -> Judged<Named> {
+        let trail = &mut Trail::again(view, known, &failed.id);
         let mut named = Vec::new();
-        let plain = self.suite.cases().iter().filter(|case| case.is_plain && case.only_reads());
+        let plain = self.suite().cases().iter().filter(|case| case.is_plain && case.only_reads());
         for case in plain.filter(|case| is_repeatable(case)) {
-            if self.offered(case).await.is_err() {
+            if self.offered(case, trail).caught()?.is_err() {
                 continue;
             }
             let mark = format!("profile/named/{}", case.operation());
-            let response = self.seen_with((failed, case), &mark, &|_| None, trail).await;
+            let response = self.seen_with((failed, case), &mark, &|_| None, trail)?;
             if let Some((seen, Some(body))) = response
                 && seen.is_accepted()
             {
@@ -300,19 +277,19 @@ impl Session {
                 named.push((values_of(case), texts));
             }
         }
-        named
+        Ok(named)
     }
 
     /// Returns what shows without a request that a value is wrong: its check digits, or another value.
     fn wrong_by_itself(&self, name: &str) -> Option<String> {
-        let spec = self.suite.spec().profile.value(name)?;
-        let own = self.profile.values.get(name)?;
+        let spec = self.suite().spec().profile.value(name)?;
+        let own = self.profile().values.get(name)?;
         if spec.check_digits.is_some_and(|check_digits| !check_digits.fit(own)) {
             return Some(format!("`{name}` has wrong check digits"));
         }
         let other = |name: &Option<String>| {
             let name = name.as_deref()?;
-            Some((name.to_owned(), self.profile.values.get(name)?))
+            Some((name.to_owned(), self.profile().values.get(name)?))
         };
         let whole = other(&spec.ends)
             .filter(|(name, whole)| self.wrong_by_itself(name).is_none() && !whole.ends_with(own.as_str()));
@@ -326,8 +303,8 @@ impl Session {
     /// Returns valid cases with a value, of different operations as far as there are. Those that only read
     /// come first.
     fn cases_with(&self, value: &str) -> Vec<Case> {
-        let all = self.suite.cases();
-        let by_value = self.doubts.cases.get_or_init(|| {
+        let all = self.suite().cases();
+        let by_value = self.valid.get_or_init(|| {
             let mut by_value: BTreeMap<String, Vec<usize>> = BTreeMap::new();
             let is_valid = |case: &Case| {
                 case.depth == Depth::Quick && case.expect.is_accepted() && case.same_as.is_none()
@@ -348,6 +325,14 @@ impl Session {
             cases.into_iter().partition(|case| operations.insert(case.operation()));
         first.into_iter().chain(others).take(TRIED).cloned().collect()
     }
+}
+
+/// Returns true if the target names a value by itself, as in a list of its customers.
+fn is_named(value: &str, text: &str, failed: &Case, known: &Known) -> Judged<bool> {
+    let Some(named) = known.named() else {
+        return Err(Need::Answer(Question::Named(Arc::new(failed.clone()))));
+    };
+    Ok(named.iter().any(|(sent, texts)| !sent.contains(value) && texts.contains(text)))
 }
 
 /// Renders why the values of these names may be wrong.

@@ -1,12 +1,9 @@
 //! The daily quota of calls. A rejected call says something about the bank only if calls were left: this run,
 //! and whoever called before it, may have used them up.
 
-use std::sync::atomic::Ordering;
-
 use xs2aspec_suite::{Case, Expectation, RequestSpec};
 
-use super::Session;
-use crate::{answer::Answer, judge, profile::Offered, transport::Trail};
+use crate::{Judge, answer::Answer, judge, profile::Offered, trail::Trail};
 
 /// The capability that says that nobody used any of that quota before the run.
 const UNUSED_QUOTA: &str = "quota-unused";
@@ -19,37 +16,32 @@ const BAD_REQUEST: u16 = 400;
 
 /// What the rejection of a call means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Quota {
+pub(crate) enum Quota {
     /// Nothing: the calls may be used up.
     UsedUp,
     /// It is a rejection of this request.
     Refusal,
 }
 
-impl Session {
-    /// From now on relies on no call that is left: somebody else may have called.
-    pub fn share_quota(&self) {
-        let all = self.suite.answers().quota().map_or(0, |quota| quota.calls);
-        self.calls.fetch_add(all, Ordering::SeqCst);
+impl Judge {
+    /// Returns how many calls a bank allows on a day.
+    pub fn calls_of_a_day(&self) -> usize {
+        self.suite().answers().quota().map_or(0, |quota| quota.calls)
     }
 
-    /// Returns how many calls were sent before this request, and counts it. Returns None if a bank does not
-    /// count it.
-    pub(super) fn count_call(&self, request: &RequestSpec) -> Option<usize> {
-        self.suite.answers().quota().filter(|quota| request.is_call_of(quota))?;
-        // What other requests of a recorded run used up is said by its verdicts.
-        let is_live = self.transport.live().is_some();
-        Some(if is_live { self.calls.fetch_add(1, Ordering::SeqCst) } else { 0 })
+    /// Returns true if a bank counts a request.
+    pub(crate) fn is_call(&self, request: &RequestSpec) -> bool {
+        self.suite().answers().quota().is_some_and(|quota| request.is_call_of(quota))
     }
 
     /// Returns true if an operation has a quota.
-    pub(super) fn has_quota(&self, operation: &str) -> bool {
-        self.suite.answers().quota().is_some_and(|quota| quota.operation == operation)
+    pub(crate) fn has_quota(&self, operation: &str) -> bool {
+        self.suite().answers().quota().is_some_and(|quota| quota.operation == operation)
     }
 
     /// Returns what the answer means for a case that uses the quota, if it is about the quota.
-    pub(super) fn quota(&self, case: &Case, answer: &Answer, trail: &Trail) -> Option<Quota> {
-        let is_named = judge::is_quota(answer, self.suite.answers());
+    pub(crate) fn quota(&self, case: &Case, answer: &Answer, trail: &Trail<'_>) -> Option<Quota> {
+        let is_named = judge::is_quota(answer, self.suite().answers());
         let is_busy = answer.status == TOO_MANY;
         if trail.calls_before.is_some() {
             return match &case.expect {
@@ -74,23 +66,24 @@ impl Session {
 
     /// Returns what it means that a call got this answer, if the bank must accept it while calls are left and
     /// rejects it.
-    pub(super) fn rejected_call(&self, case: &Case, answer: &Answer, trail: &Trail) -> Option<Quota> {
-        let quota = self.suite.answers().quota().filter(|_| (400..500).contains(&answer.status))?;
+    pub(crate) fn rejected_call(&self, case: &Case, answer: &Answer, trail: &Trail<'_>) -> Option<Quota> {
+        let quota = self.suite().answers().quota().filter(|_| (400..500).contains(&answer.status))?;
         let before = trail.calls_before?;
         // Before a call was accepted the profile may be wrong: an earlier run of the day used up the calls.
         let is_first = case.before.is_empty() && !self.is_after_another(case);
-        let is_about_request = answer.status == BAD_REQUEST && !judge::is_quota(answer, self.suite.answers());
+        let is_about_request =
+            answer.status == BAD_REQUEST && !judge::is_quota(answer, self.suite().answers());
         let is_left = self.has_unused_quota() && before < quota.calls && (!is_first || is_about_request);
         Some(if is_left { Quota::Refusal } else { Quota::UsedUp })
     }
 
     fn has_unused_quota(&self) -> bool {
-        self.profile.capability(UNUSED_QUOTA) == Offered::Yes
+        self.profile().capability(UNUSED_QUOTA) == Offered::Yes
     }
 
     /// Returns true if the control of a case is a call of the same quota, which was accepted before it.
     fn is_after_another(&self, case: &Case) -> bool {
-        let control = case.control.as_deref().and_then(|id| self.suite.case(id));
+        let control = case.control.as_deref().and_then(|id| self.suite().case(id));
         control.is_some_and(|control| {
             control.needs_quota() && control.is_changed() && control.expect.is_accepted()
         })

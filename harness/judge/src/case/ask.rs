@@ -1,0 +1,242 @@
+//! The requests of a case: what is sent, and what came back.
+
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc, time::Duration};
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use xs2aspec_record::Verdict;
+use xs2aspec_suite::{Case, Expectation, RequestSpec};
+
+use super::{Answered, Judge};
+use crate::{
+    fill::{FillError, OTHER_VALUES, RequestBuilder, WireRequest},
+    judge,
+    known::Known,
+    probe::{Judged, Need, Probe, Sent},
+    probes::{
+        eventually_visible::reads,
+        setup::{Ended, Prepared},
+    },
+    request_cache::RequestCache,
+    request_signer::RequestSigner,
+    stop::{Caught, Stop, Way},
+    trail::{Trail, Values},
+    view::View,
+};
+
+/// Why there is no request that somebody else could send.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotReady {
+    /// With this profile the request cannot be made.
+    Profile(String),
+    /// A request that prepares it did not come to what it must.
+    Target(String),
+}
+
+impl From<Stop> for NotReady {
+    fn from(stop: Stop) -> Self {
+        match stop.verdict {
+            Verdict::NotApplicable => Self::Profile(stop.reason),
+            _ => Self::Target(stop.reason),
+        }
+    }
+}
+
+impl Judge {
+    /// The requests of a case as they would be sent, preparing ones first, each with its name. Nothing is
+    /// sent, so that what a response would give is shown as `<STEP.KEY>`. The error says what cannot be
+    /// filled.
+    pub fn preview(&self, case: &Case, now: DateTime<Utc>) -> Result<Vec<(String, WireRequest)>, FillError> {
+        let mut kept = BTreeMap::new();
+        for step in &case.before {
+            for (key, _) in &step.keep {
+                let name = format!("{}.{key}", step.name);
+                let value = Value::from(format!("<{name}>"));
+                let value = step.times.map_or(value.clone(), |times| Value::Array(vec![value; times]));
+                kept.insert(name, value);
+            }
+        }
+        let steps = case.before.iter().map(|step| (step.name.as_str(), &step.request));
+        steps
+            .chain([("request", &case.request)])
+            .map(|(name, request)| {
+                let signer = self.signer.as_deref().ok_or_else(nobody)?;
+                let builder = self.builder((&case.id, name), &kept, (signer, now));
+                Ok((name.to_owned(), builder.fill(request)?))
+            })
+            .collect()
+    }
+
+    /// Returns the judged request of a case, to be sent by somebody else.
+    pub fn ready(&self, case: &Case, view: &View, known: &Known) -> Judged<Result<Probe, NotReady>> {
+        let mut trail = Trail::new(view, known);
+        let prepared = self.offered(case, &trail).and_then(|()| self.set_up(case, &mut trail));
+        Ok(match prepared.caught()? {
+            Err(stop) => Err(stop.into()),
+            Ok(Prepared { ended: Some(Ended { words, .. }), .. }) => Err(NotReady::Target(format!(
+                "a request that prepares it was answered with {words}, after which it is not sent"
+            ))),
+            Ok(Prepared { kept, .. }) => {
+                let sent = self.sent(case.request.whole(), &trail);
+                Ok(self.probe((case, "request"), Arc::new(sent), &kept, &trail))
+            }
+        })
+    }
+
+    /// What a case expects, with the values of the target and of the responses that prepare it.
+    pub(crate) fn expectation<'a>(
+        &self,
+        case: &'a Case,
+        kept: &BTreeMap<String, Value>,
+    ) -> Result<Cow<'a, Expectation>, Stop> {
+        let value = |name: &str| match name.strip_prefix("target.") {
+            Some(name) => self.profile.value(name),
+            None => kept.get(name).cloned(),
+        };
+        for name in case.expect.placeholders() {
+            if let Some(name) = name.strip_prefix("target.").filter(|name| self.profile.value(name).is_none())
+            {
+                return Err(self.not_offered(name));
+            }
+        }
+        case.expect.filled(&value).map_err(|error| Stop::error(error.to_string()))
+    }
+
+    fn builder<'a>(
+        &'a self,
+        (case, step): (&'a str, &'a str),
+        kept: &'a BTreeMap<String, Value>,
+        (request_signer, now): (&'a RequestSigner, DateTime<Utc>),
+    ) -> RequestBuilder<'a> {
+        RequestBuilder {
+            profile: &self.profile,
+            request_signer,
+            root: self.identity.root(),
+            now,
+            case,
+            step,
+            kept,
+            signatures: None,
+        }
+    }
+
+    /// The request of a probe as bytes. `requests` are shared with runs against other targets; what depends on
+    /// earlier responses is filled anew each time, and what is not usual: sent to this target alone in place
+    /// of another, or signed by its choice. `signatures` are those that were made before.
+    pub fn fill(
+        &self,
+        probe: &Probe,
+        now: DateTime<Utc>,
+        (requests, signatures): (Option<&RequestCache>, Option<&RequestCache>),
+    ) -> Result<WireRequest, FillError> {
+        let Probe { case, step, sent, kept, values, .. } = probe;
+        let signer = sent.signer.as_deref().ok_or_else(nobody)?;
+        let builder = self.builder((case, step), kept, (signer, now));
+        let root = match values {
+            Values::First => builder.root,
+            Values::Others => builder.root.with(OTHER_VALUES),
+        };
+        let signatures = signatures.or(requests).map(|cache| &cache.signatures);
+        let builder = RequestBuilder { root, signatures, ..builder };
+        let request = &sent.request;
+        let fill = || builder.fill(request);
+        // Host is that of the target, and each of those that share their requests has another; the path may
+        // be another as well, and is signed where the list says so.
+        let mut listed = request.signing.headers.iter().flatten();
+        let is_shared = sent.is_usual
+            && kept.is_empty()
+            && request.header("host").is_none()
+            && !listed.any(|name| name.starts_with('('));
+        match requests.filter(|_| is_shared) {
+            Some(cache) => cache.get_or_fill((case, step), &self.profile.base_url, fill),
+            None => fill(),
+        }
+    }
+
+    /// What a case comes to whose request cannot be filled.
+    pub fn unfilled(&self, error: FillError) -> Stop {
+        match error {
+            FillError::NotOffered(name) => self.not_offered(&name),
+            FillError::NotApplicable(why) => Stop::declared_absent(why),
+            FillError::Unusable(why) => Stop::inconclusive(why),
+            FillError::Defect(message) => Stop::error(format!("the request cannot be made: {message}")),
+        }
+    }
+
+    /// Returns the response to a step of a case, and what it is.
+    pub(crate) fn exchange(
+        &self,
+        case: &Case,
+        step: &str,
+        request: &Arc<RequestSpec>,
+        kept: &Arc<BTreeMap<String, Value>>,
+        trail: &mut Trail<'_>,
+    ) -> Way<Answered> {
+        let (of, recorded) = trail.recorded_as(&case.id, step);
+        let Some(seen) = trail.view.step((&of, &recorded)) else {
+            if !trail.view.is_open() {
+                return Err(trail.view.missing(&recorded).into());
+            }
+            let sent = Arc::new(self.sent(request, trail));
+            return Err(Need::Requests(vec![self.probe((case, step), sent, kept, trail)]).into());
+        };
+        let of_record = || Arc::new(self.sent(request, trail));
+        let sent = seen.sent.as_ref().map_or_else(of_record, Arc::clone);
+        trail.pause = Duration::ZERO;
+        trail.last = Some(seen);
+        trail.read += seen.exchanges.len();
+        trail.is_held_back |= seen.is_held_back;
+        trail.remarks.judged_with.extend(sent.changes.iter().cloned());
+        trail.calls_before = self.is_call(&sent.request).then_some(seen.calls_before);
+        let answer = Arc::clone(seen.answer.as_ref().map_err(Stop::clone)?);
+        let field = |name: &str| seen.header(name);
+        let rules = self.suite.answers();
+        let examined = judge::examine(&sent.request.operation, field, &answer, rules, &self.levels);
+        Ok((answer, examined))
+    }
+
+    /// Asks the judged request of a case, and again where what it got may pass.
+    pub(super) fn judged_exchange(
+        &self,
+        case: &Case,
+        (expect, kept): (&Expectation, &Arc<BTreeMap<String, Value>>),
+        has_sound_control: bool,
+        trail: &mut Trail<'_>,
+    ) -> Way<Answered> {
+        let settled = self.settled(case, expect, kept, trail)?;
+        let expect = judge::by_choice(expect, self.levels().choice(&case.clause));
+        if expect.is_accepted() && has_sound_control {
+            return self.confirmed(case, ("request", case.request.whole()), kept, trail, settled);
+        }
+        let may_pass = expect.is_accepted() || matches!(expect, Expectation::Observed);
+        if may_pass && !reads(case) {
+            return self.once_available(case, ("request", case.request.whole()), kept, trail, settled);
+        }
+        self.exchange_unavailable(case, (expect, kept), trail, settled)
+    }
+
+    fn probe(
+        &self,
+        (case, step): (&Case, &str),
+        sent: Arc<Sent>,
+        kept: &Arc<BTreeMap<String, Value>>,
+        trail: &Trail<'_>,
+    ) -> Probe {
+        Probe {
+            case: case.id.clone(),
+            step: step.to_owned(),
+            recorded: trail.recorded_as(&case.id, step),
+            kept: Arc::clone(kept),
+            values: trail.values,
+            pause: trail.pause,
+            is_confirming: trail.beside.is_confirming,
+            is_call: self.is_call(&sent.request),
+            may_be_used_up: judge::may_be_used_up(case, step),
+            sent,
+        }
+    }
+}
+
+fn nobody() -> FillError {
+    FillError::Defect("nobody signs for a record".to_owned())
+}

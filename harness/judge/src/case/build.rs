@@ -1,0 +1,148 @@
+//! How a judge comes to be: for a target that is asked, for another target beside it, or for a record.
+
+use std::sync::{Arc, OnceLock};
+
+use xs2aspec_record::{Exchange, LevelRule, TargetProfile};
+use xs2aspec_suite::{Case, Suite};
+
+use super::{Asks, Judge};
+use crate::{
+    answer::ExchangeError,
+    certificate_encoding::CertificateEncoding,
+    identity::Identity,
+    judge::{self, Outcome},
+    levels::{LevelError, Levels},
+    mask::{MaskKey, Masker},
+    profile::{
+        AuthorizedProfile, Permission, Profile,
+        validate::{self, ProfileMismatch},
+    },
+    request_signer::{RequestSigner, RequestSignerError},
+    view,
+};
+
+/// Why nothing can be judged. Exit code 2.
+#[derive(Debug, thiserror::Error)]
+pub enum JudgeError {
+    /// Key or certificate.
+    #[error(transparent)]
+    RequestSigner(#[from] RequestSignerError),
+    /// TLS.
+    #[error(transparent)]
+    Exchange(#[from] ExchangeError),
+    /// The profile names what the suite does not know.
+    #[error(transparent)]
+    ProfileMismatch(#[from] ProfileMismatch),
+    /// A level of a clause that the suite does not know.
+    #[error(transparent)]
+    Level(#[from] LevelError),
+}
+
+/// Who signs the requests to a target.
+type Signer = Option<Arc<RequestSigner>>;
+
+impl Judge {
+    /// A judge for a target. It needs nothing that the profile is not authorized for. A key that does not
+    /// belong to its certificate is found here.
+    pub fn new(
+        suite: Arc<Suite>,
+        profile: AuthorizedProfile,
+        identity: Identity,
+    ) -> Result<Self, JudgeError> {
+        let permission = profile.permission();
+        let profile = profile.into_profile();
+        validate::check(&suite, &profile)?;
+        let signing = &suite.spec().signing;
+        let encoding =
+            CertificateEncoding::of(&profile.choices, &signing.choices).map_err(RequestSignerError::from)?;
+        let signer = profile.signer().map_err(RequestSignerError::from)?;
+        let signer = RequestSigner::new(signer, encoding, &signing.signed_headers)?;
+        Self::of(suite, (profile, permission), identity, Some(Arc::new(signer)))
+    }
+
+    /// A judge by the same suite, key and identity for another target: what this one has signed is not signed
+    /// again. The key and certificate of `profile` are not looked at, and only verdicts are kept, no
+    /// exchanges. Returns true beside it if the target wants certificates written as this one does.
+    pub fn for_target(&self, profile: AuthorizedProfile) -> Result<(Self, bool), JudgeError> {
+        let permission = profile.permission();
+        let profile = profile.into_profile();
+        let encoding = CertificateEncoding::of(&profile.choices, &self.suite.spec().signing.choices)
+            .map_err(RequestSignerError::from)?;
+        let is_same = self.signer.as_ref().is_some_and(|signer| encoding == *signer.encoding());
+        let signer = match &self.signer {
+            Some(signer) if !is_same => Some(Arc::new(signer.with_encoding(encoding)?)),
+            signer => signer.clone(),
+        };
+        let own = Self::of(Arc::clone(&self.suite), (profile, permission), self.identity.clone(), signer)?;
+        Ok((Self { asks: Asks { again: false, ..own.asks }, ..own }, is_same))
+    }
+
+    /// A judge of a record, which was made with this profile, by these levels. Nobody is asked.
+    pub(crate) fn of_record(
+        suite: Arc<Suite>,
+        recorded: &TargetProfile,
+        levels: Vec<LevelRule>,
+    ) -> Result<Self, JudgeError> {
+        let profile = Profile { levels, ..Profile::recorded(recorded, &suite.spec().profile) };
+        Ok(Self { masker: Masker::of_record(), ..Self::of_traffic(suite, profile)? })
+    }
+
+    /// A judge of what others sent. Nobody is asked.
+    pub fn of_traffic(suite: Arc<Suite>, profile: Profile) -> Result<Self, JudgeError> {
+        validate::check(&suite, &profile)?;
+        // Nothing is sent, so that no identifier is fresh.
+        Self::of(suite, (profile, Permission::Nothing), Identity::random(0), None)
+    }
+
+    fn of(
+        suite: Arc<Suite>,
+        (profile, permission): (Profile, Permission),
+        identity: Identity,
+        signer: Signer,
+    ) -> Result<Self, JudgeError> {
+        Ok(Self {
+            levels: Levels::new(suite.clauses(), &profile)?,
+            masker: Masker::new(&profile, &suite, MaskKey::random()),
+            asks: Asks { again: true, otherwise: true },
+            valid: OnceLock::new(),
+            suite,
+            profile,
+            identity,
+            signer,
+            permission,
+        })
+    }
+
+    /// Returns the judge with this key for its pseudonyms. Without one, each has a random key.
+    #[must_use]
+    pub fn with_mask_key(self, key: MaskKey) -> Self {
+        Self { masker: self.masker.with_key(key), ..self }
+    }
+
+    /// Leaves it at the plain requests where they are rejected: no other lawful ones are asked in their place.
+    #[must_use]
+    pub fn without_alternatives(self) -> Self {
+        Self { asks: Asks { otherwise: false, ..self.asks }, ..self }
+    }
+
+    /// Gives what is sent from now on other ids and amounts than the first part of the run had.
+    #[must_use]
+    pub fn resumed(self) -> Self {
+        Self { identity: self.identity.clone().resumed(), ..self }
+    }
+
+    /// Returns true if this judge and another one have certificates written alike.
+    pub fn signs_like(&self, other: &Self) -> bool {
+        let encoding = |judge: &Self| judge.signer.as_ref().map(|signer| signer.encoding().clone());
+        encoding(self) == encoding(other)
+    }
+
+    /// The outcome that an exchange shows, and the response in words.
+    pub(crate) fn outcome(&self, case: &Case, judged: &Exchange) -> Option<(Outcome, String)> {
+        let answer = view::answer(judged)?;
+        let operation = &case.request.operation;
+        let field = |name: &str| judged.request.header(name).map(str::to_owned);
+        let examined = judge::examine(operation, field, &answer, self.suite.answers(), &self.levels);
+        Some((examined.outcome, examined.words))
+    }
+}

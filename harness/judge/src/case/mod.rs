@@ -1,0 +1,372 @@
+//! The way of a case through the judge: what it needs first, its judged request, its verdict. A [`Judge`] asks
+//! nobody. It reads what the history has ([`View`]), and says what it needs ([`Need`](crate::Need)).
+
+mod ask;
+mod blank;
+mod build;
+mod offer;
+mod substitute;
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+};
+
+use xs2aspec_record::{CaseVerdict, Culprit, Exchange, Finding, Request, Role, TargetProfile, Verdict};
+use xs2aspec_suite::{Case, Suite};
+
+use self::blank::differences;
+pub(crate) use self::substitute::is_signed;
+pub use self::{
+    ask::NotReady,
+    blank::{blank, left_in_doubt},
+    build::JudgeError,
+    substitute::Substituted,
+};
+use crate::{
+    answer::{Answer, ExchangeError},
+    fill::WireRequest,
+    identity::Identity,
+    judge::{self, Examined, Outcome, is_foreign},
+    known::Known,
+    levels::Levels,
+    mask::{Learned, Masker},
+    probe::Judged,
+    probes::{
+        broken_connection::Unanswered,
+        control::plain_rejected,
+        setup::{Ended, Prepared},
+        still_accepting::{Again, StillAccepting},
+    },
+    profile::{Permission, Profile},
+    quota::Quota,
+    request_signer::RequestSigner,
+    stop::{Caught, Stop, Way},
+    trail::{Remarks, Trail, Values},
+    unconfirmed::unconfirm,
+    view::View,
+};
+
+/// What became of a case.
+#[derive(Debug, Clone)]
+pub struct Done {
+    /// The verdict, with the role [`Selected`](xs2aspec_record::Role::Selected) until the plan sets it.
+    pub verdict: CaseVerdict,
+    /// The requests that were sent for it, or only the judged one, where a history has them.
+    pub exchanges: Vec<Exchange>,
+    /// The outcome of the judged request, if there was a response, and the response in words.
+    pub(crate) answered: Option<(Outcome, String)>,
+    /// The status of that response.
+    pub(crate) status: Option<u16>,
+    /// The ids and amounts with which its valid requests were accepted.
+    pub(crate) values: Values,
+    /// How long after it was made the target showed a thing, where it needed a while.
+    pub(crate) shows_after: Option<std::time::Duration>,
+    /// Whether the response shows by itself what is wrong: it is not what a target says that has had enough.
+    pub(crate) shows_it: bool,
+    /// Why its last request had no response, if it had none.
+    pub failure: Option<ExchangeError>,
+    /// Whether a request of it, or of its control, was held back by the limit of exchanges, so that its
+    /// verdict says nothing.
+    pub is_held_back: bool,
+    /// Whether it was not judged because the daily calls may be used up.
+    pub(crate) is_used_up: bool,
+}
+
+impl Done {
+    /// Returns true if the server failed at the judged request.
+    pub(crate) fn is_server_error(&self) -> bool {
+        self.status.is_some_and(|status| status >= 500)
+    }
+
+    /// Returns the verdict in its role.
+    pub fn told(&self, role: Role) -> CaseVerdict {
+        CaseVerdict { role, ..self.verdict.clone() }
+    }
+
+    /// Returns the judged exchange.
+    pub fn judged(&self) -> Option<&Exchange> {
+        self.exchanges.iter().find(|exchange| Some(exchange.number) == self.verdict.exchange)
+    }
+}
+
+/// A response, and what it is.
+pub(crate) type Answered = (Arc<Answer>, Examined);
+
+/// What is judged by: one suite, one profile, one identity.
+#[derive(Debug)]
+pub struct Judge {
+    suite: Arc<Suite>,
+    profile: Profile,
+    levels: Levels,
+    identity: Identity,
+    /// Who signs; nobody where nothing is sent.
+    signer: Option<Arc<RequestSigner>>,
+    masker: Masker,
+    permission: Permission,
+    asks: Asks,
+    /// Positions of the valid cases with each value of the profile, once they were looked for.
+    pub(crate) valid: OnceLock<BTreeMap<String, Vec<usize>>>,
+}
+
+/// What is asked besides the requests of cases.
+#[derive(Debug, Clone, Copy)]
+struct Asks {
+    /// Whether exchanges are kept and shown, and what looks wrong is asked again: what is asked beside
+    /// another session is compared, and never shown.
+    again: bool,
+    /// Whether other lawful requests are asked in place of a plain one that is rejected.
+    otherwise: bool,
+}
+
+impl Judge {
+    /// The suite.
+    pub fn suite(&self) -> &Suite {
+        &self.suite
+    }
+
+    /// The target.
+    pub fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// What a breach of each clause does.
+    pub fn levels(&self) -> &Levels {
+        &self.levels
+    }
+
+    /// What makes its ids and amounts unlike those of other runs.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// Returns what masks everything that is recorded.
+    pub fn masker(&self) -> &Masker {
+        &self.masker
+    }
+
+    /// What a record keeps of the target's profile.
+    pub fn recorded_profile(&self) -> TargetProfile {
+        self.profile.seen(|name, text| self.masker.value(name, text))
+    }
+
+    /// A request as it may be shown: without what belongs to persons and keys.
+    pub fn masked(&self, request: &WireRequest) -> Request {
+        self.masker.request(request)
+    }
+
+    pub(crate) fn asks_otherwise(&self) -> bool {
+        self.asks.again && self.asks.otherwise
+    }
+
+    /// Returns true if exchanges are kept and shown, and valid requests are asked again.
+    pub fn asks_again(&self) -> bool {
+        self.asks.again
+    }
+
+    /// Judges a case, or says what it needs first. It need not be one of the suite; its control is.
+    pub fn case(&self, case: &Case, view: &View, known: &Known) -> Judged<Done> {
+        let mut trail = Trail::new(view, known);
+        let mut verdict = blank(case);
+        let mut is_used_up = false;
+        let answered = match self.attempt(case, &mut verdict, &mut trail).caught()? {
+            Ok(seen) => Some(seen),
+            Err(Stop { verdict: word, reason, absence, seen, is_used_up: used_up }) => {
+                is_used_up = used_up;
+                verdict.verdict = word;
+                verdict.reason = Some(reason);
+                verdict.absence = absence;
+                // What a broken set-up or response showed besides is in its exchanges; a verdict that is no
+                // `fail` has no findings.
+                verdict.findings.clear();
+                seen
+            }
+        };
+        let failure = trail.last.and_then(|seen| seen.failure.clone());
+        if let Some((outcome, _)) = &answered {
+            self.suspect_profile(case, *outcome, &mut verdict, &trail)?;
+        }
+        self.levels.weigh(&mut verdict);
+        if verdict.verdict == Verdict::Pass
+            && let Some(reason) = self.flaky(case, view)
+        {
+            (verdict.verdict, verdict.reason) = (Verdict::Flaky, Some(reason));
+        }
+        let control = case.control.as_deref();
+        if !verdict.findings.is_empty()
+            && let Some(control) = control.and_then(|id| self.suite.case(id))
+        {
+            verdict.differences = differences(case, control);
+        }
+        if verdict.findings.is_empty() {
+            verdict.codes.clear();
+        }
+        let control = control.and_then(|id| known.case(id));
+        let is_held_back = trail.is_held_back || control.is_some_and(|done| done.is_held_back);
+        // A run that goes on asks it when the target accepts something then.
+        let is_given_up = known.is_hopeless() && view.exchanges().next().is_none();
+        verdict.unconfirmed |= is_given_up && verdict.verdict == Verdict::Inconclusive || is_used_up;
+        let values = trail.values.max(trail.accepted_with);
+        let Trail { status, remarks, .. } = trail;
+        let Remarks { passing, judged_with, shows_after } = remarks;
+        verdict.judged_with = judged_with.into_iter().collect();
+        verdict.observations.extend(passing.into_iter().map(|seen| format!("{}: {seen}", case.clause)));
+        if self.asks.again {
+            self.mask(&mut verdict, &view.learned);
+        }
+        verdict.observations.sort();
+        verdict.observations.dedup();
+        let exchanges: Vec<Exchange> = view.exchanges().cloned().collect();
+        let judged = exchanges.iter().find(|exchange| Some(exchange.number) == verdict.exchange);
+        let shows_it = case.expect.is_accepted()
+            && matches!(answered, Some((Outcome::Foreign, _)))
+            && judged.and_then(|judged| judged.response.as_ref()).is_some_and(|answer| !is_foreign(answer));
+        Ok(Done {
+            verdict,
+            exchanges,
+            answered,
+            status,
+            values,
+            shows_after,
+            shows_it,
+            failure,
+            is_held_back,
+            is_used_up,
+        })
+    }
+
+    /// Masks what a verdict says.
+    fn mask(&self, verdict: &mut CaseVerdict, learned: &Learned) {
+        self.mask_findings(verdict, learned);
+        let seen = verdict.observations.iter_mut().chain(&mut verdict.refusal);
+        let differing = verdict.differences.iter_mut().flat_map(|one| [&mut one.sent, &mut one.control]);
+        let told = verdict.codes.iter_mut().chain(differing.flatten());
+        for text in seen.chain(&mut verdict.reason).chain(told) {
+            *text = self.masker.text_with(text, learned);
+        }
+    }
+
+    /// Masks the findings of a case.
+    pub(crate) fn mask_findings(&self, verdict: &mut CaseVerdict, learned: &Learned) {
+        let rule = |name: &str| self.suite.spec().masks.privacy(name);
+        for finding in &mut verdict.findings {
+            self.masker.finding(finding, learned, &rule);
+        }
+    }
+
+    /// The way of a case up to its verdict, or to where it stops.
+    pub(crate) fn attempt(
+        &self,
+        case: &Case,
+        verdict: &mut CaseVerdict,
+        trail: &mut Trail<'_>,
+    ) -> Way<(Outcome, String)> {
+        self.offered(case, trail)?;
+        if let Some(plain) = &case.same_as {
+            return self.by_name(case, plain, verdict, trail.known);
+        }
+        let refused_control = self.control(case, verdict, trail)?;
+        trail.values = self.values_of_control(case, trail.known);
+        let set_up = self.set_up(case, trail);
+        let Prepared { kept, checks, findings, ended } = set_up.map_err(|halt| {
+            halt.map(|stop| match stop.verdict {
+                Verdict::Inconclusive if case.is_plain => {
+                    Stop::inconclusive(plain_rejected(&case.id, &stop.reason))
+                }
+                _ => stop,
+            })
+        })?;
+        if let Some(Ended { outcome, words, verdict: unbroken }) = ended {
+            verdict.exchange = trail.number();
+            verdict.verdict = if findings.is_empty() { unbroken } else { Verdict::Fail };
+            verdict.checks = checks + 1;
+            verdict.findings = merged(findings);
+            let word = if outcome == Outcome::Refused { "refused" } else { "answered" };
+            verdict.observations.push(format!("{}: {word} with {words}", case.clause));
+            return Ok((outcome, words));
+        }
+        let expect = self.expectation(case, &kept)?;
+        let asked = self.judged_exchange(case, (&expect, &kept), refused_control.is_none(), trail);
+        let (answer, mut examined) = match asked.caught()? {
+            Ok(asked) => asked,
+            Err(stop) => match self.no_answer(case, (&expect, &kept), verdict, (stop, trail))? {
+                Unanswered::Answered(asked) => *asked,
+                Unanswered::Each(words) => return Ok((Outcome::ServerError, words)),
+            },
+        };
+        trail.status = Some(answer.status);
+        verdict.codes.clone_from(&examined.codes);
+        verdict.exchange = trail.number();
+        examined.checks += checks;
+        examined.findings.splice(0..0, findings);
+        let mut seen = (examined.outcome, examined.words.clone());
+        if examined.outcome != Outcome::Accepted
+            && let Some(stop) = refused_control
+        {
+            return Err(stop.into());
+        }
+        // A lawful request that is accepted shows that the target can be asked, and what it minds.
+        if case.is_plain && examined.outcome.is_refusal() {
+            verdict.culprit = self.accepted_otherwise(case, answer.status, trail)?.map(Box::new);
+        }
+        let culprit = verdict.culprit.as_deref();
+        if case.is_plain && self.is_left_open(culprit) {
+            let said = culprit.map(Culprit::says).unwrap_or_default();
+            let reason = format!("the plain request {} was not accepted: it got {}; {said}", case.id, seen.1);
+            return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) }.into());
+        }
+        let is_understood = self.profile.own_key || culprit.is_some();
+        if case.is_plain && !is_understood && examined.outcome.is_refusal() {
+            let reason = plain_rejected(&case.id, &format!("it got {}", seen.1));
+            return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) }.into());
+        }
+        if let Some(meaning) = self.quota(case, &answer, trail) {
+            if meaning == Quota::UsedUp {
+                return Err(Stop { seen: Some(seen), ..Stop::used_up() }.into());
+            }
+            examined.outcome = Outcome::Refused;
+            seen.0 = Outcome::Refused;
+        }
+        let plain = self.plain(case.control.as_deref().unwrap_or(&case.id));
+        if examined.outcome == Outcome::Accepted && case.expect.is_accepted() {
+            examined.checks += 1;
+            examined.findings.extend(self.other_status(case, &plain, answer.status, trail.known));
+        }
+        let of = (case.clause.as_str(), case.request.operation.as_str());
+        let by = (&self.profile, &self.levels);
+        let judged = judge::judge(of, &expect, &answer, examined, by, self.suite.answers());
+        verdict.verdict = judged.verdict;
+        verdict.checks = judged.checks;
+        verdict.findings = merged(judged.findings);
+        verdict.observations.extend(judged.observations);
+        verdict.observations.extend(judged.refusal.clone());
+        verdict.refusal = judged.refusal;
+        if judged.verdict == Verdict::Pass && self.is_doubtful(case, seen.0, answer.status) {
+            let doubt = StillAccepting::unless_recent(&plain, &format!("again-after/{}", case.id));
+            let again = self.still_accepting(doubt, trail)?;
+            // What may not be asked now is asked before the verdict is told.
+            if let Some(words) = again.and_then(Again::rejection) {
+                let why = "the target accepts nothing any more, so that its refusal says nothing";
+                unconfirm(
+                    verdict,
+                    &format!("{why}: the plain request {plain} {words} when it was asked again"),
+                );
+                return Ok(seen);
+            }
+        }
+        verdict.reason =
+            judged.reason.map(|why| if case.is_plain { plain_rejected(&case.id, &why) } else { why });
+        Ok(seen)
+    }
+}
+
+/// The same mismatch in a set-up and in the judged answer is one.
+fn merged(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut kept: Vec<Finding> = Vec::with_capacity(findings.len());
+    for finding in findings {
+        if !kept.contains(&finding) {
+            kept.push(finding);
+        }
+    }
+    kept
+}

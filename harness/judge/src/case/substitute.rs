@@ -1,0 +1,122 @@
+//! What is sent in place of the requests of an operation whose plain one is rejected and accepted in another
+//! lawful form: the run goes on with that form.
+
+use std::sync::Arc;
+
+use xs2aspec_record::Culprit;
+use xs2aspec_suite::{Case, RequestSpec, Substitute, template};
+
+use super::Judge;
+use crate::{
+    certificate_encoding::CertificateEncoding,
+    known::Known,
+    probe::Sent,
+    request_signer::RequestSigner,
+    trail::{Trail, Values},
+};
+
+/// What is sent in place of the requests of an operation.
+#[derive(Debug)]
+pub struct Substituted {
+    /// What is another, in words.
+    changes: Vec<String>,
+    /// What the requests have.
+    substitute: Option<Substitute>,
+    /// Who signs them.
+    signer: Option<Arc<RequestSigner>>,
+}
+
+impl Judge {
+    /// Returns the lawful request that the target accepts in place of a plain one, as far as others can be
+    /// made like it.
+    pub(crate) fn substituted(&self, plain: &Case, culprit: Option<&Culprit>) -> Option<Substituted> {
+        let form = match culprit? {
+            Culprit::Accepted { form, .. } => form,
+            Culprit::Chosen { add } => {
+                let chosen = self.other_signers().into_iter().find(|other| other.add == *add);
+                let signer = chosen.and_then(|other| other.signer);
+                return Some(Substituted { changes: vec![add.clone()], substitute: None, signer });
+            }
+            _ => return None,
+        };
+        let others = self.suite.alternatives(&plain.request.operation);
+        let is_accepted = |other: &Case| other.changes() == form.changes && other.before == plain.before;
+        let accepted = others.iter().map(|other| &other.case).find(|other| is_accepted(other));
+        let substitute = Substitute::new(plain, accepted?)?;
+        Some(Substituted { changes: form.changes.clone(), substitute: Some(substitute), signer: None })
+    }
+
+    /// Returns what is sent for a request.
+    pub(super) fn sent(&self, request: &Arc<RequestSpec>, trail: &Trail<'_>) -> Sent {
+        let substituted = trail.known.substitute(&request.operation);
+        let mut changes = Vec::new();
+        let other = substituted.and_then(|by| Some((by, by.substitute.as_ref()?.apply(request)?)));
+        let request = match other {
+            Some((by, other)) if other != **request => {
+                changes.extend(by.changes.iter().cloned());
+                Arc::new(other)
+            }
+            _ => Arc::clone(request),
+        };
+        let chosen = substituted.filter(|by| by.signer.is_some() && is_signed(&request));
+        let signer = match (&trail.beside.signer, chosen) {
+            (Some(signer), _) => Some(Arc::clone(signer)),
+            (None, Some(by)) => {
+                changes.extend(by.changes.iter().cloned());
+                by.signer.clone()
+            }
+            (None, None) => self.signer.clone(),
+        };
+        let is_usual =
+            substituted.is_none() && trail.beside.signer.is_none() && trail.values == Values::First;
+        Sent { request, signer, changes, is_usual }
+    }
+
+    /// Who signs as a bank may choose, and this profile does not say.
+    pub(crate) fn other_signers(&self) -> Vec<OtherSigner> {
+        let choices = &self.suite.spec().signing.choices;
+        let others = CertificateEncoding::others(&self.profile.choices, choices).into_iter();
+        let others = others.filter_map(|(key, word, encoding)| {
+            let signer = match &self.signer {
+                Some(signer) => Some(Arc::new(signer.with_encoding(encoding).ok()?)),
+                None => None,
+            };
+            Some(OtherSigner { add: format!("[choices] {key:?} = {word:?}"), key, signer })
+        });
+        others.collect()
+    }
+
+    /// Whether the profile leaves open what was chosen for a request to be accepted: the target need not know
+    /// another spelling.
+    pub(crate) fn is_left_open(&self, culprit: Option<&Culprit>) -> bool {
+        let Some(Culprit::Chosen { add }) = culprit else { return false };
+        let chosen = self.other_signers().into_iter().find(|other| other.add == *add);
+        chosen.is_some_and(|other| !self.profile.choices.contains_key(&other.key))
+    }
+
+    /// Whether the request of a case has something else where the target minds what the plain request has, so
+    /// that it cannot be sent in another form: its refusal says nothing.
+    pub(crate) fn is_apart(&self, case: &Case, known: &Known) -> bool {
+        let substituted = known.substitute(&case.request.operation);
+        let substitute = substituted.and_then(|by| by.substitute.as_ref());
+        let control = case.control.as_deref().and_then(|id| self.suite.case(id));
+        substitute.is_some_and(|substitute| {
+            substitute.apply(&case.request).is_none()
+                || control.is_some_and(|control| substitute.mends(&case.request, &control.request))
+        })
+    }
+}
+
+/// Who signs in another way that a bank may choose.
+pub(crate) struct OtherSigner {
+    /// The line of a profile that declares it.
+    pub(crate) add: String,
+    /// The key of that line.
+    key: String,
+    pub(crate) signer: Option<Arc<RequestSigner>>,
+}
+
+/// Whether a request has a signature.
+pub(crate) fn is_signed(request: &RequestSpec) -> bool {
+    request.placeholders().iter().any(|name| template::head(name) == "signature")
+}

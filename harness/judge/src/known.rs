@@ -1,0 +1,189 @@
+//! What is known of a target beyond one case. It grows while cases are judged, and what it holds stays so.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+    time::Duration,
+};
+
+use xs2aspec_record::{CaseVerdict, Exchange, Verdict};
+
+use crate::{
+    Judge,
+    case::{Done, Substituted},
+    probes::profile::{Doubt, Found, Named},
+    trail::Values,
+};
+
+/// The answers to questions that cases share.
+#[derive(Debug, Default)]
+pub struct Known {
+    cases: HashMap<String, Arc<Done>>,
+    /// What the target answered that has none, by capability.
+    capabilities: BTreeMap<String, Option<String>>,
+    doubts: HashMap<Doubt, Found>,
+    named: Option<Named>,
+    /// What is sent in place of the requests of operations whose plain one is rejected.
+    substitutes: BTreeMap<String, Arc<Substituted>>,
+    /// How long after it was made the target shows a thing, where it needs a while.
+    shows_after: Option<Duration>,
+    /// Why none of the first plain requests got a response, where none did.
+    silence: Option<String>,
+    plain: Plain,
+}
+
+/// What the plain requests came to together.
+#[derive(Debug, Default, Clone, Copy)]
+struct Plain {
+    is_weighed: bool,
+    /// Whether none was accepted, nor another lawful one in its place.
+    is_hopeless: bool,
+    /// Whether one that reads was accepted, so that the target knows the key.
+    knows_key: bool,
+}
+
+impl Known {
+    /// Returns what became of a case.
+    pub fn case(&self, id: &str) -> Option<&Arc<Done>> {
+        self.cases.get(id)
+    }
+
+    /// Adds what became of a case.
+    pub fn add(&mut self, judge: &Judge, done: Arc<Done>) {
+        self.learn(judge, &done);
+        self.cases.insert(done.verdict.case.clone(), done);
+    }
+
+    /// Learns from what became of a case that is not kept.
+    pub fn learn(&mut self, judge: &Judge, done: &Done) {
+        if self.shows_after.is_none() {
+            self.shows_after = done.shows_after;
+        }
+        let verdict = &done.verdict;
+        let plain = judge.suite().case(&verdict.case).filter(|case| case.is_plain);
+        if let Some(plain) = plain.filter(|case| !judge.is_suspected(case, self))
+            && let Some(substitute) = judge.substituted(plain, verdict.culprit.as_deref())
+        {
+            self.substitutes.insert(plain.request.operation.clone(), Arc::new(substitute));
+        }
+    }
+
+    /// Adds the verdict of an earlier part of the run, which stays. `judged` is its judged exchange.
+    pub fn keep(&mut self, judge: &Judge, verdict: &CaseVerdict, judged: Option<&Exchange>) {
+        let case = judge.suite().case(&verdict.case);
+        let answered = case.zip(judged).and_then(|(case, judged)| judge.outcome(case, judged));
+        let done = Done {
+            verdict: verdict.clone(),
+            exchanges: judged.cloned().into_iter().collect(),
+            answered,
+            status: judged.and_then(|exchange| Some(exchange.response.as_ref()?.status)),
+            values: Values::First,
+            shows_after: None,
+            shows_it: false,
+            failure: None,
+            is_held_back: false,
+            is_used_up: false,
+        };
+        self.add(judge, Arc::new(done));
+    }
+
+    /// Returns whether a capability was asked for, and what the target answered that has none.
+    pub fn capability(&self, need: &str) -> Option<&Option<String>> {
+        self.capabilities.get(need)
+    }
+
+    /// Adds what the target answered that was asked for a capability, if it has none.
+    pub fn add_capability(&mut self, need: String, absent: Option<String>) {
+        self.capabilities.insert(need, absent);
+    }
+
+    /// Returns the capabilities that the target was asked for and lacks.
+    pub fn absent(&self) -> Vec<String> {
+        let absent = self.capabilities.iter().filter(|(_, answer)| answer.is_some());
+        absent.map(|(need, _)| need.clone()).collect()
+    }
+
+    /// Returns what was found of a value of the profile.
+    pub fn found(&self, doubt: &Doubt) -> Option<&Found> {
+        self.doubts.get(doubt)
+    }
+
+    /// Adds what was found of a value of the profile.
+    pub fn add_found(&mut self, doubt: Doubt, found: Found) {
+        self.doubts.insert(doubt, found);
+    }
+
+    /// Returns what the target names by itself, if it was asked.
+    pub fn named(&self) -> Option<&Named> {
+        self.named.as_ref()
+    }
+
+    /// Adds what the target names by itself.
+    pub fn add_named(&mut self, named: Named) {
+        self.named = Some(named);
+    }
+
+    /// Returns what is sent in place of the requests of an operation, if anything is.
+    pub(crate) fn substitute(&self, operation: &str) -> Option<&Arc<Substituted>> {
+        self.substitutes.get(operation)
+    }
+
+    /// Returns true if an operation goes on with another request than its plain one.
+    pub fn goes_on(&self, operation: &str) -> bool {
+        self.substitutes.contains_key(operation)
+    }
+
+    pub(crate) fn shows_after(&self) -> Option<Duration> {
+        self.shows_after
+    }
+
+    pub(crate) fn silence(&self) -> Option<&str> {
+        self.silence.as_deref()
+    }
+
+    /// Returns true if the cases that lean on plain requests are asked: it is known what those came to, and
+    /// the target is not hopeless.
+    pub fn is_under_way(&self) -> bool {
+        self.plain.is_weighed && !self.plain.is_hopeless
+    }
+
+    /// Returns true if the target accepts no plain request.
+    pub(crate) fn is_hopeless(&self) -> bool {
+        self.plain.is_hopeless
+    }
+
+    pub(crate) fn knows_key(&self) -> bool {
+        self.plain.knows_key
+    }
+
+    /// Notes whether a target is hopeless: it was asked some of these plain requests, and accepted neither
+    /// one of them nor another lawful one in its place. What leans on them is not asked then.
+    pub fn weigh_plain<'a>(&mut self, judge: &Judge, plain: impl Iterator<Item = &'a str>) {
+        let asked: Vec<&Arc<Done>> = self.applicable(plain).collect();
+        let is_understood = |done: &&Arc<Done>| done.is_accepted() || done.verdict.culprit.is_some();
+        let is_read = |done: &&Arc<Done>| done.is_accepted() && judge.reads(&done.verdict.case);
+        self.plain = Plain {
+            is_weighed: true,
+            is_hopeless: judge.asks_again() && !asked.is_empty() && !asked.iter().any(is_understood),
+            knows_key: asked.iter().any(is_read),
+        };
+    }
+
+    /// Notes whether nobody answers: none of these plain requests, the first of a run, got a response. Then
+    /// no other one is sent, which would wait as long.
+    pub fn weigh_silence<'a>(&mut self, judge: &Judge, first: impl Iterator<Item = &'a str>) {
+        let asked: Vec<&Arc<Done>> = self.applicable(first).collect();
+        let is_silent = |done: &&Arc<Done>| {
+            done.verdict.verdict == Verdict::Error && done.failure.is_some() && !done.is_held_back
+        };
+        if judge.asks_again() && asked.iter().all(is_silent) {
+            self.silence = asked.first().and_then(|done| done.verdict.reason.clone());
+        }
+    }
+
+    /// Returns those of these cases that apply to the target.
+    fn applicable<'a>(&self, ids: impl Iterator<Item = &'a str>) -> impl Iterator<Item = &Arc<Done>> {
+        let asked = ids.filter_map(|id| self.cases.get(id));
+        asked.filter(|done| done.verdict.verdict != Verdict::NotApplicable)
+    }
+}

@@ -1,0 +1,125 @@
+//! Broken connection: a request that got no whole response is sent again over connections of its own, between
+//! its plain request.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde_json::Value;
+use xs2aspec_record::{CaseVerdict, End, Finding, Level, Mismatch, Verdict};
+use xs2aspec_suite::{Case, Expectation};
+
+use super::still_accepting::{Again, StillAccepting, apart};
+use crate::{
+    Judge,
+    answer::ExchangeError,
+    case::Answered,
+    probe::Judged,
+    stop::{Caught, Stop, Way},
+    trail::Trail,
+};
+
+/// The longest request that whatever stands before a bank takes: servers limit a header section to 8 KiB and
+/// more (RFC 9110 section 5.4 names no limit).
+const USUAL_LENGTH: usize = 8 * 1024;
+
+/// What comes of a request that got no whole response, when it is asked over other connections.
+pub(crate) enum Unanswered {
+    /// No response each time: how often, and why.
+    Each(String),
+    /// A response, and what it is.
+    Answered(Box<Answered>),
+}
+
+impl Judge {
+    /// Judges a request that got no whole answer: where the target breaks the connection each time, and
+    /// accepts the control, that breaks the clause of the case. What it answers over a new connection counts.
+    pub(crate) fn no_answer(
+        &self,
+        case: &Case,
+        (expect, kept): (&Expectation, &Arc<BTreeMap<String, Value>>),
+        verdict: &mut CaseVerdict,
+        (stop, trail): (Stop, &mut Trail<'_>),
+    ) -> Way<Unanswered> {
+        let asked = trail.last.and_then(|seen| seen.exchanges.last());
+        let asked = asked.filter(|last| last.step == "request");
+        let is_usual =
+            !case.request.exact && asked.is_some_and(|asked| asked.request.length() <= USUAL_LENGTH);
+        let expected = match expect {
+            Expectation::Accepted | Expectation::Shows(_) => Some("acceptance (2xx)"),
+            // What stands before a bank may close a connection on what is no good HTTP, or too long for it.
+            Expectation::Refused(_) if is_usual => Some("a refusal (4xx)"),
+            _ => None,
+        };
+        let is_accepted = verdict.control.as_ref().is_some_and(|control| control.accepted);
+        let asked = asked.map(|asked| asked.number);
+        let had_its_own = case.request.exact && expected.is_none();
+        if stop.verdict != Verdict::Error || !is_accepted || asked.is_none() || had_its_own {
+            return Err(stop.into());
+        }
+        let (words, expected) = match (self.unanswered(case, kept, trail)?, expected) {
+            (Some(Unanswered::Each(words)), Some(expected)) => (words, expected),
+            (Some(answered @ Unanswered::Answered(_)), _) => return Ok(answered),
+            _ => return Err(stop.into()),
+        };
+        verdict.exchange = asked;
+        verdict.verdict = Verdict::Fail;
+        verdict.checks += 1;
+        verdict.findings = vec![Finding {
+            clause: case.clause.clone(),
+            expected: expected.to_owned(),
+            actual: words.clone(),
+            at: "status".to_owned(),
+            kind: Mismatch::NoResponse,
+            level: Level::Deny,
+            end: End::Bank,
+        }];
+        Ok(Unanswered::Each(words))
+    }
+
+    /// What a target does that gives no whole answer to a request and accepts its control: the request is
+    /// asked twice more over connections of its own, and its plain request before each time. A target that
+    /// answers that one each time, and never this one, breaks the connection because of it. A server may
+    /// close a connection that is not in use at any time (RFC 9112 section 9.5): what it answers over another
+    /// one is its answer. None where nothing is sure.
+    fn unanswered(
+        &self,
+        case: &Case,
+        kept: &Arc<BTreeMap<String, Value>>,
+        trail: &mut Trail<'_>,
+    ) -> Judged<Option<Unanswered>> {
+        let failure = trail.last.and_then(|seen| seen.failure.as_ref());
+        let is_broken = matches!(failure, Some(ExchangeError::Broken(_)));
+        // What a record has of it was asked because the connection broke.
+        if trail.view.is_open() && !(is_broken && self.asks_again()) {
+            return Ok(None);
+        }
+        let plain = self.plain(&case.id);
+        let alone = Arc::new(apart(&case.request));
+        let mut failure = None;
+        for step in ["request/unanswered-2", "request/unanswered-3"] {
+            if !trail.can_ask(&case.id, step) {
+                return Ok(None);
+            }
+            // The connection of that one may have been closed as well.
+            let mark = format!("{step}/{}", case.id);
+            let is_refused = |again: Option<&Again>| again.is_some_and(|again| again.refused.is_some());
+            let doubt = StillAccepting::at_once(&plain, &mark);
+            let alone_doubt = StillAccepting::apart(&plain, &format!("apart/{mark}"));
+            if is_refused(self.still_accepting(doubt, trail)?)
+                && is_refused(self.still_accepting(alone_doubt, trail)?)
+            {
+                return Ok(None);
+            }
+            if let Ok(answered) = self.exchange(case, step, &alone, kept, trail).caught()? {
+                return Ok(Some(Unanswered::Answered(Box::new(answered))));
+            }
+            let last = trail.last.and_then(|seen| seen.exchanges.last());
+            failure = last.filter(|last| last.step == step).and_then(|last| last.failure.clone());
+            if failure.is_none() {
+                return Ok(None);
+            }
+        }
+        let Some(failure) = failure else { return Ok(None) };
+        let words = format!("no answer three times, while the plain request is accepted: {failure}");
+        Ok(Some(Unanswered::Each(words)))
+    }
+}

@@ -1,0 +1,201 @@
+//! Still accepting: a rejection says something of a request only while valid ones are accepted. A target whose
+//! token is over, or that has had enough, rejects whatever it is asked.
+
+use std::sync::Arc;
+
+use xs2aspec_record::{Exchange, Verdict};
+use xs2aspec_suite::{Case, Expectation, RequestSpec, difference};
+
+use super::{eventually_visible as visible, setup::Prepared};
+use crate::{
+    Done, Judge,
+    judge::Outcome,
+    known::Known,
+    probe::{Judged, Need, Question},
+    stop::{Caught, Way},
+    trail::Trail,
+    view::View,
+};
+
+/// For so many exchanges nobody doubts what was accepted: a target may reject everything with 401 or 403, and
+/// be right.
+const A_MOMENT: u64 = 20;
+
+/// Asks a valid request again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StillAccepting {
+    /// The case with the request.
+    pub plain: String,
+    /// What no other question about it has.
+    pub mark: String,
+    /// Whether it goes over a connection of its own.
+    is_apart: bool,
+    /// Whether verdicts rest on it, so that it may take the requests that are kept for that.
+    is_confirming: bool,
+    /// Number of exchanges for which an earlier acceptance is answer enough.
+    pub within: u64,
+}
+
+impl StillAccepting {
+    /// Asks in between: it takes nothing from what is kept for the end.
+    pub(crate) fn at_once(plain: &str, mark: &str) -> Self {
+        let (plain, mark) = (plain.to_owned(), mark.to_owned());
+        Self { plain, mark, is_apart: false, is_confirming: false, within: 0 }
+    }
+
+    /// Asks in between, over a connection of its own.
+    pub(crate) fn apart(plain: &str, mark: &str) -> Self {
+        Self { is_apart: true, ..Self::at_once(plain, mark) }
+    }
+
+    /// Asks in between, unless it was accepted a moment ago.
+    pub(crate) fn unless_recent(plain: &str, mark: &str) -> Self {
+        Self { within: A_MOMENT, ..Self::at_once(plain, mark) }
+    }
+
+    /// Asks to confirm what was rejected: what is kept for that may be used.
+    pub fn at_the_end(plain: &str, mark: &str) -> Self {
+        Self { is_confirming: true, ..Self::at_once(plain, mark) }
+    }
+}
+
+/// What came of a valid request that was asked again.
+#[derive(Debug, Clone, Default)]
+pub struct Again {
+    /// What it got in place of acceptance.
+    pub refused: Option<String>,
+    /// The last response that was none, in words, if there was one.
+    pub answer: Option<String>,
+    /// Whether it was not sent, since no more may be.
+    pub is_held_back: bool,
+    /// Its last request, and what came back.
+    pub last: Option<Exchange>,
+}
+
+impl Again {
+    /// Returns the number of its last request, or `None` if nothing was sent.
+    pub fn number(&self) -> Option<u64> {
+        self.last.as_ref().map(|exchange| exchange.number)
+    }
+
+    /// Returns what it got in place of acceptance, if it was sent.
+    pub(crate) fn rejection(&self) -> Option<&str> {
+        self.refused.as_deref().filter(|_| !self.is_held_back)
+    }
+}
+
+impl Done {
+    /// Whether the verdict rests on what the target did not accept, and says nothing if that has another
+    /// cause.
+    pub(crate) fn rests_on_refusal(&self) -> bool {
+        let is_own = self.verdict.same_as.is_none() && self.verdict.control.is_some();
+        let is_accepted = matches!(self.answered, None | Some((Outcome::Accepted | Outcome::ServerError, _)));
+        is_own
+            && !is_accepted
+            && !self.shows_it
+            && matches!(self.verdict.verdict, Verdict::Pass | Verdict::Fail | Verdict::Warn)
+    }
+}
+
+impl Judge {
+    /// The plain request at the end of the controls of a case.
+    pub(crate) fn plain(&self, id: &str) -> String {
+        let mut last = id;
+        while let Some(control) = self.suite().case(last).and_then(|case| case.control.as_deref()) {
+            last = control;
+        }
+        last.to_owned()
+    }
+
+    /// Returns what came of asking a valid request again, or `None` where nothing is asked again.
+    pub(crate) fn still_accepting<'v>(
+        &self,
+        question: StillAccepting,
+        trail: &Trail<'v>,
+    ) -> Judged<Option<&'v Again>> {
+        if !(self.asks_again() && trail.view.is_open()) {
+            return Ok(None);
+        }
+        match trail.view.again(&question.mark) {
+            None => Err(Need::Answer(Question::StillAccepting(question))),
+            again => Ok(again),
+        }
+    }
+
+    /// Answers whether a valid request is still accepted. What is not accepted is asked once more: the failure
+    /// may pass, and other values may be no duplicate of earlier ones.
+    pub fn again(&self, question: &StillAccepting, view: &View, known: &Known) -> Judged<Again> {
+        let StillAccepting { plain, mark, is_apart, is_confirming, .. } = question;
+        let Some(valid) = self.suite().case(plain) else { return Ok(Again::default()) };
+        let mut trail = Trail::again(view, known, plain);
+        trail.beside.is_confirming = *is_confirming;
+        let mut again = Again::default();
+        for attempt in ["", "b"] {
+            // Its identifiers are its own.
+            let mut case = Case { id: format!("{plain}/{mark}{attempt}"), ..valid.clone() };
+            if *is_apart {
+                case.request = Arc::new(apart(&case.request)).into();
+            }
+            match self.asked(&case, &mut trail).caught()? {
+                Ok((Outcome::Accepted, _)) => {
+                    again.refused = None;
+                    break;
+                }
+                Ok((_, words)) => {
+                    again.refused = Some(format!("got {words}"));
+                    again.answer = Some(words);
+                }
+                Err(stop) => again.refused = Some(format!("could not be asked ({})", stop.reason)),
+            }
+        }
+        again.is_held_back = trail.is_held_back;
+        again.last = trail.last.and_then(|seen| seen.exchanges.last()).cloned();
+        Ok(again)
+    }
+
+    /// The number of the request of a case that was accepted.
+    pub(crate) fn asked_at(&self, id: &str, known: &Known) -> Option<u64> {
+        known.case(id).filter(|done| done.is_accepted())?.verdict.exchange
+    }
+
+    /// Whether a case was asked, and its request was not accepted.
+    pub(crate) fn was_not_accepted(&self, id: &str, known: &Known) -> bool {
+        known.case(id).is_some_and(|done| !done.is_accepted())
+    }
+
+    /// Whether the request of a case reads something.
+    pub(crate) fn reads(&self, id: &str) -> bool {
+        self.suite().case(id).is_some_and(visible::reads)
+    }
+
+    /// Whether the request of a case works with what the requests before it have made.
+    pub(crate) fn has_made_it(&self, id: &str) -> bool {
+        self.suite().case(id).is_some_and(visible::has_made_it)
+    }
+
+    /// What became of a request whose case is none of the suite.
+    pub(crate) fn asked(&self, case: &Case, trail: &mut Trail<'_>) -> Way<(Outcome, String)> {
+        let Prepared { kept, .. } = self.set_up(case, trail)?;
+        let (_, examined) = self.exchange(case, "request", case.request.whole(), &kept, trail)?;
+        Ok((examined.outcome, examined.words))
+    }
+
+    /// Whether a case was rejected as whoever is not known is, though it changes nothing that says who asks:
+    /// its plain request is to be asked again at once.
+    pub(crate) fn is_doubtful(&self, case: &Case, outcome: Outcome, status: u16) -> bool {
+        let is_refused = outcome == Outcome::Refused && matches!(status, 401 | 403);
+        if !(is_refused && matches!(case.expect, Expectation::Refused(_))) {
+            return false;
+        }
+        let control = case.control.as_deref().and_then(|id| self.suite().case(id));
+        control.is_some_and(|control| {
+            let changes = difference::differences(case, control);
+            !changes.iter().any(|place| place.starts_with("header/") || place == "signing")
+        })
+    }
+}
+
+/// A request as the first and only one of a connection.
+pub(crate) fn apart(request: &RequestSpec) -> RequestSpec {
+    RequestSpec { exact: true, ..request.clone() }
+}

@@ -1,0 +1,109 @@
+//! Plain requests that a target refuses: other lawful ones show what it minds, or at least that it knows our
+//! key.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use xs2aspec_record::{Culprit, RefusedForm};
+use xs2aspec_suite::{Case, alternatives::Alternative};
+
+use crate::{
+    Judge,
+    case::is_signed,
+    judge::Outcome,
+    probe::Judged,
+    request_signer::RequestSigner,
+    stop::Caught,
+    trail::{Beside, Trail},
+};
+
+/// So many other forms of a request are asked of a target that was not seen to accept anything. The others
+/// are asked only where it accepts the plain request of another operation.
+const FEW: usize = 24;
+
+impl Judge {
+    /// Asks other lawful requests in place of a plain one that got this status, until one is accepted. None
+    /// if none is.
+    pub(crate) fn accepted_otherwise(
+        &self,
+        plain: &Case,
+        status: u16,
+        trail: &mut Trail<'_>,
+    ) -> Judged<Option<Culprit>> {
+        if !self.asks_otherwise() {
+            return Ok(None);
+        }
+        if is_signed(&plain.request) && matches!(status, 400 | 401 | 403) {
+            for (number, other) in self.other_signers().into_iter().enumerate() {
+                let mark = format!("otherwise/signed-{}", number + 1);
+                if self.is_accepted_otherwise(plain, &mark, plain, (other.signer, trail))? {
+                    return Ok(Some(Culprit::Chosen { add: other.add }));
+                }
+            }
+        }
+        let others = self.suite().alternatives(&plain.request.operation);
+        let mut known = None;
+        for (number, other) in others.iter().enumerate() {
+            if number == FEW {
+                known = self.accepted_operation(plain, trail)?;
+                if known.is_none() {
+                    return Ok(None);
+                }
+            }
+            let mark = format!("otherwise/{}", number + 1);
+            if self.is_accepted_otherwise(plain, &mark, &other.case, (None, trail))? {
+                let Alternative { place, clause, replaces, case } = other.clone();
+                let form = RefusedForm { place, changes: case.changes(), clause };
+                return Ok(Some(Culprit::Accepted { form, replaces }));
+            }
+        }
+        // What has no value of the target that was not accepted a moment ago is refused for its key, or for
+        // nothing; or there is no such operation.
+        let value = |name: &str| self.profile().value(name.strip_prefix("target.")?);
+        let before = plain.before.iter().flat_map(|step| step.request.placeholders());
+        let before: Vec<Option<Value>> = before.map(|name| value(&name)).collect();
+        let is_new = |name: &String| name.starts_with("target.") && !before.contains(&value(name));
+        if matches!(status, 404 | 405 | 501) || plain.request.placeholders().iter().any(is_new) {
+            return Ok(None);
+        }
+        let operation = match known {
+            None => self.accepted_operation(plain, trail)?,
+            known => known,
+        };
+        Ok(operation.map(|operation| Culprit::OtherOperation { operation }))
+    }
+
+    /// Another operation whose plain request is accepted, asked beside this one.
+    fn accepted_operation(&self, plain: &Case, trail: &mut Trail<'_>) -> Judged<Option<String>> {
+        for other in self.suite().cases().iter().filter(|case| case.is_plain && case.id != plain.id) {
+            let operation = other.request.operation.clone();
+            let mark = format!("otherwise/{operation}");
+            if self.is_accepted_otherwise(plain, &mark, other, (None, trail))? {
+                return Ok(Some(operation));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether one of them is accepted, asked as a step of the plain one. What cannot be made for this target,
+    /// or was not recorded, shows nothing.
+    fn is_accepted_otherwise(
+        &self,
+        plain: &Case,
+        mark: &str,
+        other: &Case,
+        (signer, trail): (Option<Arc<RequestSigner>>, &mut Trail<'_>),
+    ) -> Judged<bool> {
+        let mut own = Trail::again(trail.view, trail.known, &plain.id);
+        own.beside = Beside { signer, ..own.beside };
+        if self.offered(other, &own).caught()?.is_err() {
+            return Ok(false);
+        }
+        let case = Case { id: format!("{}/{mark}", plain.id), ..other.clone() };
+        let asked = self.asked(&case, &mut own).caught()?;
+        // That no more may be asked takes nothing from what the plain request got.
+        own.is_held_back = false;
+        trail.append(own);
+        Ok(matches!(asked, Ok((Outcome::Accepted, _))))
+    }
+}

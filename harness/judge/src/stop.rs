@@ -1,0 +1,120 @@
+//! Where the judgement of a case ends before its request is judged.
+
+use xs2aspec_record::{Absence, Verdict};
+
+use crate::{judge::Outcome, probe::Need};
+
+/// Why a request was not sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Held {
+    /// The profile was not authorized for it.
+    #[error("it could make something, and the target is a production system, which is only read")]
+    Forbidden,
+    /// As many were sent as there may be.
+    #[error("as many requests were sent as this run may send")]
+    UsedUp,
+}
+
+/// An early verdict.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stop {
+    /// What the case is then.
+    pub verdict: Verdict,
+    /// Why.
+    pub reason: String,
+    /// Why it does not apply, of what does not.
+    pub absence: Option<Absence>,
+    /// The response to the judged request, if it got that far.
+    pub seen: Option<(Outcome, String)>,
+    /// Whether it ends because the daily calls may be used up.
+    pub is_used_up: bool,
+}
+
+/// Why a rejected call of a daily quota says nothing.
+const USED_UP: &str = "the daily calls may be used up";
+
+impl Stop {
+    /// Ends with this verdict.
+    pub fn new(verdict: Verdict, reason: String) -> Self {
+        Self { verdict, reason, absence: None, seen: None, is_used_up: false }
+    }
+
+    /// Nothing is sure.
+    pub fn inconclusive(reason: String) -> Self {
+        Self::new(Verdict::Inconclusive, reason)
+    }
+
+    /// The daily calls may be used up, by this run or by whoever called before it.
+    pub fn used_up() -> Self {
+        Self { is_used_up: true, ..Self::inconclusive(USED_UP.to_owned()) }
+    }
+
+    /// The profile declares that the target lacks what the case needs, or the case cannot apply to it.
+    pub fn declared_absent(reason: String) -> Self {
+        Self { absence: Some(Absence::Declared), ..Self::new(Verdict::NotApplicable, reason) }
+    }
+
+    /// The profile does not say enough; `add` is the line that would open the case.
+    pub fn not_said(reason: String, add: &str) -> Self {
+        let absence = Some(Absence::NotSaid { add: add.to_owned() });
+        Self { absence, ..Self::new(Verdict::NotApplicable, reason) }
+    }
+
+    /// The harness could not do its work.
+    pub fn error(reason: String) -> Self {
+        Self::new(Verdict::Error, reason)
+    }
+
+    /// A request that may not be sent: the profile was not authorized for it, or as many were sent as may be.
+    pub fn held(held: Held) -> Self {
+        Self::declared_absent(held.to_string())
+    }
+}
+
+/// Why a rule comes to no end: something is needed first, or there is an early verdict.
+#[derive(Debug)]
+pub(crate) enum Halt {
+    Need(Need),
+    Stop(Stop),
+}
+
+/// What a rule comes to.
+pub(crate) type Way<T> = Result<T, Halt>;
+
+impl From<Need> for Halt {
+    fn from(need: Need) -> Self {
+        Self::Need(need)
+    }
+}
+
+impl From<Stop> for Halt {
+    fn from(stop: Stop) -> Self {
+        Self::Stop(stop)
+    }
+}
+
+impl Halt {
+    /// Makes another early verdict of an early verdict.
+    pub(crate) fn map(self, other: impl FnOnce(Stop) -> Stop) -> Self {
+        match self {
+            Self::Stop(stop) => Self::Stop(other(stop)),
+            need => need,
+        }
+    }
+}
+
+/// Takes an early verdict for a result.
+pub(crate) trait Caught<T> {
+    /// Returns the result or the early verdict, or what is needed first.
+    fn caught(self) -> Result<Result<T, Stop>, Need>;
+}
+
+impl<T> Caught<T> for Way<T> {
+    fn caught(self) -> Result<Result<T, Stop>, Need> {
+        match self {
+            Ok(result) => Ok(Ok(result)),
+            Err(Halt::Stop(stop)) => Ok(Err(stop)),
+            Err(Halt::Need(need)) => Err(need),
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! How far the judgement of one question has come.
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use crate::{
+    known::Known,
+    request_signer::RequestSigner,
+    view::{Seen, View},
+};
+
+/// Which ids and amounts a request has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Values {
+    /// Those that its case has first.
+    #[default]
+    First,
+    /// Others. The target rejected a valid request with the first ones, perhaps as a repetition.
+    Others,
+}
+
+/// The way through a view: what was read of it so far.
+#[derive(Debug)]
+pub(crate) struct Trail<'v> {
+    pub(crate) view: &'v View,
+    pub(crate) known: &'v Known,
+    /// The step that was read last.
+    pub(crate) last: Option<&'v Seen>,
+    /// How many requests were read.
+    pub(crate) read: usize,
+    pub(crate) remarks: Remarks,
+    /// The ids and amounts of its requests.
+    pub(crate) values: Values,
+    /// The ids and amounts with which the target accepted its valid requests.
+    pub(crate) accepted_with: Values,
+    /// How its requests differ from those of a case.
+    pub(crate) beside: Beside,
+    /// Calls of the quota of the day that were sent before its last request. None if that is no such call.
+    pub(crate) calls_before: Option<usize>,
+    /// The status of the response that is judged.
+    pub(crate) status: Option<u16>,
+    /// How long to wait before the next request.
+    pub(crate) pause: Duration,
+    /// Whether a request was not sent since no more may be.
+    pub(crate) is_held_back: bool,
+}
+
+/// What a verdict says besides.
+#[derive(Debug, Default)]
+pub(crate) struct Remarks {
+    /// Rejections that did not come again.
+    pub(crate) passing: Vec<String>,
+    /// Where requests differ from what the case says, since the target rejects a plain one.
+    pub(crate) judged_with: BTreeSet<String>,
+    /// How long after it was made the target showed a thing, where it needed a while.
+    pub(crate) shows_after: Option<Duration>,
+}
+
+/// How requests that are asked beside a case differ from those of a case.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Beside {
+    /// The case whose steps they are, where they are made as those of a case with a longer id: what is asked
+    /// again has identifiers of its own.
+    pub(crate) of: Option<String>,
+    /// Who signs them, where that is another than the one of the profile.
+    pub(crate) signer: Option<Arc<RequestSigner>>,
+    /// Whether verdicts rest on the response, so that they may take what others have to leave.
+    pub(crate) is_confirming: bool,
+}
+
+impl<'v> Trail<'v> {
+    /// The way of a case.
+    pub(crate) fn new(view: &'v View, known: &'v Known) -> Self {
+        Self {
+            view,
+            known,
+            last: None,
+            read: 0,
+            remarks: Remarks::default(),
+            values: Values::First,
+            accepted_with: Values::First,
+            beside: Beside::default(),
+            calls_before: None,
+            status: None,
+            pause: Duration::ZERO,
+            is_held_back: false,
+        }
+    }
+
+    /// The way of requests that are steps of this case.
+    pub(crate) fn again(view: &'v View, known: &'v Known, case: &str) -> Self {
+        let beside = Beside { of: Some(case.to_owned()), ..Beside::default() };
+        Self { beside, ..Self::new(view, known) }
+    }
+
+    /// Returns true if its requests are asked beside those of a case.
+    pub(crate) fn is_beside(&self) -> bool {
+        self.beside.of.is_some()
+    }
+
+    /// Begins the way of a request that is sent at the same time as others.
+    pub(crate) fn beside(&self) -> Self {
+        let beside = Beside { of: self.beside.of.clone(), ..Beside::default() };
+        Self { values: self.values, beside, pause: self.pause, ..Self::new(self.view, self.known) }
+    }
+
+    /// Returns the case and the step as which the request of such a case is recorded.
+    pub(crate) fn recorded_as(&self, case: &str, step: &str) -> (String, String) {
+        let of =
+            self.beside.of.as_deref().and_then(|of| Some((of, case.strip_prefix(of)?.strip_prefix('/')?)));
+        match of {
+            Some((of, mark)) => (of.to_owned(), format!("{mark}/{step}")),
+            None => (case.to_owned(), step.to_owned()),
+        }
+    }
+
+    /// Returns true if a step can be asked: a record may lack it.
+    pub(crate) fn can_ask(&self, case: &str, step: &str) -> bool {
+        let (case, step) = self.recorded_as(case, step);
+        self.view.is_open() || self.view.step((&case, &step)).is_some()
+    }
+
+    /// Returns the number of the request that was sent last.
+    pub(crate) fn number(&self) -> Option<u64> {
+        Some(self.last?.exchanges.last()?.number)
+    }
+
+    /// Adds the way of a request that was sent beside others.
+    pub(crate) fn append(&mut self, other: Self) {
+        self.accepted_with = self.accepted_with.max(other.accepted_with);
+        self.remarks.judged_with.extend(other.remarks.judged_with);
+        self.remarks.passing.extend(other.remarks.passing);
+        self.is_held_back |= other.is_held_back;
+        self.last = other.last.or(self.last);
+        self.read += other.read;
+        self.calls_before = other.calls_before;
+    }
+}
