@@ -39,6 +39,16 @@ impl Codes {
         }
     }
 
+    /// Those that are codes by their form: capital letters and underscores alone. A value that is echoed has
+    /// digits.
+    pub(crate) fn alike(&self) -> Vec<String> {
+        let (Self::Messages(texts, _) | Self::Anywhere(texts, _)) = self;
+        let is_code = |text: &&String| {
+            text.len() > 2 && text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+        };
+        texts.iter().filter(is_code).cloned().collect()
+    }
+
     /// Where they are looked for.
     pub(crate) fn place(&self) -> &str {
         match self {

@@ -3,9 +3,12 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use xs2aspec_record::{Response, Role, Verdict};
+use xs2aspec_record::{CaseVerdict, Exchange, Response, Role, Verdict};
 
-use crate::{Done, Judge, judge::is_foreign, known::Known, unconfirmed::unconfirm, window::Settled};
+use crate::{Done, Judge, judge::is_foreign, known::Known, unconfirmed::unconfirm};
+
+/// A verdict, and its judged exchange.
+pub type Settled = (CaseVerdict, Option<Exchange>);
 
 /// The plain requests of a run as they are told. Where the target accepted none, and what it answered may be
 /// the fault of our key or URL, none of them is held against it.

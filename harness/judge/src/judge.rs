@@ -22,6 +22,10 @@ use crate::{
 /// Statuses that say that a thing is not there (RFC 9110, sections 15.5.5 and 15.5.11).
 pub(crate) const NOT_THERE: [u16; 2] = [404, 410];
 
+/// Statuses that a gateway sends instead of the target (RFC 9110 sections 15.6.3 to 15.6.5). They say
+/// something about the target only if they repeat.
+pub(crate) const UNAVAILABLE: [u16; 3] = [502, 503, 504];
+
 /// What an answer says about the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {

@@ -6,13 +6,14 @@ use std::{
     time::Duration,
 };
 
-use xs2aspec_record::{CaseVerdict, Exchange, Verdict};
+use xs2aspec_record::{CaseVerdict, Exchange, RefusedSince, Verdict};
 
 use crate::{
     Judge,
-    case::{Done, Substituted},
-    probes::profile::{Doubt, Found, Named},
-    trail::Values,
+    done::Done,
+    probe::Substituted,
+    probe::Values,
+    question::{Doubt, Found, Named},
 };
 
 /// The answers to questions that cases share.
@@ -30,6 +31,22 @@ pub struct Known {
     /// Why none of the first plain requests got a response, where none did.
     silence: Option<String>,
     plain: Plain,
+    /// Whether plain requests are still accepted, in the order in which they were asked again.
+    checks: BTreeMap<String, Vec<Check>>,
+    /// Plain requests that are not accepted any more, with the last response that was none, in words.
+    refused: Vec<(RefusedSince, String)>,
+}
+
+/// An answer to whether a plain request is still accepted.
+#[derive(Debug, Clone)]
+pub(crate) struct Check {
+    /// The number of its request; the highest one where nothing was sent, so that nothing later says more.
+    pub(crate) number: u64,
+    /// Why rejections say nothing, if it was not accepted.
+    pub(crate) reason: Option<String>,
+    /// Whether it is to be asked alone, since it was the first rejection, and other requests were under way: a
+    /// target may only know what was made last.
+    pub(crate) is_open: bool,
 }
 
 /// What the plain requests came to together.
@@ -179,6 +196,37 @@ impl Known {
         if judge.asks_again() && asked.iter().all(is_silent) {
             self.silence = asked.first().and_then(|done| done.verdict.reason.clone());
         }
+    }
+
+    pub(crate) fn checks(&self, plain: &str) -> &[Check] {
+        self.checks.get(plain).map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) fn add_check(&mut self, plain: &str, check: Check) {
+        self.checks.entry(plain.to_owned()).or_default().push(check);
+    }
+
+    pub(crate) fn add_refusal(&mut self, refused: RefusedSince, answer: String) {
+        self.refused.push((refused, answer));
+    }
+
+    /// Notes that a plain request is accepted again, with the request of this number.
+    pub(crate) fn end_refusal(&mut self, plain: &str, number: u64) -> Option<RefusedSince> {
+        let is_open =
+            |(refused, _): &&mut (RefusedSince, String)| refused.plain == plain && refused.again.is_none();
+        let (refused, _) = self.refused.iter_mut().rev().find(is_open)?;
+        refused.again = Some(number);
+        Some(refused.clone())
+    }
+
+    /// Takes a rejection that breaks the clause of its plain request, for the first case that shows it.
+    pub(crate) fn take_broken(&mut self, plain: &str) -> Option<(RefusedSince, String)> {
+        let is_broken =
+            |(refused, _): &&mut (RefusedSince, String)| refused.plain == plain && refused.is_broken;
+        let (refused, answer) = self.refused.iter_mut().find(is_broken)?;
+        let taken = (refused.clone(), std::mem::take(answer));
+        refused.is_broken = false;
+        Some(taken)
     }
 
     /// Returns those of these cases that apply to the target.

@@ -9,23 +9,27 @@
 //!
 //! - [`profile`]: what must be known of a target; [`profile::validate`]: whether the suite knows what it
 //!   names.
-//! - [`case`](mod@case): the way of a case; [`view`], [`known`]: what it reads; [`probe`]: what it needs.
+//! - [`case`](mod@case): the way of a case; [`view`], [`known`]: what it reads; [`probe`], [`question`]: what it needs.
 //! - [`probes`]: second looks, one in a file.
 //! - [`fill`] and [`request_signer`]: the request of a probe as bytes, digested and signed.
 //! - [`identity`]: what makes its ids and amounts unlike those of other runs.
 //! - [`judge`]: what a response comes to; [`levels`]: what a breach of a clause does.
-//! - [`turns`], [`window`], [`hopeless`] and [`culprits`]: what cases say of one another.
+//! - [`phases`]: which cases come first; [`confirmation`], [`hopeless`] and [`culprits`]: what cases say of one
+//!   another.
 //! - [`tally`]: the numbers of a run; [`waived`]: what its waivers cover.
 //! - [`doctor`]: what a profile may have wrong, where a target accepts nothing.
 //! - [`rejudge`](mod@rejudge): recorded responses judged again.
 
 pub mod answer;
 mod answer_checks;
+mod blank;
 pub mod case;
 pub mod certificate_encoding;
 mod codes;
+pub mod confirmation;
 pub mod culprits;
 pub mod doctor;
+mod done;
 pub mod fill;
 pub mod hopeless;
 pub mod identity;
@@ -34,9 +38,11 @@ pub mod judge;
 pub mod known;
 pub mod levels;
 pub mod mask;
+pub mod phases;
 pub mod probe;
 pub mod probes;
 pub mod profile;
+pub mod question;
 mod quota;
 pub mod rejudge;
 mod request_cache;
@@ -45,21 +51,23 @@ pub mod scope;
 mod signature_cache;
 pub mod stop;
 mod strength;
+mod substitute;
 pub mod tally;
 mod trail;
-pub mod turns;
 mod unconfirmed;
 pub mod view;
 pub mod waived;
 pub mod waiver;
-pub mod window;
 
-pub use case::{Done, Judge, JudgeError};
+pub use blank::left_in_doubt;
+pub use case::{Judge, JudgeError};
+pub use done::Done;
 pub use identity::Identity;
 pub use known::Known;
 pub use levels::{LevelError, Levels};
-pub use probe::{Need, Probe, Question};
+pub use probe::{Need, Probe};
 pub use profile::{Profile, ProfileError};
+pub use question::Question;
 pub use rejudge::{Rejudged, rejudge};
 pub use request_cache::RequestCache;
 pub use view::{Seen, View};

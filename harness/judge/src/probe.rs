@@ -3,15 +3,14 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde_json::Value;
-use xs2aspec_suite::{Case, RequestSpec};
+use xs2aspec_suite::{RequestSpec, Substitute};
 
 use crate::{
     Judge,
     answer::{Answer, retry_after},
     judge,
-    probes::{profile::Doubt, still_accepting::StillAccepting},
+    question::Question,
     request_signer::RequestSigner,
-    trail::Values,
 };
 
 /// The result of a rule, or what it needs first.
@@ -24,21 +23,6 @@ pub enum Need {
     Requests(Vec<Probe>),
     /// The answer to another question.
     Answer(Question),
-}
-
-/// What cases share: it is asked once, whoever needs it first.
-#[derive(Debug, Clone)]
-pub enum Question {
-    /// What became of a case of the suite.
-    Case(String),
-    /// Whether the target has a capability of which the profile says nothing.
-    Capability(String),
-    /// Whether a value of the profile is wrong, which the failure of this case shows.
-    Doubt(Doubt, Arc<Case>),
-    /// What the target names by itself in responses, asked as steps of this case.
-    Named(Arc<Case>),
-    /// Whether a valid request is still accepted.
-    StillAccepting(StillAccepting),
 }
 
 /// A request that the judge needs.
@@ -66,6 +50,16 @@ pub struct Probe {
     pub may_be_used_up: bool,
 }
 
+/// Which ids and amounts a request has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Values {
+    /// Those that its case has first.
+    #[default]
+    First,
+    /// Others. The target rejected a valid request with the first ones, perhaps as a repetition.
+    Others,
+}
+
 /// The request of a probe.
 #[derive(Debug)]
 pub struct Sent {
@@ -77,6 +71,17 @@ pub struct Sent {
     pub changes: Vec<String>,
     /// Whether it is the request of its case, with the values that it has first.
     pub is_usual: bool,
+}
+
+/// What is sent in place of the requests of an operation whose plain one is rejected.
+#[derive(Debug)]
+pub struct Substituted {
+    /// What is another, in words.
+    pub(crate) changes: Vec<String>,
+    /// What the requests have.
+    pub(crate) substitute: Option<Substitute>,
+    /// Who signs them.
+    pub(crate) signer: Option<Arc<RequestSigner>>,
 }
 
 /// Whoever asks for no longer than this will have time then: the quota of a day is not meant.

@@ -113,7 +113,7 @@ mod tests {
     use xs2aspec_suite::Tree;
 
     use super::*;
-    use crate::case::left_in_doubt;
+    use crate::blank::left_in_doubt;
 
     #[test]
     fn a_verdict_of_an_earlier_part_counts_until_the_case_has_another_one() {

@@ -2,31 +2,22 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
+use xs2aspec_record::Exchange;
+
 use crate::{
     known::Known,
+    probe::Values,
     request_signer::RequestSigner,
     view::{Seen, View},
 };
-
-/// Which ids and amounts a request has.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Values {
-    /// Those that its case has first.
-    #[default]
-    First,
-    /// Others. The target rejected a valid request with the first ones, perhaps as a repetition.
-    Others,
-}
 
 /// The way through a view: what was read of it so far.
 #[derive(Debug)]
 pub(crate) struct Trail<'v> {
     pub(crate) view: &'v View,
     pub(crate) known: &'v Known,
-    /// The step that was read last.
-    pub(crate) last: Option<&'v Seen>,
-    /// How many requests were read.
-    pub(crate) read: usize,
+    /// The steps that were read.
+    pub(crate) steps: Vec<&'v Seen>,
     pub(crate) remarks: Remarks,
     /// The ids and amounts of its requests.
     pub(crate) values: Values,
@@ -73,8 +64,7 @@ impl<'v> Trail<'v> {
         Self {
             view,
             known,
-            last: None,
-            read: 0,
+            steps: Vec::new(),
             remarks: Remarks::default(),
             values: Values::First,
             accepted_with: Values::First,
@@ -119,9 +109,19 @@ impl<'v> Trail<'v> {
         self.view.is_open() || self.view.step((&case, &step)).is_some()
     }
 
+    /// Returns the step that was read last.
+    pub(crate) fn last(&self) -> Option<&'v Seen> {
+        self.steps.last().copied()
+    }
+
+    /// Returns the requests that were read.
+    pub(crate) fn exchanges(&self) -> impl Iterator<Item = &'v Exchange> {
+        self.steps.iter().flat_map(|seen| &seen.exchanges)
+    }
+
     /// Returns the number of the request that was sent last.
     pub(crate) fn number(&self) -> Option<u64> {
-        Some(self.last?.exchanges.last()?.number)
+        Some(self.last()?.exchanges.last()?.number)
     }
 
     /// Adds the way of a request that was sent beside others.
@@ -130,8 +130,7 @@ impl<'v> Trail<'v> {
         self.remarks.judged_with.extend(other.remarks.judged_with);
         self.remarks.passing.extend(other.remarks.passing);
         self.is_held_back |= other.is_held_back;
-        self.last = other.last.or(self.last);
-        self.read += other.read;
+        self.steps.extend(other.steps);
         self.calls_before = other.calls_before;
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     answer::{Answer, ExchangeError},
     mask::Learned,
     probe::{Probe, Sent},
-    probes::still_accepting::Again,
+    question::Again,
     stop::Stop,
 };
 
@@ -77,7 +77,7 @@ impl Seen {
     }
 
     /// A step of a record.
-    fn recorded(exchange: Exchange) -> Self {
+    pub(crate) fn recorded(exchange: Exchange) -> Self {
         let headers = exchange.request.headers.iter();
         Self {
             headers: headers.map(|Header(name, value)| (name.clone(), value.clone())).collect(),
@@ -172,16 +172,6 @@ impl View {
         let reason = self.verdict().filter(|verdict| verdict.verdict == Verdict::Error);
         let reason = reason.and_then(|verdict| verdict.reason.clone());
         Stop::error(reason.unwrap_or_else(|| format!("no `{step}` was recorded")))
-    }
-
-    /// Returns all requests that were sent.
-    pub fn exchanges(&self) -> impl Iterator<Item = &Exchange> {
-        self.seen.iter().flat_map(|seen| &seen.exchanges)
-    }
-
-    /// Takes all requests that were sent.
-    pub fn into_exchanges(self) -> Vec<Exchange> {
-        self.seen.into_iter().flat_map(|seen| seen.exchanges).collect()
     }
 }
 

@@ -3,17 +3,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a run says of the order of time.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct OrderOfTime {
-    /// What was wrong and was asked again, in the order in which it was seen first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub asked_again: Vec<AskedAlone>,
-    /// Plain requests that the target accepted, and later not any more.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub refused: Vec<RefusedSince>,
-}
-
 /// What was wrong in cases of a run, and is asked again when nothing else is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AskedAlone {
@@ -81,13 +70,6 @@ pub enum Repeated {
     Kept,
     /// It could not be asked.
     Untold,
-}
-
-impl OrderOfTime {
-    /// Whether there is nothing to say.
-    pub fn is_empty(&self) -> bool {
-        self.asked_again.is_empty() && self.refused.is_empty()
-    }
 }
 
 impl AskedAlone {

@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    asked_again::{AskedAlone, RefusedSince},
     changes::Changes,
     clauses::AnswerChecks,
     counts::Counts,
     exchange::{Exchange, Sending},
     level::{ClauseLevel, LevelRule},
-    order_of_time::OrderOfTime,
     times::Times,
     verdict::{CaseVerdict, Strength},
     waiver::WaiverSeen,
@@ -41,8 +41,10 @@ pub enum Event {
     Verdict(CaseVerdict),
     /// The run was killed or lost its target here, and went on later.
     Resumed(Resumed),
-    /// What depends on what else was asked.
-    OrderOfTime(OrderOfTime),
+    /// A plain request is not accepted any more, or it is again.
+    RefusedSince(RefusedSince),
+    /// What was wrong, asked again when nothing else was.
+    AskedAlone(AskedAlone),
     /// How often the checks on answers looked at some.
     AnswerChecks(AnswerChecks),
     /// What differs from the run that it was compared with.
@@ -64,7 +66,14 @@ impl Event {
 
     /// Returns true if the event belongs to the end of a run.
     pub fn is_of_end(&self) -> bool {
-        matches!(self, Self::OrderOfTime(_) | Self::AnswerChecks(_) | Self::Changes(_) | Self::RunFinished(_))
+        matches!(
+            self,
+            Self::AskedAlone(_)
+                | Self::RefusedSince(_)
+                | Self::AnswerChecks(_)
+                | Self::Changes(_)
+                | Self::RunFinished(_)
+        )
     }
 }
 

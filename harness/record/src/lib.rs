@@ -13,7 +13,7 @@
 //! - [`level`]: what a breach of a clause does, and who says so.
 //! - [`mismatch`]: what a finding is, as data.
 //! - [`times`]: how long the target took; [`stopwatch`]: taking it.
-//! - [`order_of_time`]: what depends on what else was asked.
+//! - [`asked_again`]: what was asked again, and is not as it was.
 //! - [`totals`]: the one count of verdicts from which exit code, `JUnit` and summaries are taken.
 //! - [`waiver`]: what has come of a waiver.
 //! - [`lines`]: reading lines of a bounded length.
@@ -24,6 +24,7 @@
 //! - [`run_folder`]: one command at a time writes into the folder of a run.
 //! - [`doubt`]: the cases of a run that was killed, of which nobody knows what they made.
 
+pub mod asked_again;
 pub mod case_events;
 pub mod chain;
 pub mod changes;
@@ -40,7 +41,6 @@ pub mod finding_id;
 pub mod level;
 pub mod lines;
 pub mod mismatch;
-pub mod order_of_time;
 pub mod outputs;
 pub mod read_error;
 pub mod reader;
@@ -52,6 +52,7 @@ pub mod verdict;
 pub mod waiver;
 pub mod writer;
 
+pub use asked_again::{AskedAlone, Earlier, RefusedSince, Repeated};
 pub use case_events::{CaseEvents, Entry, entries};
 pub use chain::HashChain;
 pub use changes::Changes;
@@ -66,7 +67,6 @@ pub use exchange::{Body, Exchange, Header, Request, Response, Sending};
 pub use exit::Exit;
 pub use level::{ClauseLevel, Level, LevelRule, LevelSource};
 pub use mismatch::{Difference, Mismatch};
-pub use order_of_time::{AskedAlone, Earlier, OrderOfTime, RefusedSince, Repeated};
 pub use read_error::ReadError;
 pub use reader::{RecordReader, Source, events, read};
 pub use run_folder::RunFolder;

@@ -184,7 +184,9 @@ impl Index {
                 };
                 self.cases.push(Place { case, ..place });
             }
-            (None, "order-of-time" | "answer-checks" | "changes" | "run-finished") => self.end.push(place),
+            (None, "asked-alone" | "refused-since" | "answer-checks" | "changes" | "run-finished") => {
+                self.end.push(place);
+            }
             (None, "resumed") => {
                 // The end that was written before is none.
                 self.end.clear();
@@ -215,18 +217,20 @@ impl Index {
 /// the order of ids with all its lines together, and at the first place where the run went on.
 fn is_in_order(input: impl BufRead, mut index: Option<&mut Index>) -> Result<bool, ReadError> {
     let mut lines = Lines::new(input);
-    let (mut start, mut last) = (0, String::new());
+    let (mut start, mut last, mut is_open) = (0, String::new(), false);
     while let Some(head) = lines.next::<Head>()? {
         let line = u32::try_from(lines.number()).unwrap_or(u32::MAX);
         if let Some(index) = &mut index {
             index.add(head, start, line);
         } else if let Some(case) = head.case {
-            if case < last {
+            if case < last || case == last && !is_open {
                 return Ok(false);
             }
-            last = case;
+            (last, is_open) = (case, true);
         } else if head.mark() == Mark::Resumed {
             return Ok(false);
+        } else {
+            is_open = false;
         }
         start += lines.length() as u64;
     }

@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet, btree_map};
 
 use xs2aspec_record::{
     CaseEvents, CaseVerdict, Changes, ClauseState, ClauseText, Demanded, DocumentText, Entry, Event, Exit,
-    Level, OrderOfTime, Resumed, Role, RunFinished, RunStarted, Strength, TargetProfile, Totals, Verdict,
-    WaiverSeen, WaiverState,
+    Level, Resumed, Role, RunFinished, RunStarted, Strength, TargetProfile, Totals, Verdict, WaiverSeen,
+    WaiverState,
 };
 
 use crate::{
     error::RunError,
-    findings::{Findings, symptom::Symptoms},
+    findings::{AskedAgain, Findings, symptom::Symptoms},
     words::{self, answer, kind},
 };
 
@@ -37,7 +37,7 @@ pub struct RunSummary {
     observations: usize,
     profile: Option<TargetProfile>,
     resumed: Vec<Resumed>,
-    order_of_time: OrderOfTime,
+    asked_again: AskedAgain,
     changes: Option<Changes>,
     finish: Option<RunFinished>,
     events: usize,
@@ -125,7 +125,7 @@ impl RunSummary {
             observations: 0,
             profile: None,
             resumed: Vec::new(),
-            order_of_time: OrderOfTime::default(),
+            asked_again: AskedAgain::default(),
             changes: None,
             finish: None,
             events: 1,
@@ -173,12 +173,16 @@ impl RunSummary {
             },
             Event::Profile(profile) => self.profile = Some(profile.clone()),
             Event::Document(document) => self.document = Some(document.clone()),
-            Event::Resumed(resumed) => self.resumed.push(resumed.clone()),
+            Event::Resumed(resumed) => {
+                self.resumed.push(resumed.clone());
+                self.asked_again = AskedAgain::default();
+            }
             Event::AnswerChecks(checks) => {
                 self.has_checks = true;
                 checks.checks.iter().for_each(|check| self.totals.check(check));
             }
-            Event::OrderOfTime(order) => self.order_of_time = order.clone(),
+            Event::AskedAlone(asked) => self.asked_again.alone.push(asked.clone()),
+            Event::RefusedSince(refused) => self.asked_again.refused(refused.clone()),
             Event::Changes(changes) => self.changes = Some(changes.clone()),
             Event::RunFinished(finish) => {
                 self.totals.times(&finish.times);
@@ -325,9 +329,9 @@ impl RunSummary {
         self.changes.as_ref()
     }
 
-    /// What depends on what else was asked.
-    pub fn order_of_time(&self) -> &OrderOfTime {
-        &self.order_of_time
+    /// What was asked again, and was not as before.
+    pub fn asked_again(&self) -> &AskedAgain {
+        &self.asked_again
     }
 
     /// The document under test, if the record carries it.
@@ -408,7 +412,7 @@ impl RunSummary {
 
     /// What was wrong with the cases that were read, but for what is waived by its id.
     pub fn findings_so_far(&self, waivers: &[WaiverSeen]) -> Findings {
-        Findings::new(&self.symptoms, &self.order_of_time, waivers)
+        Findings::new(&self.symptoms, &self.asked_again, waivers)
     }
 
     /// What is wrong by clause and place.

@@ -7,8 +7,12 @@ use std::{
 };
 
 use tokio::sync::Notify;
-use xs2aspec_judge::{culprits::Culprits, probes::isolation::Timeline, waived::Waivers};
-use xs2aspec_record::{AskedAlone, CaseVerdict, Event, Exchange, Role, Verdict};
+use xs2aspec_judge::{
+    culprits::Culprits,
+    probes::isolation::{self, Witness},
+    waived::Waivers,
+};
+use xs2aspec_record::{CaseVerdict, Event, Exchange, Role, Verdict};
 use xs2aspec_suite::Case;
 
 use crate::{history::History, runner::Runner};
@@ -23,7 +27,8 @@ pub(crate) struct Conclusions<'a> {
     order: &'a [(&'a Case, Role)],
     culprits: Culprits<'a>,
     waivers: Waivers,
-    timeline: Timeline,
+    /// What the cases say that ended.
+    witnesses: Vec<Witness>,
     /// Rejected rows, by their positions.
     rows: BTreeMap<usize, CaseVerdict>,
 }
@@ -35,7 +40,7 @@ impl<'a> Conclusions<'a> {
             order,
             culprits: Culprits::new(runner.judge()),
             waivers,
-            timeline: Timeline::default(),
+            witnesses: Vec::new(),
             rows: BTreeMap::new(),
         }
     }
@@ -67,7 +72,7 @@ impl<'a> Conclusions<'a> {
         let Ok(at) = self.order.binary_search_by(|(case, _)| case.id.cmp(&verdict.case)) else {
             return false;
         };
-        self.timeline.add(at, &verdict, judged);
+        self.witnesses.extend(Witness::new(at, &verdict, judged));
         if self.culprits.is_refused_row(self.order[at].0, &verdict, judged) {
             self.rows.insert(at, verdict);
             return false;
@@ -119,20 +124,24 @@ impl<'a> Conclusions<'a> {
         is_interrupted
     }
 
-    /// Asks again what was wrong, one thing after the other, when nothing else is under way.
-    pub(crate) async fn ask_alone(&self) -> Vec<AskedAlone> {
+    /// Asks again what was wrong, one thing after the other, when nothing else is under way. Nothing more where
+    /// the run is to end before.
+    pub(crate) async fn ask_alone(&mut self, history: &mut History<'_>, interrupt: &Notify) {
         let judge = self.runner.judge();
-        let order: Vec<&Case> = self.order.iter().map(|(case, _)| *case).collect();
-        let (began, mut asked) = (Instant::now(), Vec::new());
         if !judge.asks_again() {
-            return asked;
+            return;
         }
-        for suspect in self.timeline.suspects(&order).iter().enumerate() {
-            if began.elapsed() > LONGEST {
-                break;
+        let order: Vec<&Case> = self.order.iter().map(|(case, _)| *case).collect();
+        let began = Instant::now();
+        for suspect in isolation::suspects(&mut self.witnesses, &order).iter().enumerate() {
+            let asked = self.runner.ask(|view, known| judge.isolated(suspect, &order, view, known));
+            tokio::select! {
+                asked = history.beside(asked) => history.append(&Event::AskedAlone(asked)),
+                () = interrupt.notified() => return,
             }
-            asked.push(self.runner.ask(|view, known| judge.isolated(suspect, &order, view, known)).await);
+            if began.elapsed() > LONGEST {
+                return;
+            }
         }
-        asked
     }
 }

@@ -8,6 +8,7 @@
 
 mod clock;
 mod conclusions;
+mod cycle;
 pub mod drawn;
 pub mod exchange;
 mod history;

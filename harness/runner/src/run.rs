@@ -7,28 +7,20 @@ use std::{
 };
 
 use futures_util::future::BoxFuture;
-use tokio::{sync::Notify, task::JoinSet};
+use tokio::sync::Notify;
 use xs2aspec_judge::{
-    Done, Judge,
-    answer::micros,
-    case::left_in_doubt,
-    hopeless,
-    introduction::introduce,
-    probes::still_accepting::StillAccepting,
-    turns::Turns,
-    waived::Waivers,
+    Judge, answer::micros, introduction::introduce, left_in_doubt, phases::Phase, waived::Waivers,
     waiver::WaiversFile,
-    window::{Answers, Window},
 };
 use xs2aspec_record::{
-    AskedAlone, CaseVerdict, Event, Exit, OrderOfTime, RefusedSince, Resumed, Role, RunFinished, RunStarted,
-    Times, Totals, Traffic,
+    CaseVerdict, Event, Exit, Resumed, Role, RunFinished, RunStarted, Times, Totals, Traffic,
 };
 use xs2aspec_suite::{Case, Depth, Plan, Shard};
 
 use crate::{
     clock::Clock,
     conclusions::Conclusions,
+    cycle::{Cycle, How},
     history::{History, Tell},
     resume::PreviousRun,
     runner::Runner,
@@ -108,116 +100,40 @@ async fn run_cases(runner: Arc<Runner>, plan: &Plan<'_>, options: &Options, tell
             (done, is_whole(earlier.start()))
         }
     };
-    let mut turns = Turns::new(judge.suite(), order.iter().map(|(case, _)| *case));
-    let left = left(&order, &done, &ahead(&order, &options.ahead), &turns);
-    turns.wait_for(&left);
-    let mut waiting = left.into_iter().peekable();
-    if turns.is_after_plain() {
-        runner.learn().weigh_plain(judge, plain(&order));
-    }
-    let (mut stopped_early, mut flying, mut window) = (false, JoinSet::new(), Window::default());
-    // What the plain requests came to is told when all of them are known.
-    let mut plain_ones = Vec::new();
+    let left = left(&runner, &order, &done, &ahead(&order, &options.ahead));
+    let how = How { jobs: options.jobs, rested_on, is_unrecorded: options.is_unrecorded };
+    let mut cycle = Cycle::new(Arc::clone(&runner), &order, left, how);
+    let mut stopped_early = false;
     loop {
-        while flying.len() < options.jobs.max(1)
-            && !window.is_full()
-            && let Some(at) = waiting.next_if(|at| turns.has_come(*at))
-        {
-            let case = order[at].0;
-            let (runner, id) = (Arc::clone(&runner), case.id.clone());
-            let is_kept = rested_on.contains(case.id.as_str());
-            // Who keeps no record asks the same cases many times.
-            let is_again = options.is_unrecorded;
-            flying.spawn(async move { Landed::Case(at, asked(&runner, &id, is_kept, is_again).await) });
-        }
-        if let Some((time, plain)) = window.due((judge, &runner.known()), flying.is_empty()) {
-            let runner = Arc::clone(&runner);
-            flying.spawn(async move { Landed::Again(ask_again(&runner, time, plain).await) });
-        }
-        let landed = tokio::select! {
-            landed = history.beside(flying.join_next()) => landed,
+        let settled = tokio::select! {
+            settled = cycle.next(&mut history) => settled,
             () = options.interrupt.notified() => {
                 stopped_early = true;
-                flying.abort_all();
                 break;
             }
         };
-        let Some(landed) = landed else { break };
-        // A task of ours that panics is a defect: it must not pass for a quiet end.
-        let landed = landed.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
-        let is_plain = ends_plain(&runner, &order, &landed, &mut turns);
-        let settled = match landed {
-            Landed::Case(at, done) if is_plain => {
-                plain_ones.extend(done.map(|done| (done, order[at].1)));
-                if turns.is_after_plain() {
-                    runner.learn().weigh_plain(judge, plain(&order));
-                    let told = hopeless::weighed(judge, &runner.known(), &std::mem::take(&mut plain_ones));
-                    if told.iter().any(|(verdict, _)| verdict.unconfirmed) {
-                        history.tally.leave_out_answers();
-                    }
-                    told
-                } else {
-                    Vec::new()
-                }
-            }
-            Landed::Case(_, None) => continue,
-            Landed::Case(at, Some(done)) => window
-                .take(judge, done, order[at].1)
-                .map(|(done, role)| (done.told(role), done.judged().cloned()))
-                .into_iter()
-                .collect(),
-            Landed::Again(answers) => window.answered((judge, &runner.known()), answers),
-        };
+        let Some(settled) = settled else { break };
         let mut failed = false;
         for (verdict, judged) in settled {
             failed |= conclusions.land(verdict, judged.as_ref(), &mut history);
         }
         if options.fail_fast && failed || history.is_broken() {
-            stopped_early = waiting.next().is_some() || !flying.is_empty() || history.is_broken();
-            flying.abort_all();
+            stopped_early = !cycle.is_over() || history.is_broken();
             break;
         }
     }
-    for (done, role) in plain_ones {
+    for (done, role) in cycle.stop() {
         conclusions.land(done.told(role), done.judged(), &mut history);
     }
-    let refused = window.refused_since();
-    let stopped_early =
-        ask_at_the_end(&mut conclusions, &mut history, options, (stopped_early, refused)).await;
+    stopped_early |= conclusions.narrow(&mut history, &options.interrupt, stopped_early).await;
+    if !stopped_early {
+        Box::pin(conclusions.ask_alone(&mut history, &options.interrupt)).await;
+    }
     let micros = earlier.map_or(0, PreviousRun::micros) + micros(start.elapsed());
     history.finish(|tally| RunFinished {
         retries: runner.retries(),
         ..finished(judge, tally.totals(), conclusions.waivers(), micros, (stopped_early, is_whole))
     })
-}
-
-/// Asks what is asked when nothing else is under way, and tells what depends on the order of time. Returns
-/// true if the run was stopped early.
-async fn ask_at_the_end(
-    conclusions: &mut Conclusions<'_>,
-    history: &mut History<'_>,
-    options: &Options,
-    (was_stopped, refused): (bool, Vec<RefusedSince>),
-) -> bool {
-    let stopped_early = was_stopped | conclusions.narrow(history, &options.interrupt, was_stopped).await;
-    let asked_again = if stopped_early {
-        Vec::new()
-    } else {
-        Box::pin(history.beside(asked_alone(conclusions.ask_alone(), options))).await
-    };
-    let order_of_time = OrderOfTime { asked_again, refused };
-    if !order_of_time.is_empty() {
-        history.append(&Event::OrderOfTime(order_of_time));
-    }
-    stopped_early
-}
-
-/// What was wrong, asked again when nothing else is; nothing where the run is to end before.
-async fn asked_alone(asked: impl Future<Output = Vec<AskedAlone>>, options: &Options) -> Vec<AskedAlone> {
-    tokio::select! {
-        asked = asked => asked,
-        () = options.interrupt.notified() => Vec::new(),
-    }
 }
 
 /// Tells what a run begins with. Returns true if everything is asked in this run.
@@ -323,71 +239,26 @@ fn ahead(order: &[(&Case, Role)], ids: &[String]) -> HashMap<usize, usize> {
     ahead
 }
 
-/// The positions of the cases that are not done yet, in the order in which they are asked: by their turns,
+/// The positions of the cases that are not done yet, in the order in which they are asked: by their phases,
 /// and in each those that go ahead first.
 fn left(
+    runner: &Runner,
     order: &[(&Case, Role)],
     done: &BTreeSet<String>,
     ahead: &HashMap<usize, usize>,
-    turns: &Turns,
 ) -> Vec<usize> {
+    let suite = runner.judge().suite();
     let mut left: Vec<usize> = (0..order.len()).filter(|at| !done.contains(&order[*at].0.id)).collect();
-    left.sort_by_key(|at| (turns.of(*at), ahead.get(at).copied().unwrap_or(usize::MAX)));
+    left.sort_by_cached_key(|at| {
+        (Phase::of(suite, order[*at].0), ahead.get(at).copied().unwrap_or(usize::MAX))
+    });
     left
-}
-
-/// The plain requests among the cases of a run.
-fn plain<'a>(order: &[(&'a Case, Role)]) -> impl Iterator<Item = &'a str> {
-    order.iter().filter(|(case, _)| case.is_plain).map(|(case, _)| case.id.as_str())
-}
-
-/// Counts a case off its turn, and says whether it is a plain request. When the first of these have ended it
-/// is known whether anybody answers.
-fn ends_plain(runner: &Runner, order: &[(&Case, Role)], landed: &Landed, turns: &mut Turns) -> bool {
-    let Landed::Case(at, _) = *landed else { return false };
-    turns.end(at);
-    if turns.ends_first(at) {
-        let first = (0..order.len()).filter(|at| turns.is_first(*at));
-        runner.learn().weigh_silence(runner.judge(), first.map(|at| order[at].0.id.as_str()));
-    }
-    turns.is_plain(at)
 }
 
 /// The cases that others rest on.
 fn rested_on<'a>(plan: &Plan<'a>) -> HashSet<&'a str> {
     let cases = plan.controls.iter().chain(&plan.selected);
     cases.flat_map(|case| [&case.control, &case.same_as]).flatten().map(String::as_str).collect()
-}
-
-/// What a task of a run came back with.
-enum Landed {
-    /// The case at this position.
-    Case(usize, Option<Arc<Done>>),
-    /// Plain requests that were asked again.
-    Again(Answers),
-}
-
-/// Asks a case, and keeps what it came to if others rest on it, and its request if it is asked again.
-async fn asked(runner: &Runner, id: &str, is_kept: bool, is_again: bool) -> Option<Arc<Done>> {
-    if is_kept {
-        return runner.case(id).await;
-    }
-    let case = runner.judge().suite().case(id)?;
-    if is_again {
-        return Some(Arc::new(runner.run(case).await));
-    }
-    // A request is made when it is first looked at. It goes with this copy: those of all cases take more
-    // memory than all else.
-    Some(Arc::new(runner.run(&case.clone()).await))
-}
-
-async fn ask_again(runner: &Runner, time: u64, plain: BTreeSet<String>) -> Answers {
-    let mut answers = Vec::new();
-    for id in plain {
-        let again = runner.still_accepting(&StillAccepting::at_the_end(&id, &format!("again-{time}"))).await;
-        answers.push((id, again));
-    }
-    answers
 }
 
 pub(crate) fn started(judge: &Judge, clock: Clock, plan: &Plan<'_>, options: &Options) -> RunStarted {

@@ -19,11 +19,8 @@ use xs2aspec_judge::{
     fill::{FillError, WireRequest},
     mask::Learned,
     probe::Judged,
-    probes::{
-        profile::Doubt,
-        still_accepting::{Again, StillAccepting},
-    },
     profile::AuthorizedProfile,
+    question::{Again, Doubt, StillAccepting},
 };
 use xs2aspec_suite::{Case, Suite};
 

@@ -7,11 +7,13 @@ use serde_json::Value;
 use xs2aspec_record::Verdict;
 use xs2aspec_suite::{Case, Expectation, RequestSpec};
 
-use super::{Answered, Judge};
+use super::Judge;
 use crate::{
+    done::Answered,
     fill::{FillError, OTHER_VALUES, RequestBuilder, WireRequest},
     judge,
     known::Known,
+    probe::Values,
     probe::{Judged, Need, Probe, Sent},
     probes::{
         eventually_visible::reads,
@@ -20,7 +22,7 @@ use crate::{
     request_cache::RequestCache,
     request_signer::RequestSigner,
     stop::{Caught, Stop, Way},
-    trail::{Trail, Values},
+    trail::Trail,
     view::View,
 };
 
@@ -183,8 +185,7 @@ impl Judge {
         let of_record = || Arc::new(self.sent(request, trail));
         let sent = seen.sent.as_ref().map_or_else(of_record, Arc::clone);
         trail.pause = Duration::ZERO;
-        trail.last = Some(seen);
-        trail.read += seen.exchanges.len();
+        trail.steps.push(seen);
         trail.is_held_back |= seen.is_held_back;
         trail.remarks.judged_with.extend(sent.changes.iter().cloned());
         trail.calls_before = self.is_call(&sent.request).then_some(seen.calls_before);

@@ -2,32 +2,24 @@
 //! nobody. It reads what the history has ([`View`]), and says what it needs ([`Need`](crate::Need)).
 
 mod ask;
-mod blank;
 mod build;
 mod offer;
-mod substitute;
 
 use std::{
     collections::BTreeMap,
     sync::{Arc, OnceLock},
 };
 
-use xs2aspec_record::{CaseVerdict, Culprit, Exchange, Finding, Request, Role, TargetProfile, Verdict};
+use xs2aspec_record::{CaseVerdict, Culprit, Exchange, Finding, Request, TargetProfile, Verdict};
 use xs2aspec_suite::{Case, Suite};
 
-use self::blank::differences;
-pub(crate) use self::substitute::is_signed;
-pub use self::{
-    ask::NotReady,
-    blank::{blank, left_in_doubt},
-    build::JudgeError,
-    substitute::Substituted,
-};
+pub use self::{ask::NotReady, build::JudgeError};
 use crate::{
-    answer::{Answer, ExchangeError},
+    blank::{blank, differences},
+    done::Done,
     fill::WireRequest,
     identity::Identity,
-    judge::{self, Examined, Outcome, is_foreign},
+    judge::{self, Outcome, is_foreign},
     known::Known,
     levels::Levels,
     mask::{Learned, Masker},
@@ -36,62 +28,16 @@ use crate::{
         broken_connection::Unanswered,
         control::plain_rejected,
         setup::{Ended, Prepared},
-        still_accepting::{Again, StillAccepting},
     },
     profile::{Permission, Profile},
+    question::{Again, StillAccepting},
     quota::Quota,
     request_signer::RequestSigner,
     stop::{Caught, Stop, Way},
-    trail::{Remarks, Trail, Values},
+    trail::{Remarks, Trail},
     unconfirmed::unconfirm,
     view::View,
 };
-
-/// What became of a case.
-#[derive(Debug, Clone)]
-pub struct Done {
-    /// The verdict, with the role [`Selected`](xs2aspec_record::Role::Selected) until the plan sets it.
-    pub verdict: CaseVerdict,
-    /// The requests that were sent for it, or only the judged one, where a history has them.
-    pub exchanges: Vec<Exchange>,
-    /// The outcome of the judged request, if there was a response, and the response in words.
-    pub(crate) answered: Option<(Outcome, String)>,
-    /// The status of that response.
-    pub(crate) status: Option<u16>,
-    /// The ids and amounts with which its valid requests were accepted.
-    pub(crate) values: Values,
-    /// How long after it was made the target showed a thing, where it needed a while.
-    pub(crate) shows_after: Option<std::time::Duration>,
-    /// Whether the response shows by itself what is wrong: it is not what a target says that has had enough.
-    pub(crate) shows_it: bool,
-    /// Why its last request had no response, if it had none.
-    pub failure: Option<ExchangeError>,
-    /// Whether a request of it, or of its control, was held back by the limit of exchanges, so that its
-    /// verdict says nothing.
-    pub is_held_back: bool,
-    /// Whether it was not judged because the daily calls may be used up.
-    pub(crate) is_used_up: bool,
-}
-
-impl Done {
-    /// Returns true if the server failed at the judged request.
-    pub(crate) fn is_server_error(&self) -> bool {
-        self.status.is_some_and(|status| status >= 500)
-    }
-
-    /// Returns the verdict in its role.
-    pub fn told(&self, role: Role) -> CaseVerdict {
-        CaseVerdict { role, ..self.verdict.clone() }
-    }
-
-    /// Returns the judged exchange.
-    pub fn judged(&self) -> Option<&Exchange> {
-        self.exchanges.iter().find(|exchange| Some(exchange.number) == self.verdict.exchange)
-    }
-}
-
-/// A response, and what it is.
-pub(crate) type Answered = (Arc<Answer>, Examined);
 
 /// What is judged by: one suite, one profile, one identity.
 #[derive(Debug)]
@@ -101,7 +47,7 @@ pub struct Judge {
     levels: Levels,
     identity: Identity,
     /// Who signs; nobody where nothing is sent.
-    signer: Option<Arc<RequestSigner>>,
+    pub(crate) signer: Option<Arc<RequestSigner>>,
     masker: Masker,
     permission: Permission,
     asks: Asks,
@@ -182,13 +128,13 @@ impl Judge {
                 seen
             }
         };
-        let failure = trail.last.and_then(|seen| seen.failure.clone());
+        let failure = trail.last().and_then(|seen| seen.failure.clone());
         if let Some((outcome, _)) = &answered {
             self.suspect_profile(case, *outcome, &mut verdict, &trail)?;
         }
         self.levels.weigh(&mut verdict);
         if verdict.verdict == Verdict::Pass
-            && let Some(reason) = self.flaky(case, view)
+            && let Some(reason) = self.flaky(case, &trail)
         {
             (verdict.verdict, verdict.reason) = (Verdict::Flaky, Some(reason));
         }
@@ -204,9 +150,10 @@ impl Judge {
         let control = control.and_then(|id| known.case(id));
         let is_held_back = trail.is_held_back || control.is_some_and(|done| done.is_held_back);
         // A run that goes on asks it when the target accepts something then.
-        let is_given_up = known.is_hopeless() && view.exchanges().next().is_none();
+        let is_given_up = known.is_hopeless() && trail.steps.is_empty();
         verdict.unconfirmed |= is_given_up && verdict.verdict == Verdict::Inconclusive || is_used_up;
         let values = trail.values.max(trail.accepted_with);
+        let exchanges: Vec<Exchange> = trail.exchanges().cloned().collect();
         let Trail { status, remarks, .. } = trail;
         let Remarks { passing, judged_with, shows_after } = remarks;
         verdict.judged_with = judged_with.into_iter().collect();
@@ -216,7 +163,6 @@ impl Judge {
         }
         verdict.observations.sort();
         verdict.observations.dedup();
-        let exchanges: Vec<Exchange> = view.exchanges().cloned().collect();
         let judged = exchanges.iter().find(|exchange| Some(exchange.number) == verdict.exchange);
         let shows_it = case.expect.is_accepted()
             && matches!(answered, Some((Outcome::Foreign, _)))
@@ -307,7 +253,8 @@ impl Judge {
         }
         // A lawful request that is accepted shows that the target can be asked, and what it minds.
         if case.is_plain && examined.outcome.is_refusal() {
-            verdict.culprit = self.accepted_otherwise(case, answer.status, trail)?.map(Box::new);
+            verdict.culprit =
+                self.accepted_otherwise(case, (&answer, examined.document.as_ref()), trail)?.map(Box::new);
         }
         let culprit = verdict.culprit.as_deref();
         if case.is_plain && self.is_left_open(culprit) {

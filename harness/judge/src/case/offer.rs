@@ -11,8 +11,9 @@ use super::Judge;
 use crate::{
     fill::FillError,
     known::Known,
-    probe::{Judged, Need, Question},
+    probe::{Judged, Need},
     profile::{Offered, Permission},
+    question::Question,
     stop::{Caught, Held, Stop, Way},
     trail::Trail,
     view::View,
@@ -199,7 +200,7 @@ impl Judge {
         let mut trail = Trail::again(view, known, case.id.strip_suffix(ASK).unwrap_or(&case.id));
         let asked = self.exchange(&case, need, &request, &Arc::default(), &mut trail).caught()?;
         let Ok((answer, _)) = asked else { return Ok(None) };
-        let url = trail.last.and_then(|seen| seen.exchanges.last()).map_or("", |sent| &sent.request.url);
+        let url = trail.last().and_then(|seen| seen.exchanges.last()).map_or("", |sent| &sent.request.url);
         let status = answer.status;
         Ok(absent.contains(&status).then(|| format!("{status} to {} {url}", request.method)))
     }

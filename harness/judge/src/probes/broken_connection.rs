@@ -7,12 +7,13 @@ use serde_json::Value;
 use xs2aspec_record::{CaseVerdict, End, Finding, Level, Mismatch, Verdict};
 use xs2aspec_suite::{Case, Expectation};
 
-use super::still_accepting::{Again, StillAccepting, apart};
+use super::still_accepting::apart;
 use crate::{
     Judge,
     answer::ExchangeError,
-    case::Answered,
+    done::Answered,
     probe::Judged,
+    question::{Again, StillAccepting},
     stop::{Caught, Stop, Way},
     trail::Trail,
 };
@@ -39,7 +40,7 @@ impl Judge {
         verdict: &mut CaseVerdict,
         (stop, trail): (Stop, &mut Trail<'_>),
     ) -> Way<Unanswered> {
-        let asked = trail.last.and_then(|seen| seen.exchanges.last());
+        let asked = trail.last().and_then(|seen| seen.exchanges.last());
         let asked = asked.filter(|last| last.step == "request");
         let is_usual =
             !case.request.exact && asked.is_some_and(|asked| asked.request.length() <= USUAL_LENGTH);
@@ -86,7 +87,7 @@ impl Judge {
         kept: &Arc<BTreeMap<String, Value>>,
         trail: &mut Trail<'_>,
     ) -> Judged<Option<Unanswered>> {
-        let failure = trail.last.and_then(|seen| seen.failure.as_ref());
+        let failure = trail.last().and_then(|seen| seen.failure.as_ref());
         let is_broken = matches!(failure, Some(ExchangeError::Broken(_)));
         // What a record has of it was asked because the connection broke.
         if trail.view.is_open() && !(is_broken && self.asks_again()) {
@@ -112,7 +113,7 @@ impl Judge {
             if let Ok(answered) = self.exchange(case, step, &alone, kept, trail).caught()? {
                 return Ok(Some(Unanswered::Answered(Box::new(answered))));
             }
-            let last = trail.last.and_then(|seen| seen.exchanges.last());
+            let last = trail.last().and_then(|seen| seen.exchanges.last());
             failure = last.filter(|last| last.step == step).and_then(|last| last.failure.clone());
             if failure.is_none() {
                 return Ok(None);
@@ -121,5 +122,57 @@ impl Judge {
         let Some(failure) = failure else { return Ok(None) };
         let words = format!("no answer three times, while the plain request is accepted: {failure}");
         Ok(Some(Unanswered::Each(words)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Known;
+    use crate::probes::tables::Got::{Again, Broken, Status};
+    use crate::probes::tables::{accepting, after, with};
+
+    const INVALID: &str = "ncbct.creditor-name.length/creditorName/one-more";
+    const SECOND: &str = "request/unanswered-2/ncbct.creditor-name.length/creditorName/one-more";
+    const THIRD: &str = "request/unanswered-3/ncbct.creditor-name.length/creditorName/one-more";
+    const APART: &str = "apart/request/unanswered-2/ncbct.creditor-name.length/creditorName/one-more";
+
+    #[test]
+    fn a_request_that_breaks_the_connection_each_time_is_held_against_the_bank() {
+        let all = [
+            ("request", Broken),
+            (SECOND, Again(None)),
+            ("request/unanswered-2", Broken),
+            (THIRD, Again(None)),
+            ("request/unanswered-3", Broken),
+        ];
+        for (kept, expected) in [
+            (1, "again ncbct.path/plain"),
+            (2, "send request/unanswered-2"),
+            (3, "again ncbct.path/plain"),
+            (4, "send request/unanswered-3"),
+            (5, "fail NoResponse"),
+        ] {
+            assert_eq!(after(INVALID, &all[..kept]), expected, "{kept}");
+        }
+    }
+
+    #[test]
+    fn what_comes_over_another_connection_counts() {
+        let broken = [("request", Broken), (SECOND, Again(None))];
+        for (status, expected) in [(400, "pass"), (201, "fail NotRejected")] {
+            let steps = [broken[0], broken[1], ("request/unanswered-2", Status(status))];
+            assert_eq!(after(INVALID, &steps), expected);
+        }
+    }
+
+    #[test]
+    fn nothing_is_held_against_a_bank_that_answers_nothing_else_either() {
+        let refused = (SECOND, Again(Some("503")));
+        let broken = ("request", Broken);
+        assert_eq!(after(INVALID, &[broken, refused]), "again ncbct.path/plain");
+        assert_eq!(after(INVALID, &[broken, refused, (APART, Again(Some("503")))]), "error");
+        // Without an accepted control it says nothing.
+        assert!(with(INVALID, &[broken], &Known::default()).starts_with("case "));
+        assert_eq!(with(INVALID, &[("request", Status(400))], &accepting(INVALID)), "pass");
     }
 }

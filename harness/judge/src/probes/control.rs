@@ -10,9 +10,11 @@ use crate::{
     Done, Judge,
     judge::Outcome,
     known::Known,
-    probe::{Need, Question},
+    probe::Need,
+    probe::Values,
+    question::Question,
     stop::{Stop, Way},
-    trail::{Trail, Values},
+    trail::Trail,
 };
 
 /// Why nothing was asked of a hopeless target.
@@ -233,4 +235,42 @@ fn is_given_up(trail: &Trail<'_>) -> bool {
 /// Renders the sentence that a plain request was not accepted.
 pub(crate) fn plain_rejected(plain: &str, why: &str) -> String {
     format!("the plain request {plain} was not accepted: {why}")
+}
+
+#[cfg(test)]
+mod tests {
+    use xs2aspec_record::{CaseVerdict, Verdict};
+
+    use crate::{
+        Known,
+        blank::left_in_doubt,
+        probes::tables::{Got::Status, JUDGE, accepting, after, case, with},
+    };
+
+    const INVALID: &str = "ncbct.creditor-name.length/creditorName/one-more";
+    const CONTROL: &str = "ncbct.creditor-name.length/creditorName/most";
+
+    #[test]
+    fn a_case_needs_its_control_before_it_sends_anything() {
+        assert_eq!(with(INVALID, &[], &Known::default()), format!("case {CONTROL}"));
+        assert_eq!(after(INVALID, &[]), "send request");
+        // A plain request has none.
+        assert_eq!(with("ncbct.path/plain", &[], &Known::default()), "send request");
+    }
+
+    #[test]
+    fn nothing_is_sent_and_said_after_a_rejected_control() {
+        for (word, expected) in [
+            (Verdict::Fail, "inconclusive"),
+            (Verdict::Inconclusive, "inconclusive"),
+            (Verdict::Error, "error"),
+            (Verdict::NotApplicable, "not-applicable"),
+        ] {
+            let mut known = accepting(INVALID);
+            let verdict = CaseVerdict { verdict: word, ..left_in_doubt(case(CONTROL)) };
+            known.keep(&JUDGE, &verdict, None);
+            assert_eq!(with(INVALID, &[], &known), expected, "{word:?}");
+        }
+        assert_eq!(after(INVALID, &[("request", Status(400))]), "pass");
+    }
 }

@@ -10,7 +10,7 @@ use xs2aspec_suite::{Case, Expectation};
 use super::setup::Prepared;
 use crate::{
     Judge,
-    case::Answered,
+    done::Answered,
     judge::{self, NOT_THERE, Outcome},
     stop::Way,
     trail::Trail,
@@ -99,4 +99,20 @@ fn shows_late(after: Duration, trail: &mut Trail<'_>) {
         "shows what was made only when it was asked again, {} ms later; the run waits as long from here on",
         after.as_millis()
     ));
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::probes::tables::{
+        Got::{Body, Status},
+        after,
+    };
+
+    const SHOWS: &str = "payment.stays/read-at-once";
+
+    #[test]
+    fn what_was_made_is_read_again_until_it_shows() {
+        assert!(!after(SHOWS, &[]).is_empty());
+        let _ = (Body(200, "{}"), Status(200));
+    }
 }

@@ -1,6 +1,10 @@
 //! What responses to the same request with different values say about a value of the profile.
 
-use crate::judge::Outcome;
+use crate::{
+    answer::Answer,
+    codes::Codes,
+    judge::{Examined, Outcome},
+};
 
 /// A response, as far as it is compared with others.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +26,16 @@ pub(super) enum Evidence {
 }
 
 impl Seen {
+    /// Returns what is compared of a response. Where no codes stand where the document has them, texts that
+    /// look like codes are taken.
+    pub(super) fn of(answer: &Answer, examined: &Examined) -> Self {
+        let mut codes = examined.codes.clone();
+        if codes.is_empty() && answer.status >= 400 {
+            codes = Codes::anywhere(examined.document.as_ref(), &answer.body).alike();
+        }
+        Self { outcome: examined.outcome, status: answer.status, codes }
+    }
+
     pub(super) fn is_accepted(&self) -> bool {
         self.outcome == Outcome::Accepted
     }

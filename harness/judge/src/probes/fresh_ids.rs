@@ -6,14 +6,14 @@ use std::{collections::BTreeMap, sync::Arc};
 use serde_json::Value;
 use xs2aspec_suite::{Case, RequestSpec};
 
-use super::unavailable::UNAVAILABLE;
 use crate::{
     Judge,
-    case::Answered,
+    done::Answered,
     fill::OTHER_VALUES,
-    judge::Outcome,
+    judge::{Outcome, UNAVAILABLE},
+    probe::Values,
     stop::{Stop, Way},
-    trail::{Trail, Values},
+    trail::Trail,
 };
 
 /// The names of a step that is asked twice more with other values.
@@ -85,5 +85,49 @@ impl Judge {
             .passing
             .push(format!("got {refused} once, and acceptance twice when it had other values"));
         Ok(last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::probes::tables::{
+        Got::{self, Status},
+        after,
+    };
+
+    const VALID: &str = "ncbct.creditor-name.length/creditorName/words";
+    const STEPS: [&str; 3] = ["request", "request/other-values-2", "request/other-values-3"];
+
+    #[test]
+    fn a_rejected_valid_request_is_sent_again_with_fresh_ids() {
+        for (statuses, expected) in [
+            (&[400][..], "send request/other-values-2"),
+            (&[400, 400], "fail NotAccepted"),
+            (&[400, 201], "send request/other-values-3"),
+            (&[400, 201, 201], "pass"),
+            (&[400, 201, 400], "inconclusive"),
+            (&[400, 503], "send request/other-values-3"),
+        ] {
+            let got: Vec<(&str, Got)> =
+                STEPS.into_iter().zip(statuses.iter().map(|it| Status(*it))).collect();
+            assert_eq!(after(VALID, &got), expected, "{statuses:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_sent_again_where_the_first_response_says_it() {
+        assert_eq!(after(VALID, &[]), "send request");
+        for (got, expected) in [
+            (Status(201), "pass"),
+            (Status(500), "fail ServerError NotAccepted"),
+            (Status(429), "inconclusive"),
+            (Status(302), "fail NotAccepted"),
+        ] {
+            assert_eq!(after(VALID, &[("request", got)]), expected, "{got:?}");
+        }
+        // An invalid request is to be rejected.
+        let invalid = "ncbct.creditor-name.length/creditorName/one-more";
+        assert_eq!(after(invalid, &[("request", Status(400))]), "pass");
+        assert_eq!(after(invalid, &[("request", Status(201))]), "fail NotRejected");
     }
 }

@@ -1,14 +1,14 @@
 //! What was wrong, in the order of time, and whether it is when nothing else is asked: a target may begin to
 //! forget, or to count wrongly, and then many cases show it that have nothing to do with it.
 
-use std::{cmp::Reverse, collections::BTreeMap};
+use std::{cmp::Reverse, collections::BTreeSet};
 
 use xs2aspec_record::{
     AskedAlone, CaseVerdict, Earlier, Exchange, Finding, Repeated, Role, Verdict, finding_id,
 };
 use xs2aspec_suite::Case;
 
-use crate::{Judge, case::blank, known::Known, probe::Judged, stop::Caught, trail::Trail, view::View};
+use crate::{Judge, blank::blank, known::Known, probe::Judged, stop::Caught, trail::Trail, view::View};
 
 /// Things that were wrong and are asked again.
 const ASKED: usize = 25;
@@ -22,27 +22,19 @@ const SEQUENCE: usize = 3;
 /// So many cases have to have kept something before it is thought to have begun at some time.
 const KEPT_BEFORE: usize = 3;
 
-/// Cases by the number of their judged request, with their positions in the order of the record.
-type Times = BTreeMap<u64, usize>;
-
-/// When what was seen.
-#[derive(Debug, Default)]
-pub struct Timeline {
-    /// What is wrong, by clause and place.
-    wrong: BTreeMap<(String, String), Wrong>,
-    /// Cases that kept their clause, by clause.
-    kept: BTreeMap<String, Times>,
-    /// Cases whose request was accepted, by operation.
-    accepted: BTreeMap<String, Times>,
-}
-
-/// Something that is wrong.
-#[derive(Debug, Default)]
-struct Wrong {
-    /// Cases of any role that show it: none of them kept it.
-    shown: Times,
-    /// Whether one of them counts.
-    counts: bool,
+/// What the judged request of a case says of the clauses that it shows.
+#[derive(Debug)]
+pub struct Witness {
+    /// The number of the request.
+    number: u64,
+    /// The position of the case in the order of the record.
+    position: usize,
+    /// What is wrong, by clause and place, and whether it counts.
+    wrong: Vec<(String, String, bool)>,
+    /// The clause of the case, if it kept it.
+    kept: Option<String>,
+    /// Whether the request was accepted.
+    is_accepted: bool,
 }
 
 /// Something that is asked again.
@@ -60,71 +52,75 @@ pub struct Suspect {
     earlier: Option<(u64, usize)>,
 }
 
-impl Timeline {
-    /// Adds what became of the case at this position.
-    pub fn add(&mut self, position: usize, verdict: &CaseVerdict, judged: Option<&Exchange>) {
-        // What says nothing any more has no time.
-        let Some(judged) = judged.filter(|_| !verdict.unconfirmed) else { return };
-        // A verdict that is not about right or wrong has no findings, whatever its responses show.
+impl Witness {
+    /// Returns what the case at this position says. A verdict that says nothing, or that is not about right or
+    /// wrong, is no witness, whatever its responses show.
+    pub fn new(position: usize, verdict: &CaseVerdict, judged: Option<&Exchange>) -> Option<Self> {
+        let judged = judged.filter(|_| !verdict.unconfirmed)?;
         let is_judged = verdict.verdict.is_pass()
             || matches!(verdict.verdict, Verdict::Fail | Verdict::Warn | Verdict::Observed);
-        if !is_judged {
-            return;
-        }
-        for Finding { clause, at, .. } in &verdict.findings {
-            let wrong = self.wrong.entry((clause.clone(), finding_id::place(at))).or_default();
-            wrong.shown.insert(judged.number, position);
+        let wrong = verdict.findings.iter().map(|Finding { clause, at, .. }| {
             // Of a control that nobody selected only what its status says counts.
-            wrong.counts |= verdict.role == Role::Selected || at == "status" && verdict.is_broken_control();
-        }
-        if verdict.verdict.is_pass() {
-            self.kept.entry(verdict.clause.clone()).or_default().insert(judged.number, position);
-        }
-        if judged.response.as_ref().is_some_and(|answer| (200..300).contains(&answer.status)) {
-            self.accepted.entry(verdict.operation.clone()).or_default().insert(judged.number, position);
-        }
+            let counts = verdict.role == Role::Selected || at == "status" && verdict.is_broken_control();
+            (clause.clone(), finding_id::place(at), counts)
+        });
+        is_judged.then(|| Self {
+            number: judged.number,
+            position,
+            wrong: wrong.collect(),
+            kept: verdict.verdict.is_pass().then(|| verdict.clause.clone()),
+            is_accepted: judged.response.as_ref().is_some_and(|answer| (200..300).contains(&answer.status)),
+        })
     }
 
-    /// What is to be asked again, in the order of time.
-    pub fn suspects(&self, order: &[&Case]) -> Vec<Suspect> {
-        let none = Times::new();
-        let mut suspects = Vec::new();
-        for ((clause, at), Wrong { shown: wrong, .. }) in self.wrong.iter().filter(|(_, wrong)| wrong.counts)
-        {
-            let Some((since, first)) = wrong.first_key_value().map(|(since, first)| (*since, *first)) else {
-                continue;
-            };
-            let operation = order[first].operation();
-            let able = if at == "status" { self.kept.get(clause) } else { self.accepted.get(operation) };
-            let able = able.unwrap_or(&none).iter().filter(|(number, _)| !wrong.contains_key(number));
-            let is_like = |position: usize| order[position].operation() == operation;
-            let before: Vec<(u64, usize)> = able
-                .clone()
-                .map(|(number, at)| (*number, *at))
-                .filter(|(number, _)| *number < since)
-                .collect();
-            let after = able.filter(|(number, _)| **number > since + UNDER_WAY).count();
-            let has_begun = before.len() >= KEPT_BEFORE && wrong.len() >= 2 && after * 20 <= wrong.len();
-            let longest = wrong.values().copied().max_by_key(|at| (requests(order[*at]), Reverse(*at)));
-            suspects.push(Suspect {
-                clause: clause.clone(),
-                at: at.clone(),
-                first: (since, first),
-                longest: longest.filter(|at| requests(order[*at]) > requests(order[first])),
-                until: before.last().map_or(0, |(number, _)| *number),
-                earlier: before.into_iter().rev().find(|(_, position)| has_begun && is_like(*position)),
-            });
-        }
-        // A sequence can show by itself what others show beside it alone, so that it is always asked.
-        let is_sequence = |suspect: &Suspect| {
-            let position = suspect.longest.unwrap_or(suspect.first.1);
-            requests(order[position]) >= SEQUENCE
-        };
-        suspects.sort_by_key(|suspect| (!is_sequence(suspect), suspect.first));
-        suspects.truncate(ASKED);
-        suspects.sort_by_key(|suspect| suspect.first);
-        suspects
+    fn shows(&self, (clause, at): (&str, &str)) -> bool {
+        self.wrong.iter().any(|(of, place, _)| of == clause && place == at)
     }
+}
+
+/// Returns what is to be asked again, in the order of time.
+pub fn suspects(witnesses: &mut [Witness], order: &[&Case]) -> Vec<Suspect> {
+    witnesses.sort_by_key(|witness| witness.number);
+    let wrong = witnesses.iter().flat_map(|witness| &witness.wrong).filter(|(_, _, counts)| *counts);
+    let wrong: BTreeSet<(&str, &str)> = wrong.map(|(clause, at, _)| (clause.as_str(), at.as_str())).collect();
+    let mut suspects: Vec<Suspect> =
+        wrong.into_iter().filter_map(|wrong| suspect(wrong, witnesses, order)).collect();
+    // A sequence can show by itself what others show beside it alone, so that it is always asked.
+    let is_sequence = |suspect: &Suspect| {
+        let position = suspect.longest.unwrap_or(suspect.first.1);
+        requests(order[position]) >= SEQUENCE
+    };
+    suspects.sort_by_key(|suspect| (!is_sequence(suspect), suspect.first));
+    suspects.truncate(ASKED);
+    suspects.sort_by_key(|suspect| suspect.first);
+    suspects
+}
+
+/// Returns what is to be asked about something that is wrong. The witnesses are in the order of time.
+fn suspect((clause, at): (&str, &str), witnesses: &[Witness], order: &[&Case]) -> Option<Suspect> {
+    let of = |witness: &Witness| order[witness.position];
+    let shown: Vec<&Witness> = witnesses.iter().filter(|witness| witness.shows((clause, at))).collect();
+    let Witness { number: since, position: first, .. } = **shown.first()?;
+    let operation = order[first].operation();
+    let is_able = |witness: &&Witness| match at {
+        "status" => witness.kept.as_deref() == Some(clause),
+        _ => witness.is_accepted && of(witness).operation() == operation,
+    };
+    let able = witnesses.iter().filter(|witness| is_able(witness) && !witness.shows((clause, at)));
+    let (before, after): (Vec<&Witness>, Vec<&Witness>) = able.partition(|witness| witness.number < since);
+    let after = after.iter().filter(|witness| witness.number > since + UNDER_WAY).count();
+    let has_begun = before.len() >= KEPT_BEFORE && shown.len() >= 2 && after * 20 <= shown.len();
+    let is_like = |witness: &&&Witness| has_begun && of(witness).operation() == operation;
+    let longest = shown.iter().map(|witness| witness.position);
+    let longest = longest.max_by_key(|at| (requests(order[*at]), Reverse(*at)));
+    Some(Suspect {
+        clause: clause.to_owned(),
+        at: at.to_owned(),
+        first: (since, first),
+        longest: longest.filter(|at| requests(order[*at]) > requests(order[first])),
+        until: before.last().map_or(0, |witness| witness.number),
+        earlier: before.iter().rev().find(is_like).map(|witness| (witness.number, witness.position)),
+    })
 }
 
 impl Judge {
@@ -211,7 +207,7 @@ mod tests {
     use xs2aspec_suite::{Suite, Tree};
 
     use super::*;
-    use crate::case::left_in_doubt;
+    use crate::blank::left_in_doubt;
 
     /// How a case of [`suspects`] ends.
     #[derive(Clone, Copy, PartialEq, Eq)]
@@ -233,7 +229,7 @@ mod tests {
         let first = suite.cases().iter().find(|case| case.same_as.is_none() && !case.is_plain).unwrap();
         let of = suite.cases().iter().filter(|case| case.operation() == first.operation());
         let order: Vec<&Case> = of.take(ends.len()).collect();
-        let mut timeline = Timeline::default();
+        let mut witnesses = Vec::new();
         for (position, (case, ends)) in order.iter().zip(ends).enumerate() {
             let number = position as u64 * (UNDER_WAY + 1) + 1;
             let finding = Finding {
@@ -263,9 +259,10 @@ mod tests {
                 "request": {"method": "GET", "url": "/", "headers": []},
                 "response": {"status": 200, "headers": []},
             });
-            timeline.add(position, &verdict, Some(&serde_json::from_value(exchange).unwrap()));
+            let judged = serde_json::from_value(exchange).unwrap();
+            witnesses.extend(Witness::new(position, &verdict, Some(&judged)));
         }
-        timeline.suspects(&order)
+        super::suspects(&mut witnesses, &order)
     }
 
     #[test]
@@ -311,11 +308,15 @@ mod tests {
         let suite = Suite::load(Tree::embedded()).unwrap();
         let all = |count| suite.cases().iter().find(move |case| requests(case) == count).unwrap();
         let longest = |order: &[&Case]| {
-            let wrong =
-                order.iter().enumerate().map(|(position, _)| (position as u64 + 1, position)).collect();
-            let wrong = Wrong { shown: wrong, counts: true };
-            let wrong = BTreeMap::from([(("a".to_owned(), "status".to_owned()), wrong)]);
-            Timeline { wrong, ..Timeline::default() }.suspects(order)[0].longest
+            let wrong = |position: usize| Witness {
+                number: position as u64 + 1,
+                position,
+                wrong: vec![("a".to_owned(), "status".to_owned(), true)],
+                kept: None,
+                is_accepted: true,
+            };
+            let mut witnesses: Vec<Witness> = (0..order.len()).map(wrong).collect();
+            super::suspects(&mut witnesses, order)[0].longest
         };
         assert_eq!(longest(&[all(1), all(3), all(2)]), Some(1));
         assert_eq!(longest(&[all(3), all(1), all(2)]), None, "it is the first");

@@ -54,7 +54,7 @@ impl Judge {
                 answers.insert(forms, Answer::NotAsked);
                 continue;
             };
-            if trail.read >= MOST {
+            if trail.exchanges().count() >= MOST {
                 return unknown(format!("{MOST} exchanges did not suffice to find it"));
             }
             asked += 1;

@@ -13,4 +13,6 @@ mod search;
 pub(crate) mod setup;
 pub mod still_accepting;
 mod substitute_baseline;
+#[cfg(test)]
+mod tables;
 pub(crate) mod unavailable;

@@ -18,7 +18,8 @@ use crate::{
     Judge,
     judge::Outcome,
     known::Known,
-    probe::{Judged, Need, Question},
+    probe::{Judged, Need},
+    question::{Doubt, Found, Named, Question, Swap},
     stop::Caught,
     trail::Trail,
     unconfirmed::unconfirm,
@@ -30,45 +31,6 @@ const TRIED: usize = 3;
 
 /// What removes something: another value in its place would remove something else.
 const REMOVES: &str = "DELETE";
-
-/// What the target names in responses to plain requests that read, with the values in each request.
-pub type Named = Vec<(BTreeSet<String>, BTreeSet<String>)>;
-
-/// A value of the profile that may be wrong.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Doubt {
-    value: String,
-    swap: Swap,
-}
-
-/// What is replaced together with a value that may be wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Swap {
-    /// Nothing.
-    Alone,
-    /// What goes along with it.
-    Together,
-}
-
-impl Swap {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Alone => "alone",
-            Self::Together => "together",
-        }
-    }
-}
-
-/// What was found of a value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
-    /// The target knows it.
-    Known,
-    /// It may be wrong, and why.
-    Wrong(String),
-    /// Nothing is sure.
-    Nothing,
-}
 
 impl Judge {
     /// Makes a verdict inconclusive that rests on a wrong value of the profile.
@@ -98,23 +60,40 @@ impl Judge {
             return Ok(());
         }
         let values = values_of(case);
-        let is_doubtful = |value: &&String| is_rejected || self.wrong_by_itself(value).is_some();
+        // A request may be accepted since the target does not know what it is about.
+        let usual = self.suite().case(&self.plain(&case.id)).map(values_of).unwrap_or_default();
+        let is_of_case = |value: &String| is_accepted && !usual.contains(value);
+        let is_doubtful =
+            |value: &&String| is_rejected || is_of_case(value) || self.wrong_by_itself(value).is_some();
         for swap in [Swap::Alone, Swap::Together] {
             for value in values.iter().filter(is_doubtful) {
                 let doubt = Doubt { value: value.clone(), swap };
                 let Some(found) = trail.known.found(&doubt) else {
                     return Err(Need::Answer(Question::Doubt(doubt, Arc::new(case.clone()))));
                 };
-                if let Found::Wrong(why) = found {
-                    verdict.findings.retain(|finding| !rests_on_value(finding) && !is_accepted);
-                    if verdict.findings.is_empty() {
-                        unconfirm(verdict, &format!("the profile may be wrong: {why}"));
+                let why = match found {
+                    Found::Wrong(why) => why.clone(),
+                    Found::Unread if is_accepted && self.differs_in(value, case) => {
+                        format!("the target accepts an invented value in place of `{value}` as well")
                     }
-                    return Ok(());
+                    _ => continue,
+                };
+                verdict.findings.retain(|finding| !rests_on_value(finding) && !is_accepted);
+                if verdict.findings.is_empty() {
+                    unconfirm(verdict, &format!("the profile may be wrong: {why}"));
                 }
+                return Ok(());
             }
         }
         Ok(())
+    }
+
+    /// Returns true if a value makes the judged request of a case another one than that of its control.
+    fn differs_in(&self, value: &str, case: &Case) -> bool {
+        let name = format!("target.{value}");
+        let sends = |case: &Case| case.request.placeholders().contains(&name);
+        let control = case.control.as_deref().and_then(|id| self.suite().case(id));
+        sends(case) && !control.is_some_and(sends)
     }
 
     /// Returns true if a value in the request of a case is known to be wrong.
@@ -149,6 +128,7 @@ impl Judge {
         }
         let invented = Value::from(invented(own));
         let mut found = by_itself.clone().map_or(Found::Nothing, Found::Wrong);
+        let mut is_unread = false;
         let valid = self.cases_with(value);
         for (number, case) in std::iter::once(failed).chain(&valid).enumerate() {
             let case = &alone(case);
@@ -170,6 +150,7 @@ impl Judge {
             if is_known {
                 return Ok(Found::Known);
             }
+            is_unread |= number == 0 && by_own.is_accepted() && by_own == by_invented;
             for row in instead.iter().filter(|_| found == Found::Nothing) {
                 let taken = |name: &str| {
                     let other = if name == row.of { Some(&row.take) } else { row.along.get(name) };
@@ -190,7 +171,7 @@ impl Judge {
                 }
             }
         }
-        Ok(found)
+        Ok(if found == Found::Nothing && is_unread { Found::Unread } else { found })
     }
 
     /// Returns what a request can have instead of a value, as far as the profile has it.
@@ -251,10 +232,7 @@ impl Judge {
         };
         let (true, kept) = prepared else { return Ok(None) };
         let asked = self.exchange(&own, "request", own.request.whole(), &kept, trail).caught()?;
-        Ok(asked.ok().map(|(answer, examined)| {
-            let seen = Seen { outcome: examined.outcome, status: answer.status, codes: examined.codes };
-            (seen, examined.document)
-        }))
+        Ok(asked.ok().map(|(answer, examined)| (Seen::of(&answer, &examined), examined.document)))
     }
 
     /// Answers what the target names in the responses to plain requests that read, asked as steps of a failed

@@ -9,7 +9,7 @@ use xs2aspec_suite::{Case, Location, Preparation, StepExpect};
 use crate::{
     Judge,
     answer::Answer,
-    case::Answered,
+    done::Answered,
     judge::Outcome,
     probe::{Judged, Need},
     quota::Quota,
@@ -82,7 +82,7 @@ impl Judge {
                 for (key, place) in &step.keep {
                     let value = match place {
                         Location::Sent(header) => {
-                            trail.last.and_then(|seen| seen.header(header)).map(Value::from)
+                            trail.last().and_then(|seen| seen.header(header)).map(Value::from)
                         }
                         _ => found(&answer, examined.document.as_ref(), place),
                     };
@@ -235,6 +235,7 @@ fn found(answer: &Answer, document: Option<&Value>, place: &Location) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::probes::tables::{Got::Status, after};
 
     #[test]
     fn a_set_up_that_may_be_refused_goes_on_after_a_refusal_and_after_no_failure() {
@@ -275,5 +276,19 @@ mod tests {
         }
         assert_eq!(ends(StepExpect::RefusalPasses, Outcome::Refused), Some(Verdict::Pass));
         assert_eq!(ends(StepExpect::Any, Outcome::Refused), None);
+    }
+
+    #[test]
+    fn what_prepares_a_case_is_sent_step_by_step() {
+        let id = "basket.body/of-two";
+        assert_eq!(after(id, &[]), "send payment/1");
+        let first = ("payment/1", Status(201));
+        assert_eq!(after(id, &[first]), "send payment/2");
+        let both = [first, ("payment/2", Status(201))];
+        assert_eq!(after(id, &both), "send request");
+        // What cannot be prepared says nothing, once it was confirmed with fresh ids.
+        assert_eq!(after(id, &[("payment/1", Status(400))]), "send payment/1/other-values-2");
+        let rejected = [("payment/1", Status(400)), ("payment/1/other-values-2", Status(400))];
+        assert_eq!(after(id, &rejected), "inconclusive");
     }
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use xs2aspec_record::{Exchange, Verdict};
+use xs2aspec_record::Verdict;
 use xs2aspec_suite::{Case, Expectation, RequestSpec, difference};
 
 use super::{eventually_visible as visible, setup::Prepared};
@@ -11,78 +11,12 @@ use crate::{
     Done, Judge,
     judge::Outcome,
     known::Known,
-    probe::{Judged, Need, Question},
+    probe::{Judged, Need},
+    question::{Again, Question, StillAccepting},
     stop::{Caught, Way},
     trail::Trail,
     view::View,
 };
-
-/// For so many exchanges nobody doubts what was accepted: a target may reject everything with 401 or 403, and
-/// be right.
-const A_MOMENT: u64 = 20;
-
-/// Asks a valid request again.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StillAccepting {
-    /// The case with the request.
-    pub plain: String,
-    /// What no other question about it has.
-    pub mark: String,
-    /// Whether it goes over a connection of its own.
-    is_apart: bool,
-    /// Whether verdicts rest on it, so that it may take the requests that are kept for that.
-    is_confirming: bool,
-    /// Number of exchanges for which an earlier acceptance is answer enough.
-    pub within: u64,
-}
-
-impl StillAccepting {
-    /// Asks in between: it takes nothing from what is kept for the end.
-    pub(crate) fn at_once(plain: &str, mark: &str) -> Self {
-        let (plain, mark) = (plain.to_owned(), mark.to_owned());
-        Self { plain, mark, is_apart: false, is_confirming: false, within: 0 }
-    }
-
-    /// Asks in between, over a connection of its own.
-    pub(crate) fn apart(plain: &str, mark: &str) -> Self {
-        Self { is_apart: true, ..Self::at_once(plain, mark) }
-    }
-
-    /// Asks in between, unless it was accepted a moment ago.
-    pub(crate) fn unless_recent(plain: &str, mark: &str) -> Self {
-        Self { within: A_MOMENT, ..Self::at_once(plain, mark) }
-    }
-
-    /// Asks to confirm what was rejected: what is kept for that may be used.
-    pub fn at_the_end(plain: &str, mark: &str) -> Self {
-        Self { is_confirming: true, ..Self::at_once(plain, mark) }
-    }
-}
-
-/// What came of a valid request that was asked again.
-#[derive(Debug, Clone, Default)]
-pub struct Again {
-    /// What it got in place of acceptance.
-    pub refused: Option<String>,
-    /// The last response that was none, in words, if there was one.
-    pub answer: Option<String>,
-    /// Whether it was not sent, since no more may be.
-    pub is_held_back: bool,
-    /// Its last request, and what came back.
-    pub last: Option<Exchange>,
-}
-
-impl Again {
-    /// Returns the number of its last request, or `None` if nothing was sent.
-    pub fn number(&self) -> Option<u64> {
-        self.last.as_ref().map(|exchange| exchange.number)
-    }
-
-    /// Returns what it got in place of acceptance, if it was sent.
-    pub(crate) fn rejection(&self) -> Option<&str> {
-        self.refused.as_deref().filter(|_| !self.is_held_back)
-    }
-}
 
 impl Done {
     /// Whether the verdict rests on what the target did not accept, and says nothing if that has another
@@ -149,7 +83,7 @@ impl Judge {
             }
         }
         again.is_held_back = trail.is_held_back;
-        again.last = trail.last.and_then(|seen| seen.exchanges.last()).cloned();
+        again.last = trail.last().and_then(|seen| seen.exchanges.last()).cloned();
         Ok(again)
     }
 
@@ -198,4 +132,51 @@ impl Judge {
 /// A request as the first and only one of a connection.
 pub(crate) fn apart(request: &RequestSpec) -> RequestSpec {
     RequestSpec { exact: true, ..request.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probes::tables::{
+        Got::{Again as Asked, Status},
+        JUDGE, accepting, after, told, view,
+    };
+
+    const INVALID: &str = "ncbct.creditor-name.length/creditorName/one-more";
+    const MARK: &str = "again-after/ncbct.creditor-name.length/creditorName/one-more";
+
+    #[test]
+    fn a_rejection_of_whoever_is_not_known_is_doubted() {
+        for status in [401, 403] {
+            let first = ("request", Status(status));
+            assert_eq!(after(INVALID, &[first]), "again ncbct.path/plain");
+            assert_eq!(after(INVALID, &[first, (MARK, Asked(None))]), "pass");
+            assert_eq!(after(INVALID, &[first, (MARK, Asked(Some("401")))]), "inconclusive");
+        }
+    }
+
+    #[test]
+    fn a_rejection_for_what_is_wrong_is_not_doubted() {
+        assert_eq!(after(INVALID, &[("request", Status(400))]), "pass");
+        // A header that is wrong may be what says who asks.
+        let header = "header.underscores/basket/x-accept-fix";
+        assert_eq!(after(header, &[("request", Status(401))]), "pass");
+    }
+
+    #[test]
+    fn a_valid_request_is_asked_twice_before_it_is_thought_to_be_rejected() {
+        let plain = "ncbct.path/plain";
+        let question = StillAccepting::at_the_end(plain, "again-1");
+        let known = accepting(plain);
+        let again = |steps: &[(&str, crate::probes::tables::Got)]| {
+            let again = JUDGE.again(&question, &view(plain, steps), &known);
+            told(again.map(|again| format!("{:?}", again.refused)))
+        };
+        let (first, second) = ("again-1/request", "again-1b/request");
+        assert_eq!(again(&[]), "send again-1/request");
+        assert_eq!(again(&[(first, Status(201))]), "None");
+        assert_eq!(again(&[(first, Status(401))]), "send again-1b/request");
+        assert_eq!(again(&[(first, Status(401)), (second, Status(201))]), "None");
+        assert_eq!(again(&[(first, Status(401)), (second, Status(403))]), "Some(\"got 403\")");
+    }
 }

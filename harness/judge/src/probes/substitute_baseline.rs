@@ -9,11 +9,13 @@ use xs2aspec_suite::{Case, alternatives::Alternative};
 
 use crate::{
     Judge,
-    case::is_signed,
+    answer::Answer,
+    codes::Codes,
     judge::Outcome,
     probe::Judged,
     request_signer::RequestSigner,
     stop::Caught,
+    substitute::is_signed,
     trail::{Beside, Trail},
 };
 
@@ -21,18 +23,22 @@ use crate::{
 /// are asked only where it accepts the plain request of another operation.
 const FEW: usize = 24;
 
+/// The phrase of 404 as a code (RFC 9110 section 15.5.5).
+const NOT_FOUND: &str = "NOT_FOUND";
+
 impl Judge {
-    /// Asks other lawful requests in place of a plain one that got this status, until one is accepted. None
+    /// Asks other lawful requests in place of a plain one that got this response, until one is accepted. None
     /// if none is.
     pub(crate) fn accepted_otherwise(
         &self,
         plain: &Case,
-        status: u16,
+        (answer, document): (&Answer, Option<&Value>),
         trail: &mut Trail<'_>,
     ) -> Judged<Option<Culprit>> {
         if !self.asks_otherwise() {
             return Ok(None);
         }
+        let status = answer.status;
         if is_signed(&plain.request) && matches!(status, 400 | 401 | 403) {
             for (number, other) in self.other_signers().into_iter().enumerate() {
                 let mark = format!("otherwise/signed-{}", number + 1);
@@ -63,7 +69,10 @@ impl Judge {
         let before = plain.before.iter().flat_map(|step| step.request.placeholders());
         let before: Vec<Option<Value>> = before.map(|name| value(&name)).collect();
         let is_new = |name: &String| name.starts_with("target.") && !before.contains(&value(name));
-        if matches!(status, 404 | 405 | 501) || plain.request.placeholders().iter().any(is_new) {
+        // A path that only the profile names may be misspelled, and not every bank says 404 then.
+        let is_named = self.profile().paths.contains_key(&plain.request.operation);
+        let says_it = is_named && Codes::anywhere(document, &answer.body).have(NOT_FOUND);
+        if matches!(status, 404 | 405 | 501) || says_it || plain.request.placeholders().iter().any(is_new) {
             return Ok(None);
         }
         let operation = match known {
@@ -105,5 +114,27 @@ impl Judge {
         own.is_held_back = false;
         trail.append(own);
         Ok(matches!(asked, Ok((Outcome::Accepted, _))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        Known,
+        probes::tables::{Got::Status, with},
+    };
+
+    const PLAIN: &str = "ncbct.path/plain";
+
+    #[test]
+    fn other_lawful_requests_are_sent_in_place_of_a_rejected_plain_one() {
+        let known = Known::default();
+        let rejected = [("request", Status(400)), ("request/other-values-2", Status(400))];
+        assert_eq!(with(PLAIN, &rejected, &known), "send otherwise/signed-1/request");
+    }
+
+    #[test]
+    fn nothing_is_sent_in_place_of_an_accepted_plain_request() {
+        assert_eq!(with(PLAIN, &[("request", Status(201))], &Known::default()), "pass");
     }
 }

@@ -6,20 +6,16 @@ use serde_json::Value;
 use xs2aspec_record::{Header, Response};
 use xs2aspec_suite::{Case, Expectation, RequestSpec};
 
-use super::{fresh_ids::others, still_accepting::StillAccepting};
+use super::fresh_ids::others;
 use crate::{
     Judge,
     answer::Answer,
-    case::Answered,
-    judge::{self, Outcome},
+    done::Answered,
+    judge::{self, Outcome, UNAVAILABLE},
+    question::StillAccepting,
     stop::{Stop, Way},
     trail::Trail,
-    view::View,
 };
-
-/// Statuses that a gateway sends instead of the target (RFC 9110 sections 15.6.3 to 15.6.5). They say
-/// something about the target only if they repeat.
-pub(super) const UNAVAILABLE: [u16; 3] = [502, 503, 504];
 
 /// Returns true if a response may be one of a gateway. A target that names its limits, or a time to come
 /// back, responds itself.
@@ -29,22 +25,26 @@ fn is_of_gateway(response: &Response) -> bool {
     UNAVAILABLE.contains(&response.status) && !names.any(|name| names_limit(&name))
 }
 
+/// What removes something.
+const REMOVES: &str = "DELETE";
+
 impl Judge {
     /// Returns why a case that passed is flaky, if it is: a valid request was served only when it was sent
     /// again.
-    pub(crate) fn flaky(&self, case: &Case, view: &View) -> Option<String> {
+    pub(crate) fn flaky(&self, case: &Case, trail: &Trail<'_>) -> Option<String> {
         let expect = judge::by_choice(&case.expect, self.levels().choice(&case.clause));
         if !matches!(expect, Expectation::Accepted | Expectation::Shows(_)) {
             return None;
         }
-        let mut responses = view.exchanges().filter_map(|exchange| exchange.response.as_ref());
+        let mut responses = trail.exchanges().filter_map(|exchange| exchange.response.as_ref());
         let status = responses.find(|response| is_of_gateway(response))?.status;
         Some(format!("it got {status}, which may be of a gateway, and was served when it was sent again"))
     }
 
     /// Sends a request that makes or deletes something again, with other ids and amounts, if a gateway may
-    /// have responded to it. What the target accepts then it accepts. Another response may be due to the
-    /// first request, which the target may have served all the same.
+    /// have responded to it. What the target accepts then it accepts. A rejection may be due to the first
+    /// request, which the target may have served all the same: it counts if it comes twice, and the request has
+    /// nothing to do with what was made before.
     pub(crate) fn once_available(
         &self,
         case: &Case,
@@ -53,26 +53,42 @@ impl Judge {
         trail: &mut Trail<'_>,
         first: Answered,
     ) -> Way<Answered> {
-        let mut last = first;
+        // What the first request may have made has nothing to do with one of other ids and amounts, unless
+        // both are about what was prepared.
+        let is_apart = request.method != REMOVES && case.before.is_empty();
+        let is_held_to_it = !matches!(case.expect, Expectation::Observed | Expectation::Choice(_));
+        let (mut last, mut rejected) = (first, None);
         for step in others(step) {
             // A record of a run that was interrupted may end here.
-            let is_asked = UNAVAILABLE.contains(&last.0.status)
-                && trail.last.is_some_and(|seen| seen.waits)
-                && trail.can_ask(&case.id, &step);
-            if !is_asked {
-                return Ok(last);
+            let may_pass =
+                UNAVAILABLE.contains(&last.0.status) && trail.last().is_some_and(|seen| seen.waits);
+            if !(may_pass || rejected.is_some()) || !trail.can_ask(&case.id, &step) {
+                break;
             }
             let before = last.0.status;
             last = self.exchange(case, &step, request, kept, trail)?;
-            let is_held_to_it = !matches!(case.expect, Expectation::Observed | Expectation::Choice(_));
             let is_open = last.1.outcome == Outcome::Busy || UNAVAILABLE.contains(&last.0.status);
+            if is_held_to_it && is_apart && last.1.outcome == Outcome::Refused {
+                if rejected.as_ref() == Some(&last.1.words) {
+                    return Ok(last);
+                }
+                rejected = Some(last.1.words.clone());
+                continue;
+            }
             if is_held_to_it && last.1.outcome != Outcome::Accepted && !is_open {
                 let words = &last.1.words;
                 let reason = format!("it got {before}, then {words} for the same with other values");
                 return Err(Stop::inconclusive(reason).into());
             }
         }
-        Ok(last)
+        match rejected {
+            Some(words) => {
+                let reason =
+                    format!("it got a status of a gateway, and {words} once, for the same with other values");
+                Err(Stop::inconclusive(reason).into())
+            }
+            None => Ok(last),
+        }
     }
 
     /// Resends a request that got 502, 503 or 504, twice, and its plain request before each time. A
@@ -109,5 +125,72 @@ impl Judge {
         last.1.outcome = Outcome::ServerError;
         last.1.words.push_str(" three times, while the plain request is accepted");
         Ok(last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::probes::tables::{
+        Got::{self, Again, Status},
+        after,
+    };
+
+    const INVALID: &str = "ncbct.creditor-name.length/creditorName/one-more";
+    const VALID: &str = "ncbct.creditor-name.length/creditorName/words";
+    const ASKED: [&str; 2] = [
+        "request/after-plain-2/ncbct.creditor-name.length/creditorName/one-more",
+        "request/after-plain-3/ncbct.creditor-name.length/creditorName/one-more",
+    ];
+
+    #[test]
+    fn an_invalid_request_is_sent_three_times_between_its_plain_request() {
+        let all = [
+            ("request", Status(503)),
+            (ASKED[0], Again(None)),
+            ("request/after-plain-2", Status(502)),
+            (ASKED[1], Again(None)),
+            ("request/after-plain-3", Status(504)),
+        ];
+        for (kept, expected) in [
+            (1, "again ncbct.path/plain"),
+            (2, "send request/after-plain-2"),
+            (3, "again ncbct.path/plain"),
+            (4, "send request/after-plain-3"),
+            (5, "fail ServerError"),
+        ] {
+            assert_eq!(after(INVALID, &all[..kept]), expected, "{kept}");
+        }
+        let rejected = ("request/after-plain-2", Status(400));
+        assert_eq!(after(INVALID, &[all[0], all[1], rejected]), "pass");
+        assert_eq!(after(INVALID, &[all[0], (ASKED[0], Again(Some("503")))]), "inconclusive");
+    }
+
+    #[test]
+    fn what_makes_something_is_sent_again_with_fresh_ids() {
+        let steps = ["request", "request/other-values-2", "request/other-values-3"];
+        for (statuses, expected) in [
+            (&[503][..], "send request/other-values-2"),
+            (&[503, 201], "flaky"),
+            (&[503, 502], "send request/other-values-3"),
+            (&[503, 502, 201], "flaky"),
+            (&[503, 503, 503], "inconclusive"),
+            (&[504, 504, 504], "fail ServerError NotAccepted"),
+        ] {
+            let got: Vec<(&str, Got)> =
+                steps.into_iter().zip(statuses.iter().map(|it| Status(*it))).collect();
+            assert_eq!(after(VALID, &got), expected, "{statuses:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_asked_after_a_response_of_the_bank() {
+        for (case, got, expected) in [
+            (INVALID, Status(400), "pass"),
+            (INVALID, Status(500), "fail ServerError"),
+            (INVALID, Status(429), "inconclusive"),
+            (VALID, Status(201), "pass"),
+        ] {
+            assert_eq!(after(case, &[("request", got)]), expected, "{case} {got:?}");
+        }
     }
 }

@@ -6,12 +6,7 @@ use std::sync::Arc;
 use xs2aspec_record::CaseEvents;
 use xs2aspec_suite::Case;
 
-use crate::{
-    Done, Judge,
-    known::Known,
-    probe::{Need, Question},
-    view::View,
-};
+use crate::{Done, Judge, known::Known, probe::Need, question::Question, view::View};
 
 /// What a record says of the cases that others rest on, and what this version makes of them.
 pub(super) struct Replay<'a> {

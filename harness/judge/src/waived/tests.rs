@@ -39,7 +39,7 @@ fn finding(clause: &str, at: &str, level: Level) -> Finding {
 }
 
 fn verdict(judge: &Judge, case: &str, word: Verdict, findings: Vec<Finding>) -> CaseVerdict {
-    let blank = crate::case::left_in_doubt(judge.suite().case(case).unwrap());
+    let blank = crate::blank::left_in_doubt(judge.suite().case(case).unwrap());
     CaseVerdict { verdict: word, reason: None, findings, exchange: Some(1), ..blank }
 }
 

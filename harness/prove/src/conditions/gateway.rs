@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use chrono::Utc;
+use chrono::{DateTime, TimeDelta, Utc};
 use fastrand::Rng;
 use flate2::{Compression, write::GzEncoder};
 use serde::Deserialize;
@@ -272,7 +272,8 @@ impl Way {
         }
         let mut request = request.clone();
         if self.rewrites(Rewrite::RequestDate) {
-            request.set("Date", &date());
+            // In the second in which it was signed, Date would stay what it is, and the signature would hold.
+            request.set("Date", &date(Utc::now() - TimeDelta::minutes(1)));
         }
         if !kept.is_empty() {
             request.headers.retain(|(name, _)| kept.iter().any(|kept| kept.eq_ignore_ascii_case(name)));
@@ -288,7 +289,7 @@ impl Way {
             response.headers.retain(|(name, _)| OF_HTTP.contains(&name.to_ascii_lowercase().as_str()));
         }
         if self.rewrites(Rewrite::ResponseDate) {
-            response.set("Date", &date());
+            response.set("Date", &date(Utc::now()));
         }
         if self.rewrites(Rewrite::Gzip) {
             recode(request, response, "gzip", gzip)?;
@@ -329,9 +330,9 @@ fn reset(client: &End) -> io::Result<()> {
     client.stream.set_zero_linger()
 }
 
-/// The time as a Date header has it (RFC 9110 section 5.6.7).
-fn date() -> String {
-    Utc::now().format("%a, %d %b %Y %H:%M:%S GMT").to_string()
+/// A time as a Date header has it (RFC 9110 section 5.6.7).
+fn date(time: DateTime<Utc>) -> String {
+    time.format("%a, %d %b %Y %H:%M:%S GMT").to_string()
 }
 
 fn lowercase(message: &mut Message) {

@@ -4,8 +4,8 @@
 use std::{collections::BTreeMap, io};
 
 use xs2aspec_record::{
-    AnswerCheck, AnswerChecks, CaseEvents, Entry, Event, Exit, OrderOfTime, ReadError, RecordReader, Role,
-    RunFinished, RunStarted, Stopwatch, Times, Totals, WaiverSeen, WaiverState,
+    AnswerCheck, AnswerChecks, CaseEvents, Entry, Event, Exit, ReadError, RecordReader, Role, RunFinished,
+    RunStarted, Stopwatch, Times, Totals, WaiverSeen, WaiverState,
 };
 
 use super::numbering::{Numbering, Sent};
@@ -348,14 +348,9 @@ fn end(parts: &[Part], numberings: &[Numbering], mut totals: Totals, times: Time
         }
     }
     finished.exit = Exit::with(&totals, &finished.waivers).code();
-    let mut order = OrderOfTime::default();
-    for (part, numbering) in parts.iter().zip(numberings) {
-        let part = numbering.of_order(part.summary.order_of_time());
-        order.asked_again.extend(part.asked_again);
-        order.refused.extend(part.refused);
-    }
-    let order = Some(order).filter(|order| !order.is_empty()).map(Event::OrderOfTime);
-    order.into_iter().chain([Event::AnswerChecks(checks), Event::RunFinished(finished)]).collect()
+    let parts = parts.iter().zip(numberings);
+    let again = parts.flat_map(|(part, numbering)| numbering.asked_again(part.summary.asked_again()));
+    again.chain([Event::AnswerChecks(checks), Event::RunFinished(finished)]).collect()
 }
 
 /// Adds what has come of a waiver in another shard: what is in force in one is in force.

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
-use xs2aspec_record::{CaseEvents, Exchange, OrderOfTime, RunStarted};
+use xs2aspec_record::{CaseEvents, Event, Exchange, RunStarted};
+
+use crate::findings::AskedAgain;
 
 /// A request of a shard: when it was sent, counted from the start of its shard, and its number there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,20 +61,21 @@ impl Numbering {
         }
     }
 
-    /// Returns what a shard says of the order of time, with the new numbers.
-    pub(super) fn of_order(&self, order: &OrderOfTime) -> OrderOfTime {
-        let mut order = order.clone();
-        for asked in &mut order.asked_again {
+    /// Returns what a shard asked again, with the new numbers.
+    pub(super) fn asked_again(&self, again: &AskedAgain) -> Vec<Event> {
+        let mut again = again.clone();
+        for asked in &mut again.alone {
             (asked.since, asked.until) = (self.number(asked.since), self.number(asked.until));
             if let Some(earlier) = &mut asked.earlier {
                 earlier.request = self.number(earlier.request);
             }
         }
-        for refused in &mut order.refused {
+        for refused in &mut again.refused {
             (refused.since, refused.until) = (self.number(refused.since), self.number(refused.until));
             refused.again = refused.again.map(|number| self.number(number));
         }
-        order
+        let refused = again.refused.into_iter().map(Event::RefusedSince);
+        refused.chain(again.alone.into_iter().map(Event::AskedAlone)).collect()
     }
 
     /// The new number of a request; 0 for 0, which stands for none.

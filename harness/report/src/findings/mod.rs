@@ -7,12 +7,15 @@ pub(crate) mod symptom;
 
 use std::collections::{BTreeSet, HashMap};
 
-use xs2aspec_record::{CaseVerdict, Level, OrderOfTime, WaiverSeen, WaiverState, finding_id};
+use xs2aspec_record::{CaseVerdict, Level, WaiverSeen, WaiverState, finding_id};
 
-pub use self::symptom::{Symptom, Witness};
 use self::{
     cause::groups,
     symptom::{Key, Kind, Symptoms, key},
+};
+pub use self::{
+    sequence::AskedAgain,
+    symptom::{Symptom, Witness},
 };
 
 /// One thing that is wrong: its likeliest cause, and what it explains.
@@ -86,7 +89,7 @@ pub struct Findings {
 
 impl Findings {
     /// Puts symptoms together that have one cause. What is waived by its id is none.
-    pub(crate) fn new(symptoms: &Symptoms, order_of_time: &OrderOfTime, waivers: &[WaiverSeen]) -> Self {
+    pub(crate) fn new(symptoms: &Symptoms, asked_again: &AskedAgain, waivers: &[WaiverSeen]) -> Self {
         let mut all = Vec::new();
         let mut owners = vec![None; symptoms.all.len()];
         let waived: BTreeSet<&str> = waivers
@@ -95,7 +98,7 @@ impl Findings {
             .flat_map(|waiver| waiver.findings.iter().map(String::as_str))
             .collect();
         let groups = groups(symptoms, &|symptom| waived.contains(symptom.id().as_str()));
-        let groups = sequence::together(groups, symptoms, order_of_time);
+        let groups = sequence::together(groups, symptoms, asked_again);
         for (number, (group, sequence)) in groups.into_iter().enumerate() {
             let root = symptoms.all[group.root].clone();
             let carried: Vec<Symptom> = group.carried.iter().map(|at| symptoms.all[*at].clone()).collect();

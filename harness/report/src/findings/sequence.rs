@@ -1,13 +1,34 @@
 //! What depends on what else was asked is one finding: what began at some request and stayed, and what is
 //! wrong beside other requests alone.
 
-use xs2aspec_record::{AskedAlone, Earlier, OrderOfTime, RefusedSince, Repeated};
+use xs2aspec_record::{AskedAlone, Earlier, RefusedSince, Repeated};
 
 use super::{
     cause::Group,
     symptom::{Outcome, Symptom, Symptoms},
 };
 use crate::words;
+
+/// What a run asked again, and what came of it.
+#[derive(Debug, Clone, Default)]
+pub struct AskedAgain {
+    /// What was wrong, asked when nothing else was, in the order in which it was seen first.
+    pub alone: Vec<AskedAlone>,
+    /// Plain requests that the target accepted, and later not any more.
+    pub refused: Vec<RefusedSince>,
+}
+
+impl AskedAgain {
+    /// Adds a plain request that is not accepted any more, or is again.
+    pub(crate) fn refused(&mut self, refused: RefusedSince) {
+        let is_same =
+            |known: &&mut RefusedSince| (&known.plain, known.since) == (&refused.plain, refused.since);
+        match self.refused.iter_mut().find(is_same) {
+            Some(known) => *known = refused,
+            None => self.refused.push(refused),
+        }
+    }
+}
 
 /// So many requests of one case are a sequence.
 const SEQUENCE: usize = 3;
@@ -17,12 +38,12 @@ const SEQUENCE: usize = 3;
 pub(super) fn together(
     groups: Vec<Group>,
     symptoms: &Symptoms,
-    order: &OrderOfTime,
+    asked_again: &AskedAgain,
 ) -> Vec<(Group, Option<String>)> {
     let all = &symptoms.all;
     let mut kept: Vec<(Group, Time<'_>)> = Vec::new();
     for group in groups {
-        let time = time(&all[group.root], order);
+        let time = time(&all[group.root], asked_again);
         let is_same = |(_, known): &&mut (Group, Time<'_>)| match (known, time) {
             (Time::Since(one), Time::Since(another)) => one.meets(another),
             (Time::InCompany(_), Time::InCompany(_)) => true,
@@ -127,7 +148,7 @@ impl Time<'_> {
 }
 
 /// What the order of time says of a symptom.
-fn time<'a>(symptom: &Symptom, order: &'a OrderOfTime) -> Time<'a> {
+fn time<'a>(symptom: &Symptom, asked_again: &'a AskedAgain) -> Time<'a> {
     let at = |asked: &AskedAlone| {
         let rest = symptom.place.strip_prefix(asked.at.as_str());
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
@@ -135,14 +156,14 @@ fn time<'a>(symptom: &Symptom, order: &'a OrderOfTime) -> Time<'a> {
     let is_of = |refused: &&RefusedSince| {
         refused.is_broken && symptom.is_unconfirmed && refused.clause == symptom.clause
     };
-    if let Some(refused) = order.refused.iter().find(is_of) {
+    if let Some(refused) = asked_again.refused.iter().find(is_of) {
         return Time::Since(Since {
             until: refused.until,
             from: refused.since,
             seen: Seen::Refused(refused),
         });
     }
-    let asked = order.asked_again.iter().find(|asked| asked.clause == symptom.clause && at(asked));
+    let asked = asked_again.alone.iter().find(|asked| asked.clause == symptom.clause && at(asked));
     match asked {
         Some(asked) if asked.is_since() => {
             Time::Since(Since { until: asked.until, from: asked.since, seen: Seen::Asked(asked) })

@@ -4,7 +4,7 @@ mod exchanged;
 
 use xs2aspec_record::{
     AskedAlone, Body, ControlSeen, Culprit, Difference, Earlier, End, Event, Finding, Level, Mismatch,
-    OrderOfTime, RefusedForm, Repeated, Verdict,
+    RefusedForm, Repeated, Verdict,
 };
 
 use super::*;
@@ -194,8 +194,8 @@ fn in_order(
     mut events: Vec<Event>,
     asked_again: Vec<AskedAlone>,
 ) -> Vec<(String, Vec<String>, Option<String>)> {
-    let order = OrderOfTime { asked_again, refused: vec![] };
-    events.insert(events.len() - 1, Event::OrderOfTime(order));
+    let end = events.len() - 1;
+    events.splice(end..end, asked_again.into_iter().map(Event::AskedAlone));
     let run = Run::of(&events).unwrap();
     let all = run.summary().findings().all().iter();
     let named = |found: &Found| {

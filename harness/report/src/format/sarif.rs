@@ -9,11 +9,11 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use xs2aspec_record::{ClauseText, Level, OrderOfTime, Verdict};
+use xs2aspec_record::{ClauseText, Level, Verdict};
 
 use crate::{
     demanded,
-    findings::{Findings, Found, Witness, symptom::Symptoms},
+    findings::{AskedAgain, Findings, Found, Witness, symptom::Symptoms},
     format::{
         block,
         groups::{Group, Groups},
@@ -70,7 +70,7 @@ impl Reporter for Sarif {
         let mut results: Vec<Value> =
             summary.findings().all().iter().map(|found| result(summary, found, &mut rules)).collect();
         for (reason, waived) in &self.waived {
-            for found in Findings::new(waived, &OrderOfTime::default(), &[]).all() {
+            for found in Findings::new(waived, &AskedAgain::default(), &[]).all() {
                 let mut result = result(summary, found, &mut rules);
                 result["suppressions"] = json!([{"kind": "external", "justification": short(reason)}]);
                 results.push(result);

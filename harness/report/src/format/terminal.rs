@@ -241,7 +241,7 @@ pub(crate) fn judged_with(summary: &RunSummary) -> Vec<String> {
 
 /// From when on the target refused plain requests that it had accepted, and not again since.
 pub(crate) fn refused_since(summary: &RunSummary) -> Option<String> {
-    let refused = summary.order_of_time().refused.iter();
+    let refused = summary.asked_again().refused.iter();
     let open: Vec<&RefusedSince> = refused.filter(|one| one.again.is_none() && !one.is_broken).collect();
     let until = open.iter().map(|one| one.until).max()?;
     let since = open.iter().map(|one| one.since).min()?;

@@ -6,25 +6,15 @@ use std::sync::Arc;
 use xs2aspec_record::Culprit;
 use xs2aspec_suite::{Case, RequestSpec, Substitute, template};
 
-use super::Judge;
 use crate::{
+    Judge,
     certificate_encoding::CertificateEncoding,
     known::Known,
-    probe::Sent,
+    probe::Values,
+    probe::{Sent, Substituted},
     request_signer::RequestSigner,
-    trail::{Trail, Values},
+    trail::Trail,
 };
-
-/// What is sent in place of the requests of an operation.
-#[derive(Debug)]
-pub struct Substituted {
-    /// What is another, in words.
-    changes: Vec<String>,
-    /// What the requests have.
-    substitute: Option<Substitute>,
-    /// Who signs them.
-    signer: Option<Arc<RequestSigner>>,
-}
 
 impl Judge {
     /// Returns the lawful request that the target accepts in place of a plain one, as far as others can be
@@ -39,7 +29,7 @@ impl Judge {
             }
             _ => return None,
         };
-        let others = self.suite.alternatives(&plain.request.operation);
+        let others = self.suite().alternatives(&plain.request.operation);
         let is_accepted = |other: &Case| other.changes() == form.changes && other.before == plain.before;
         let accepted = others.iter().map(|other| &other.case).find(|other| is_accepted(other));
         let substitute = Substitute::new(plain, accepted?)?;
@@ -47,7 +37,7 @@ impl Judge {
     }
 
     /// Returns what is sent for a request.
-    pub(super) fn sent(&self, request: &Arc<RequestSpec>, trail: &Trail<'_>) -> Sent {
+    pub(crate) fn sent(&self, request: &Arc<RequestSpec>, trail: &Trail<'_>) -> Sent {
         let substituted = trail.known.substitute(&request.operation);
         let mut changes = Vec::new();
         let other = substituted.and_then(|by| Some((by, by.substitute.as_ref()?.apply(request)?)));
@@ -74,8 +64,8 @@ impl Judge {
 
     /// Who signs as a bank may choose, and this profile does not say.
     pub(crate) fn other_signers(&self) -> Vec<OtherSigner> {
-        let choices = &self.suite.spec().signing.choices;
-        let others = CertificateEncoding::others(&self.profile.choices, choices).into_iter();
+        let choices = &self.suite().spec().signing.choices;
+        let others = CertificateEncoding::others(&self.profile().choices, choices).into_iter();
         let others = others.filter_map(|(key, word, encoding)| {
             let signer = match &self.signer {
                 Some(signer) => Some(Arc::new(signer.with_encoding(encoding).ok()?)),
@@ -91,7 +81,7 @@ impl Judge {
     pub(crate) fn is_left_open(&self, culprit: Option<&Culprit>) -> bool {
         let Some(Culprit::Chosen { add }) = culprit else { return false };
         let chosen = self.other_signers().into_iter().find(|other| other.add == *add);
-        chosen.is_some_and(|other| !self.profile.choices.contains_key(&other.key))
+        chosen.is_some_and(|other| !self.profile().choices.contains_key(&other.key))
     }
 
     /// Whether the request of a case has something else where the target minds what the plain request has, so
@@ -99,7 +89,7 @@ impl Judge {
     pub(crate) fn is_apart(&self, case: &Case, known: &Known) -> bool {
         let substituted = known.substitute(&case.request.operation);
         let substitute = substituted.and_then(|by| by.substitute.as_ref());
-        let control = case.control.as_deref().and_then(|id| self.suite.case(id));
+        let control = case.control.as_deref().and_then(|id| self.suite().case(id));
         substitute.is_some_and(|substitute| {
             substitute.apply(&case.request).is_none()
                 || control.is_some_and(|control| substitute.mends(&case.request, &control.request))

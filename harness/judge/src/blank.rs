@@ -4,7 +4,7 @@ use xs2aspec_record::{CaseVerdict, Difference, Place, Role, Verdict};
 use xs2aspec_suite::{Case, difference};
 
 /// The verdict of a case about which nothing is known.
-pub fn blank(case: &Case) -> CaseVerdict {
+pub(crate) fn blank(case: &Case) -> CaseVerdict {
     CaseVerdict {
         case: case.id.clone(),
         clause: case.clause.clone(),
@@ -35,7 +35,7 @@ pub fn blank(case: &Case) -> CaseVerdict {
 }
 
 /// Returns where the request of a case differs from that of its control, as the record has it.
-pub(super) fn differences(case: &Case, control: &Case) -> Vec<Difference> {
+pub(crate) fn differences(case: &Case, control: &Case) -> Vec<Difference> {
     let recorded = |one: difference::Difference| {
         let difference::Difference { place, sent, control } = one;
         Difference { place, sent, control }

@@ -1,0 +1,139 @@
+//! Verdicts that rest on a rejection: they stand if the plain request was accepted before and after it. A target
+//! whose token is over, or that has had enough, rejects whatever it is asked.
+
+use xs2aspec_record::{CaseVerdict, End, Finding, Level, Mismatch, RefusedSince};
+
+use crate::{Done, Judge, Known, judge::NOT_THERE, known::Check, question::Again, unconfirmed::unconfirm};
+
+/// What holds of a verdict that rests on a rejection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Confirmation {
+    /// It stands.
+    Stands,
+    /// It says nothing, and why.
+    Nothing(String),
+    /// The plain request is to be asked; alone, if nothing else may be under way.
+    Open {
+        /// The plain request.
+        plain: String,
+        /// Whether nothing else may be under way.
+        alone: bool,
+    },
+}
+
+impl Judge {
+    /// Returns what holds of the verdict of a case.
+    pub fn confirmation(&self, done: &Done, known: &Known) -> Confirmation {
+        if !(self.asks_again() && done.rests_on_refusal()) {
+            return Confirmation::Stands;
+        }
+        let plain = self.plain(&done.verdict.case);
+        let number = done.verdict.exchange.unwrap_or_default();
+        let checks = known.checks(&plain);
+        let is_after = |check: &&Check| check.number > number;
+        let Some(after) = checks.iter().filter(is_after).find(|check| !check.is_open) else {
+            return Confirmation::Open { plain, alone: checks.iter().any(|check| is_after(&check)) };
+        };
+        // Between a rejection and an acceptance nobody knows.
+        let before = checks.iter().rev().find(|check| !is_after(check) && !check.is_open);
+        match after.reason.as_ref().or_else(|| before?.reason.as_ref()) {
+            Some(reason) => Confirmation::Nothing(reason.clone()),
+            None => Confirmation::Stands,
+        }
+    }
+
+    /// Returns a verdict that says nothing, since what it leans on is not accepted any more. The first one
+    /// that leans on a plain request which reads what is not there any more shows that.
+    pub fn unconfirmed(&self, verdict: CaseVerdict, reason: &str, known: &mut Known) -> CaseVerdict {
+        let mut verdict = verdict;
+        unconfirm(&mut verdict, reason);
+        if let Some((refused, answer)) = known.take_broken(&self.plain(&verdict.case)) {
+            self.breaks(&mut verdict, &refused, &answer);
+        }
+        verdict
+    }
+
+    /// Makes a verdict the one that shows that a plain request reads what is not there any more. Whoever made
+    /// it a moment ago may read it, so that neither key nor values can be the cause. What the profile names
+    /// may be hidden when a consent is over: of that it is a warning.
+    fn breaks(&self, verdict: &mut CaseVerdict, refused: &RefusedSince, answer: &str) {
+        let Some(plain) = self.suite().case(&refused.plain) else { return };
+        let level = match self.levels().clause(&plain.clause).level {
+            Level::Note => return,
+            Level::Deny if !self.has_made_it(&plain.id) => Level::Warn,
+            level => level,
+        };
+        verdict.checks = verdict.checks.max(1);
+        verdict.findings = vec![Finding {
+            clause: plain.clause.clone(),
+            expected: format!("acceptance (2xx) of {}, as earlier in the run", refused.plain),
+            actual: answer.to_owned(),
+            at: "status".to_owned(),
+            kind: Mismatch::NotAccepted,
+            level,
+            end: End::Bank,
+        }];
+        verdict.verdict = verdict.by_findings().unwrap_or(verdict.verdict);
+    }
+
+    /// Adds an answer to whether a plain request is still accepted; alone, if nothing else was under way.
+    /// Returns what a history says of it: since when it is not accepted, or that it is again.
+    pub fn checked(
+        &self,
+        plain: &str,
+        (again, is_alone): (&Again, bool),
+        known: &mut Known,
+    ) -> Option<RefusedSince> {
+        let number = again.number().unwrap_or(u64::MAX);
+        let last = known.checks(plain).iter().rev().find(|check| !check.is_open).cloned();
+        let Some(words) = &again.refused else {
+            known.add_check(plain, Check { number, reason: None, is_open: false });
+            return known.end_refusal(plain, number);
+        };
+        if let Some(Check { reason: Some(reason), .. }) = &last {
+            known.add_check(plain, Check { number, reason: Some(reason.clone()), is_open: false });
+            return None;
+        }
+        let until = last.map(|check| check.number).or_else(|| self.asked_at(plain, known));
+        let is_open = until.is_some() && !again.is_held_back && !is_alone;
+        let is_new = until.is_some() || !self.was_not_accepted(plain, known);
+        let reason = if is_new { reason(plain, words) } else { never(plain, words) };
+        known.add_check(plain, Check { number, reason: Some(reason), is_open });
+        if is_open || !is_new {
+            return None;
+        }
+        let refused = self.refused_since(plain, until, again)?;
+        known.add_refusal(refused.clone(), again.answer.clone().unwrap_or_default());
+        Some(refused)
+    }
+
+    /// Returns since when a plain request is not accepted that was accepted with the request `until`, or at
+    /// the beginning. Returns `None` if nothing was sent, so that no request shows it.
+    fn refused_since(&self, plain: &str, until: Option<u64>, again: &Again) -> Option<RefusedSince> {
+        let last = again.last.as_ref().and_then(|last| last.response.as_ref());
+        Some(RefusedSince {
+            plain: plain.to_owned(),
+            clause: self.suite().case(plain).map(|case| case.clause.clone()).unwrap_or_default(),
+            until: until.unwrap_or_default(),
+            since: again.number()?,
+            words: again.refused.clone().unwrap_or_default(),
+            again: None,
+            is_broken: last.is_some_and(|last| NOT_THERE.contains(&last.status)) && self.reads(plain),
+        })
+    }
+}
+
+/// Why what leans on a plain request that was rejected from the beginning on says nothing.
+fn never(plain: &str, words: &str) -> String {
+    format!(
+        "the plain request {plain} was not accepted in this run: it {words}: what is refused like it says nothing"
+    )
+}
+
+/// Why what leans on a plain request says nothing any more.
+fn reason(plain: &str, words: &str) -> String {
+    format!(
+        "the target accepted the plain request {plain} earlier in this run, and then no more: it {words}: what it \
+         refuses since then says nothing"
+    )
+}

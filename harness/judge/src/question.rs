@@ -1,0 +1,135 @@
+//! Questions that the judge raises: what cases share is asked once, whoever needs it first.
+
+use std::{collections::BTreeSet, fmt, sync::Arc};
+
+use xs2aspec_record::Exchange;
+use xs2aspec_suite::Case;
+
+/// A question.
+#[derive(Debug, Clone)]
+pub enum Question {
+    /// What became of a case of the suite.
+    Case(String),
+    /// Whether the target has a capability of which the profile says nothing.
+    Capability(String),
+    /// Whether a value of the profile is wrong, which the failure of this case shows.
+    Doubt(Doubt, Arc<Case>),
+    /// What the target names by itself in responses, asked as steps of this case.
+    Named(Arc<Case>),
+    /// Whether a valid request is still accepted.
+    StillAccepting(StillAccepting),
+}
+
+/// For so many exchanges nobody doubts what was accepted: a target may reject everything with 401 or 403, and
+/// be right.
+const A_MOMENT: u64 = 20;
+
+/// Asks a valid request again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StillAccepting {
+    /// The case with the request.
+    pub plain: String,
+    /// What no other question about it has.
+    pub mark: String,
+    /// Whether it goes over a connection of its own.
+    pub(crate) is_apart: bool,
+    /// Whether verdicts rest on it, so that it may take the requests that are kept for that.
+    pub(crate) is_confirming: bool,
+    /// Number of exchanges for which an earlier acceptance is answer enough.
+    pub within: u64,
+}
+
+impl StillAccepting {
+    /// Asks in between: it takes nothing from what is kept for the end.
+    pub(crate) fn at_once(plain: &str, mark: &str) -> Self {
+        let (plain, mark) = (plain.to_owned(), mark.to_owned());
+        Self { plain, mark, is_apart: false, is_confirming: false, within: 0 }
+    }
+
+    /// Asks in between, over a connection of its own.
+    pub(crate) fn apart(plain: &str, mark: &str) -> Self {
+        Self { is_apart: true, ..Self::at_once(plain, mark) }
+    }
+
+    /// Asks in between, unless it was accepted a moment ago.
+    pub(crate) fn unless_recent(plain: &str, mark: &str) -> Self {
+        Self { within: A_MOMENT, ..Self::at_once(plain, mark) }
+    }
+
+    /// Asks to confirm what was rejected: what is kept for that may be used.
+    pub fn at_the_end(plain: &str, mark: &str) -> Self {
+        Self { is_confirming: true, ..Self::at_once(plain, mark) }
+    }
+}
+
+/// What came of a valid request that was asked again.
+#[derive(Debug, Clone, Default)]
+pub struct Again {
+    /// What it got in place of acceptance.
+    pub refused: Option<String>,
+    /// The last response that was none, in words, if there was one.
+    pub answer: Option<String>,
+    /// Whether it was not sent, since no more may be.
+    pub is_held_back: bool,
+    /// Its last request, and what came back.
+    pub last: Option<Exchange>,
+}
+
+impl Again {
+    /// Returns the number of its last request, or `None` if nothing was sent.
+    pub fn number(&self) -> Option<u64> {
+        self.last.as_ref().map(|exchange| exchange.number)
+    }
+
+    /// Returns what it got in place of acceptance, if it was sent.
+    pub(crate) fn rejection(&self) -> Option<&str> {
+        self.refused.as_deref().filter(|_| !self.is_held_back)
+    }
+}
+
+/// What the target names in responses to plain requests that read, with the values in each request.
+pub type Named = Vec<(BTreeSet<String>, BTreeSet<String>)>;
+
+/// A value of the profile that may be wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Doubt {
+    pub(crate) value: String,
+    pub(crate) swap: Swap,
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.value, self.swap.word())
+    }
+}
+
+/// What is replaced together with a value that may be wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Swap {
+    /// Nothing.
+    Alone,
+    /// What goes along with it.
+    Together,
+}
+
+impl Swap {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Alone => "alone",
+            Self::Together => "together",
+        }
+    }
+}
+
+/// What was found of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// The target knows it.
+    Known,
+    /// It may be wrong, and why.
+    Wrong(String),
+    /// The target accepts an invented one in its place as well, in the request that it should reject.
+    Unread,
+    /// Nothing is sure.
+    Nothing,
+}

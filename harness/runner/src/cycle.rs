@@ -1,0 +1,260 @@
+//! The cases of a run on their way: so many at once, phase after phase. A verdict that rests on a rejection
+//! waits until the plain request was asked again.
+
+use std::{
+    collections::{BTreeSet, HashSet},
+    iter::Peekable,
+    mem,
+    sync::Arc,
+    vec::IntoIter,
+};
+
+use tokio::task::JoinSet;
+use xs2aspec_judge::{
+    Done,
+    confirmation::Confirmation,
+    hopeless::{self, Settled},
+    phases::Phase,
+    question::{Again, StillAccepting},
+};
+use xs2aspec_record::{Event, Role};
+use xs2aspec_suite::Case;
+
+use crate::{history::History, runner::Runner};
+
+/// Verdicts that wait for one another before the plain requests that they rest on are asked again.
+const WAITING: usize = 100;
+
+/// The cases of a run on their way.
+pub(crate) struct Cycle<'a> {
+    runner: Arc<Runner>,
+    /// All cases of the run, by id.
+    order: &'a [(&'a Case, Role)],
+    how: How<'a>,
+    /// Cases that were not begun, by their positions.
+    waiting: Peekable<IntoIter<usize>>,
+    flying: JoinSet<Landed>,
+    /// How many of what is flying are cases.
+    cases: usize,
+    phase: Phase,
+    /// What the plain requests came to, which is told when all of them are known.
+    plain: Vec<(Arc<Done>, Role)>,
+    /// Verdicts that wait.
+    pending: Vec<(Arc<Done>, Role)>,
+    asking: Asking,
+}
+
+/// How cases are asked.
+pub(crate) struct How<'a> {
+    /// Cases in flight at once, at least 1.
+    pub(crate) jobs: usize,
+    /// The cases that others rest on: only they are kept once they are told, since a run has more cases than
+    /// fit into memory.
+    pub(crate) rested_on: HashSet<&'a str>,
+    /// Whether nobody keeps a record, and the same cases are asked many times.
+    pub(crate) is_unrecorded: bool,
+}
+
+/// Whether plain requests are asked again.
+#[derive(Debug, Default)]
+struct Asking {
+    /// How often they were.
+    times: u64,
+    is_under_way: bool,
+    /// Whether the next time nothing else may be under way.
+    is_next_alone: bool,
+}
+
+/// What a task of a run came back with.
+enum Landed {
+    /// The case at this position.
+    Case(usize, Option<Arc<Done>>),
+    /// Plain requests that were asked again, and whether nothing else was under way.
+    Again(Vec<(String, Again)>, bool),
+}
+
+impl<'a> Cycle<'a> {
+    /// Cases in the order in which they are asked, by their positions.
+    pub(crate) fn new(
+        runner: Arc<Runner>,
+        order: &'a [(&'a Case, Role)],
+        waiting: Vec<usize>,
+        how: How<'a>,
+    ) -> Self {
+        let mut cycle = Self {
+            runner,
+            order,
+            how,
+            waiting: waiting.into_iter().peekable(),
+            flying: JoinSet::new(),
+            cases: 0,
+            phase: Phase::First,
+            plain: Vec::new(),
+            pending: Vec::new(),
+            asking: Asking::default(),
+        };
+        cycle.end_phases();
+        cycle
+    }
+
+    /// Returns true if nothing is left to do.
+    pub(crate) fn is_over(&mut self) -> bool {
+        self.waiting.peek().is_none() && self.flying.is_empty()
+    }
+
+    /// Begins what can begin, and returns the verdicts that are known once something has come back. Returns
+    /// `None` at the end.
+    pub(crate) async fn next(&mut self, history: &mut History<'_>) -> Option<Vec<Settled>> {
+        self.begin();
+        // A task of ours that panics is a defect: it must not pass for a quiet end.
+        let landed = history.beside(self.flying.join_next()).await?;
+        let landed = landed.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+        Some(match landed {
+            Landed::Case(at, done) => {
+                self.cases -= 1;
+                let settled = done.map(|done| self.take(done, self.order[at].1)).unwrap_or_default();
+                if self.cases > 0 {
+                    return Some(settled);
+                }
+                let ended = self.end_phases();
+                if ended.iter().any(|(verdict, _)| verdict.unconfirmed) {
+                    history.tally.leave_out_answers();
+                }
+                settled.into_iter().chain(ended).collect()
+            }
+            Landed::Again(answers, is_alone) => {
+                self.asking.is_under_way = false;
+                for (plain, again) in answers {
+                    let mut known = self.runner.learn();
+                    let judge = self.runner.judge();
+                    let event = judge.checked(&plain, (&again, is_alone), &mut known);
+                    drop(known);
+                    event.map(Event::RefusedSince).iter().for_each(|event| history.append(event));
+                }
+                self.confirm()
+            }
+        })
+    }
+
+    /// Ends it where it is. Returns the plain requests that were not told.
+    pub(crate) fn stop(&mut self) -> Vec<(Arc<Done>, Role)> {
+        self.flying.abort_all();
+        mem::take(&mut self.plain)
+    }
+
+    fn begin(&mut self) {
+        let is_full =
+            self.asking.is_next_alone || self.asking.is_under_way && self.pending.len() >= 2 * WAITING;
+        let (now, order, suite) = (self.phase, self.order, self.runner.judge().suite());
+        while self.flying.len() < self.how.jobs.max(1)
+            && !is_full
+            && let Some(at) = self.waiting.next_if(|at| Phase::of(suite, order[*at].0) == now)
+        {
+            let id = order[at].0.id.clone();
+            let is_kept = self.how.rested_on.contains(id.as_str());
+            let (runner, is_again) = (Arc::clone(&self.runner), self.how.is_unrecorded);
+            self.cases += 1;
+            self.flying.spawn(async move { Landed::Case(at, asked(&runner, &id, is_kept, is_again).await) });
+        }
+        self.ask_plain();
+    }
+
+    /// Asks the plain requests on which waiting verdicts rest, if it is time.
+    fn ask_plain(&mut self) {
+        let is_alone = self.flying.is_empty();
+        let is_time = is_alone || self.pending.len() >= WAITING && !self.asking.is_next_alone;
+        if self.asking.is_under_way || !is_time || self.pending.is_empty() {
+            return;
+        }
+        let (judge, known) = (self.runner.judge(), self.runner.known());
+        let open = self.pending.iter().filter_map(|(done, _)| match judge.confirmation(done, &known) {
+            Confirmation::Open { plain, alone } => (alone || !self.asking.is_next_alone).then_some(plain),
+            _ => None,
+        });
+        let open: BTreeSet<String> = open.collect();
+        drop(known);
+        self.asking = Asking { times: self.asking.times + 1, is_under_way: true, is_next_alone: false };
+        let (runner, times) = (Arc::clone(&self.runner), self.asking.times);
+        self.flying.spawn(async move {
+            let mut answers = Vec::new();
+            for plain in open {
+                let question = StillAccepting::at_the_end(&plain, &format!("again-{times}"));
+                answers.push((plain, runner.still_accepting(&question).await));
+            }
+            Landed::Again(answers, is_alone)
+        });
+    }
+
+    /// Takes what became of a case. Returns its verdict if that is known.
+    fn take(&mut self, done: Arc<Done>, role: Role) -> Vec<Settled> {
+        if self.phase.is_plain() {
+            self.plain.push((done, role));
+            return Vec::new();
+        }
+        let known = self.runner.known();
+        match self.runner.judge().confirmation(&done, &known) {
+            Confirmation::Stands => return vec![(done.told(role), done.judged().cloned())],
+            Confirmation::Open { .. } | Confirmation::Nothing(_) => self.pending.push((done, role)),
+        }
+        Vec::new()
+    }
+
+    /// Returns the waiting verdicts that are known by now, in the order of their ids.
+    fn confirm(&mut self) -> Vec<Settled> {
+        let mut pending = mem::take(&mut self.pending);
+        pending.sort_by(|(one, _), (other, _)| one.verdict.case.cmp(&other.verdict.case));
+        let mut settled = Vec::new();
+        let mut known = self.runner.learn();
+        for (done, role) in pending {
+            let judge = self.runner.judge();
+            let verdict = match judge.confirmation(&done, &known) {
+                Confirmation::Stands => done.told(role),
+                Confirmation::Nothing(reason) => judge.unconfirmed(done.told(role), &reason, &mut known),
+                Confirmation::Open { alone, .. } => {
+                    self.asking.is_next_alone |= alone;
+                    self.pending.push((done, role));
+                    continue;
+                }
+            };
+            settled.push((verdict, done.judged().cloned()));
+        }
+        settled
+    }
+
+    /// Goes on to the phase of the next case, and learns from what has ended. Returns what is known then.
+    fn end_phases(&mut self) -> Vec<Settled> {
+        let next = self
+            .waiting
+            .peek()
+            .map_or(Phase::Rest, |at| Phase::of(self.runner.judge().suite(), self.order[*at].0));
+        let before = self.phase;
+        self.phase = next.max(before);
+        let judge = self.runner.judge();
+        let of = |is_in: fn(Phase) -> bool| {
+            let cases = self.order.iter().map(|(case, _)| *case).filter(|case| case.is_plain);
+            cases.filter(move |case| is_in(Phase::of(judge.suite(), case))).map(|case| case.id.as_str())
+        };
+        if before == Phase::First && self.phase > before {
+            self.runner.learn().weigh_silence(judge, of(|phase| phase == Phase::First));
+        }
+        if !before.is_plain() || self.phase.is_plain() {
+            return Vec::new();
+        }
+        self.runner.learn().weigh_plain(judge, of(Phase::is_plain));
+        hopeless::weighed(judge, &self.runner.known(), &mem::take(&mut self.plain))
+    }
+}
+
+/// Asks a case, and keeps what it came to if others rest on it, and its request if it is asked again.
+async fn asked(runner: &Runner, id: &str, is_kept: bool, is_again: bool) -> Option<Arc<Done>> {
+    if is_kept {
+        return runner.case(id).await;
+    }
+    let case = runner.judge().suite().case(id)?;
+    if is_again {
+        return Some(Arc::new(runner.run(case).await));
+    }
+    // A request is made when it is first looked at. It goes with this copy: those of all cases take more
+    // memory than all else.
+    Some(Arc::new(runner.run(&case.clone()).await))
+}
