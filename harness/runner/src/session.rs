@@ -23,7 +23,7 @@ pub fn session(
     identity: Identity,
     now: DateTime<Utc>,
 ) -> Result<Session, SessionError> {
-    let gate = Gate::new(Exchanger::new(&profile)?, profile.permission());
+    let gate = Gate::new(Exchanger::new(&profile)?, profile.permission(), identity.shard());
     let live = Live::new(gate, Pace::new(profile.limits.clone()), None);
     Session::new(suite, profile, identity, now, Arc::new(live))
 }
@@ -48,7 +48,7 @@ pub fn for_target(
     let (permission, limits) = (profile.permission(), profile.limits.clone());
     session.for_target(profile, requests, |requests| {
         let pace = if is_inside { Pace::inside(limits) } else { Pace::new(limits) };
-        let live = Live::new(Gate::new(exchanger, permission), pace, Some(requests));
+        let live = Live::new(Gate::new(exchanger, permission, None), pace, Some(requests));
         // Such a target changes by requests, and not with time.
         live.wait_for_answers(!is_inside);
         Ok(Arc::new(live))
