@@ -18,7 +18,7 @@ use xs2aspec_evidence::{
     verify::{self, Archive},
 };
 use xs2aspec_judge::Rejudged;
-use xs2aspec_record::{Exit, HashChain, RecordReader};
+use xs2aspec_record::{Exit, HashChain, RecordReader, outputs::Output};
 use xs2aspec_report::{compare::merge, stream};
 use xs2aspec_suite::{Suite, Tree};
 
@@ -444,10 +444,17 @@ impl Readers {
         Read {
             report,
             refused,
-            merge: if conforms { merged(text) } else { None },
+            merge: if conforms { self.merged(text) } else { None },
             verify: if conforms { self.verify(text).await } else { Exit::Violation },
             rejudged,
         }
+    }
+
+    /// What the record of a shard comes to when it is merged alone.
+    fn merged(&self, text: &str) -> Option<Exit> {
+        let [shard, whole] = ["shard.jsonl", "merged.jsonl"].map(|name| self.folder.path().join(name));
+        fs::write(&shard, text).unwrap();
+        merge::merge(&[shard], &mut Output::create(&whole).unwrap()).ok().map(|summary| summary.exit())
     }
 
     /// The exit code of `bundle` and then `verify`.
@@ -470,18 +477,6 @@ impl Readers {
             Ok(_) => Exit::Conforms,
         }
     }
-}
-
-/// What the record of a shard comes to when it is merged alone.
-fn merged(text: &str) -> Option<Exit> {
-    let mut events = Vec::new();
-    let shard = [|| Ok(RecordReader::new(std::io::Cursor::new(text.as_bytes())))];
-    merge::merge(&shard, |event| {
-        events.push(event);
-        Ok(())
-    })
-    .ok()?;
-    xs2aspec_report::Run::of(&events).ok().map(|run| run.summary().exit())
 }
 
 #[tokio::test]
