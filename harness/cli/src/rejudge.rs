@@ -9,10 +9,10 @@ use crate::{Failure, args::Rejudge, report};
 
 /// Says which verdicts would be others. The exit code is 1 if any would, or if the record was edited, and 3
 /// if some cannot be told.
-pub(crate) async fn rejudge(args: &Rejudge) -> Result<Exit, Failure> {
+pub(crate) fn rejudge(args: &Rejudge) -> Result<Exit, Failure> {
     let suite = Arc::new(crate::suite(&args.source)?);
     let path = report::record(&args.record);
-    let rejudged = xs2aspec_judge::rejudge(suite, || RecordReader::open(&path), &args.levels.0)
+    let rejudged = xs2aspec_judge::rejudge(&suite, || RecordReader::open(&path), &args.levels.0)
         .map_err(|error| report::wrong(&path, &error))?;
     for said in &rejudged.contradictions {
         say!("the record was edited: {}", text::short(said));

@@ -8,7 +8,7 @@ use std::{
 };
 
 use xs2aspec_record::{
-    Exit, RecordReader, RecordWriter, RunFolder,
+    Exit, RecordReader, RunFolder,
     outputs::{self, Output, RECORD},
     run_folder::{Doubt, Files},
 };
@@ -103,10 +103,8 @@ pub(crate) fn merge(args: &Merge) -> Result<Exit, Failure> {
     let claimed = claim(&args.out, &reads)?;
     let whole = args.out.join(RECORD);
     let unwritable = |error: io::Error| cannot_write(&whole, &error);
-    let mut writer = RecordWriter::new(Output::create(&whole).map_err(unwritable)?);
-    let shards: Vec<_> = paths.iter().map(|path| || RecordReader::open(path)).collect();
-    let merged = merge::merge(&shards, |event| writer.write(&event));
-    merged.map_err(|error| match error {
+    let mut output = Output::create(&whole).map_err(unwritable)?;
+    let summary = merge::merge(&paths, &mut output).map_err(|error| match error {
         MergeError::NoShard { number } | MergeError::Record { number, .. } => {
             let path = args.records.get(number.saturating_sub(1)).map(|path| path.display().to_string());
             Failure::input(format!("{}: {error}", path.unwrap_or_default()))
@@ -114,8 +112,8 @@ pub(crate) fn merge(args: &Merge) -> Result<Exit, Failure> {
         MergeError::Write(error) => unwritable(error),
         error => Failure::input(error),
     })?;
-    writer.finish().and_then(Output::finish).map_err(unwritable)?;
-    let (summary, mut terminal) = (summary(&whole)?, Terminal::default());
+    output.finish().map_err(unwritable)?;
+    let mut terminal = Terminal::default();
     let errors = stream::write(&args.out, &summary, &mut [&mut terminal]);
     claimed.end().map_err(|error| cannot_write(&args.out, &error))?;
     say_reporter(&mut terminal, &summary);

@@ -20,7 +20,7 @@ use crate::{
 
 /// Verifies a bundle. The exit code is 1 if something in it contradicts something else, and 3 if not every
 /// verdict could be judged again.
-pub(crate) async fn verify(args: &Verify) -> Result<Exit, Failure> {
+pub(crate) fn verify(args: &Verify) -> Result<Exit, Failure> {
     let wrong = |error: OpenError| report::wrong(&args.bundle, &error);
     let archive = Archive::open(&args.bundle).map_err(wrong)?;
     let key = args.key.as_deref().map(trusted).transpose()?;
@@ -28,7 +28,7 @@ pub(crate) async fn verify(args: &Verify) -> Result<Exit, Failure> {
     let summary = verified.summary.take();
     let mut untold = Untold::default();
     if let Some(summary) = summary.as_ref().filter(|_| verified.broken.is_empty()) {
-        untold = judged_again(&args.source, &archive, summary, &mut verified).await?;
+        untold = judged_again(&args.source, &archive, summary, &mut verified)?;
     }
     let Some(summary) = summary.filter(|_| verified.broken.is_empty()) else {
         say!("NOTHING IN THIS BUNDLE CAN BE BELIEVED");
@@ -156,14 +156,14 @@ fn was_run(summary: &RunSummary) -> Vec<String> {
 }
 
 /// Judges the recorded exchanges again by the suite at hand, and holds the record against its plan.
-async fn judged_again(
+fn judged_again(
     source: &Source,
     archive: &Archive,
     summary: &RunSummary,
     verified: &mut Verified,
 ) -> Result<Untold, Failure> {
     let suite = Arc::new(crate::suite(source)?);
-    match xs2aspec_judge::rejudge(suite, || Ok(archive.record()), &[]) {
+    match xs2aspec_judge::rejudge(&suite, || Ok(archive.record()), &[]) {
         Ok(rejudged) => Ok(told(&rejudged, summary, verified)),
         Err(error) => {
             verified

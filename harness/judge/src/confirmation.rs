@@ -94,9 +94,9 @@ impl Judge {
             known.add_check(plain, Check { number, reason: Some(reason.clone()), is_open: false });
             return None;
         }
-        let until = last.map(|check| check.number).or_else(|| self.asked_at(plain, known));
+        let until = last.map(|check| check.number).or_else(|| known.asked_at(plain));
         let is_open = until.is_some() && !again.is_held_back && !is_alone;
-        let is_new = until.is_some() || !self.was_not_accepted(plain, known);
+        let is_new = until.is_some() || !known.was_not_accepted(plain);
         let reason = if is_new { reason(plain, words) } else { never(plain, words) };
         known.add_check(plain, Check { number, reason: Some(reason), is_open });
         if is_open || !is_new {

@@ -50,15 +50,16 @@ impl FromStr for RunId {
 pub struct Identity {
     seed: u64,
     run_id: RunId,
+    shard: Option<Shard>,
     root: Root,
 }
 
 impl Identity {
     /// Returns the identity of a run, or of one of its parts. Equal arguments give equal ids.
     pub fn new(seed: u64, run_id: RunId, shard: Option<Shard>) -> Self {
-        let shard = shard.map(|shard| shard.to_string()).unwrap_or_default();
-        let root = Root(hash(&seed.to_be_bytes(), &[&run_id.0, &shard]));
-        Self { seed, run_id, root }
+        let part = shard.map(|shard| shard.to_string()).unwrap_or_default();
+        let root = Root(hash(&seed.to_be_bytes(), &[&run_id.0, &part]));
+        Self { seed, run_id, shard, root }
     }
 
     /// Returns the identity of a run that starts now.
@@ -87,6 +88,11 @@ impl Identity {
     /// The id of the run.
     pub fn run_id(&self) -> &RunId {
         &self.run_id
+    }
+
+    /// The part of the run, where there are several.
+    pub fn shard(&self) -> Option<Shard> {
+        self.shard
     }
 
     /// What all ids and amounts are derived from.

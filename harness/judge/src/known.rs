@@ -1,19 +1,20 @@
 //! What is known of a target beyond one case. It grows while cases are judged, and what it holds stays so.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
     time::Duration,
 };
 
 use xs2aspec_record::{CaseVerdict, Exchange, RefusedSince, Verdict};
+use xs2aspec_suite::{Case, RequestSpec};
 
 use crate::{
     Judge,
     done::Done,
     probe::Substituted,
     probe::Values,
-    question::{Doubt, Found, Named},
+    question::{Doubt, Found, Named, Swap},
 };
 
 /// The answers to questions that cases share.
@@ -78,7 +79,7 @@ impl Known {
         }
         let verdict = &done.verdict;
         let plain = judge.suite().case(&verdict.case).filter(|case| case.is_plain);
-        if let Some(plain) = plain.filter(|case| !judge.is_suspected(case, self))
+        if let Some(plain) = plain.filter(|case| !self.is_suspected(case))
             && let Some(substitute) = judge.substituted(plain, verdict.culprit.as_deref())
         {
             self.substitutes.insert(plain.request.operation.clone(), Arc::new(substitute));
@@ -104,6 +105,16 @@ impl Known {
         self.add(judge, Arc::new(done));
     }
 
+    /// Returns the number of the request of a case that was accepted.
+    pub(crate) fn asked_at(&self, id: &str) -> Option<u64> {
+        self.case(id).filter(|done| done.is_accepted())?.verdict.exchange
+    }
+
+    /// Returns true if a case was asked, and its request was not accepted.
+    pub(crate) fn was_not_accepted(&self, id: &str) -> bool {
+        self.case(id).is_some_and(|done| !done.is_accepted())
+    }
+
     /// Returns whether a capability was asked for, and what the target answered that has none.
     pub fn capability(&self, need: &str) -> Option<&Option<String>> {
         self.capabilities.get(need)
@@ -123,6 +134,15 @@ impl Known {
     /// Returns what was found of a value of the profile.
     pub fn found(&self, doubt: &Doubt) -> Option<&Found> {
         self.doubts.get(doubt)
+    }
+
+    /// Returns true if a value in the requests of a case is known to be wrong.
+    fn is_suspected(&self, case: &Case) -> bool {
+        let is_wrong = |value: &String| {
+            let doubts = [Swap::Alone, Swap::Together].map(|swap| Doubt { value: value.clone(), swap });
+            doubts.iter().any(|doubt| matches!(self.found(doubt), Some(Found::Wrong(_))))
+        };
+        values_of(case).iter().any(is_wrong)
     }
 
     /// Adds what was found of a value of the profile.
@@ -234,4 +254,16 @@ impl Known {
         let asked = ids.filter_map(|id| self.cases.get(id));
         asked.filter(|done| done.verdict.verdict != Verdict::NotApplicable)
     }
+}
+
+/// Returns the requests of a case, those that prepare it first.
+pub(crate) fn requests_of(case: &Case) -> impl Iterator<Item = &RequestSpec> {
+    let steps = case.before.iter().map(|step| &*step.request);
+    steps.chain([&*case.request])
+}
+
+/// Returns the values of the profile in the requests of a case.
+pub(crate) fn values_of(case: &Case) -> BTreeSet<String> {
+    let names = requests_of(case).flat_map(RequestSpec::placeholders);
+    names.filter_map(|name| name.strip_prefix("target.").map(str::to_owned)).collect()
 }

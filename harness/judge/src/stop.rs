@@ -98,7 +98,7 @@ impl Halt {
     pub(crate) fn map(self, other: impl FnOnce(Stop) -> Stop) -> Self {
         match self {
             Self::Stop(stop) => Self::Stop(other(stop)),
-            need => need,
+            need @ Self::Need(_) => need,
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The events of a run, in the order of time: one `run-started`, the profile, the document, the clauses and
 //! sources that the run speaks of, then each request when it is sent and when it was answered, each verdict
 //! when it is known, the checks on answers, and `run-finished`. A killed run lacks the last one and is
-//! readable. A run that goes on appends `resumed`, further events, and an end of its own.
+//! readable. A run that goes on appends `resumed`, further events, and an end of its own. A merged record has
+//! the events of each shard, one shard after the other.
 
 use std::collections::BTreeMap;
 
@@ -119,8 +120,8 @@ pub struct RunStarted {
     pub quality: Option<String>,
     /// Seed of the generated values.
     pub seed: u64,
-    /// Id of the run. With the seed and the shard it makes all ids and amounts. A merged record has the id of
-    /// its first part.
+    /// Id of the run. With the seed and the shard it makes all ids and amounts. Reports of a merged record
+    /// show the id of its first part.
     #[serde(default)]
     pub run_id: String,
     /// The clock as it was handed to the run, RFC 3339 in UTC.
@@ -199,6 +200,13 @@ impl RunStarted {
     /// Whether all cases were to be asked, in this part and others: a finding that is not there then is none.
     pub fn is_whole(&self) -> bool {
         self.only.is_empty() && self.skip.is_empty() && self.depth != "quick"
+    }
+
+    /// Returns which part of the plan it is, and of how many, where it is run in several.
+    pub fn part(&self) -> Option<(u32, u32)> {
+        let (number, of) = self.shard.as_deref()?.split_once('/')?;
+        let part = (number.parse().ok()?, of.parse().ok()?);
+        (1..=part.1).contains(&part.0).then_some(part)
     }
 
     /// Returns the address of a target that the command line named. The built-in bank has another one each

@@ -22,6 +22,8 @@ pub(crate) struct Lines<R> {
     number: usize,
     format: u32,
     chain: HashChain,
+    /// True if this is the record of a shard: that of another one may follow.
+    is_shard: bool,
     is_finished: bool,
     is_over: bool,
 }
@@ -29,8 +31,8 @@ pub(crate) struct Lines<R> {
 /// The meaning of a line for the record as a whole.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Mark<'a> {
-    /// The beginning, in this format.
-    Started(u32),
+    /// The beginning, in this format, of a run or of one of its shards.
+    Started { format: u32, is_shard: bool },
     /// The run goes on, also after its end.
     Resumed,
     /// The end, with its link of the hash chain.
@@ -63,7 +65,9 @@ impl Marked for Event {
 
     fn mark(&self) -> Mark<'_> {
         match self {
-            Self::RunStarted(start) => Mark::Started(start.format),
+            Self::RunStarted(RunStarted { format, shard, .. }) => {
+                Mark::Started { format: *format, is_shard: shard.is_some() }
+            }
             Self::Resumed(_) => Mark::Resumed,
             Self::RunFinished(finished) => Mark::Finished(finished.chain.as_deref()),
             _ => Mark::Other,
@@ -79,6 +83,7 @@ impl<R: BufRead> Lines<R> {
             number: 0,
             format: 0,
             chain: HashChain::default(),
+            is_shard: false,
             is_finished: false,
             is_over: false,
         }
@@ -131,8 +136,11 @@ impl<R: BufRead> Lines<R> {
     fn check(&mut self, mark: &Mark<'_>) -> Result<(), ReadError> {
         let line = self.number;
         match mark {
-            Mark::Started(format) if line == 1 => {
-                self.format = *format;
+            Mark::Started { format, is_shard }
+                if line == 1 || self.is_finished && self.is_shard && *is_shard =>
+            {
+                (self.format, self.is_shard, self.is_finished) = (*format, *is_shard, false);
+                self.chain = HashChain::default();
                 if !(RunStarted::OLDEST..=RunStarted::FORMAT).contains(format) {
                     return Err(ReadError::Format { found: *format });
                 }
@@ -140,7 +148,7 @@ impl<R: BufRead> Lines<R> {
             _ if line == 1 => return Err(ReadError::NoStart),
             Mark::Resumed => self.is_finished = false,
             _ if self.is_finished => return Err(ReadError::AfterEnd { line }),
-            Mark::Started(_) => return Err(ReadError::StartedTwice { line }),
+            Mark::Started { .. } => return Err(ReadError::StartedTwice { line }),
             Mark::Finished(chain) => {
                 self.is_finished = true;
                 return self.check_chain(*chain);

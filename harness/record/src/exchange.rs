@@ -21,7 +21,7 @@ pub struct Sending {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exchange {
     /// Number of the request in the order in which the run sent its requests, from 1. Every report names a
-    /// request by this number.
+    /// request by this number. Shard K of N has the numbers K, K + N, K + 2N and so on.
     pub number: u64,
     /// Case that caused it.
     pub case: String,

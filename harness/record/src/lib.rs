@@ -19,6 +19,7 @@
 //! - [`lines`]: reading lines of a bounded length.
 //! - [`writer`]: writing `record.jsonl`, in the order of time, with its hash [`chain`]; [`reader`]: reading
 //!   it, event by event or case by case; [`read_error`]: why it is not read.
+//! - [`parts`]: the records of shards, one after the other, as one run.
 //! - [`case_events`]: what reports take from a record, case by case.
 //! - [`outputs`]: which files a command may write, and how.
 //! - [`run_folder`]: one command at a time writes into the folder of a run.
@@ -42,6 +43,7 @@ pub mod level;
 pub mod lines;
 pub mod mismatch;
 pub mod outputs;
+pub mod parts;
 pub mod read_error;
 pub mod reader;
 pub mod run_folder;
@@ -67,6 +69,7 @@ pub use exchange::{Body, Exchange, Header, Request, Response, Sending};
 pub use exit::Exit;
 pub use level::{ClauseLevel, Level, LevelRule, LevelSource};
 pub use mismatch::{Difference, Mismatch};
+pub use parts::PartsError;
 pub use read_error::ReadError;
 pub use reader::{RecordReader, Source, events, read};
 pub use run_folder::RunFolder;

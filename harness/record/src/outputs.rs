@@ -201,6 +201,15 @@ impl Output {
         Ok(Self { out: BufWriter::with_capacity(1 << 16, place), path })
     }
 
+    /// Returns the file that holds what was written so far.
+    pub fn written(&mut self) -> io::Result<&Path> {
+        self.out.flush()?;
+        Ok(match self.out.get_ref() {
+            Place::Beside(file) => file.path(),
+            Place::There(_) => &self.path,
+        })
+    }
+
     /// Puts the file where it belongs.
     pub fn finish(self) -> io::Result<()> {
         let Self { out, path } = self;

@@ -1,6 +1,6 @@
 //! Why a record is not read.
 
-use crate::{event::RunStarted, lines::LONGEST_WORDS};
+use crate::{event::RunStarted, lines::LONGEST_WORDS, parts::PartsError};
 
 /// Why a record cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -71,6 +71,9 @@ pub enum ReadError {
         /// The format found.
         found: u32,
     },
+    /// Records that do not belong together.
+    #[error(transparent)]
+    Parts(#[from] PartsError),
     /// The first line is not `run-started`.
     #[error("the record does not begin with `run-started`")]
     NoStart,

@@ -2,7 +2,7 @@
 //! index, made in one pass, says where the lines of each case are.
 
 use std::{
-    collections::{HashMap, VecDeque, hash_map},
+    collections::{BTreeMap, HashMap, VecDeque, hash_map},
     fs::File,
     io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Take},
     path::Path,
@@ -15,6 +15,7 @@ use crate::{
     event::Event,
     events::{Events, Lines, Mark, Marked, sound},
     lines::read_line,
+    parts::Parts,
     read_error::ReadError,
 };
 
@@ -25,7 +26,7 @@ const BUFFER: usize = 1 << 13;
 /// its last verdict, then the end. One case is in memory at a time.
 ///
 /// Every reader of a record reads it through this one, which checks each line, and the hash chain where the
-/// run ends.
+/// run ends. The records of all shards of a run, one after the other, are read as that of one run.
 #[derive(Debug)]
 pub struct RecordReader<'a>(State<Box<dyn Source + 'a>>);
 
@@ -105,9 +106,7 @@ impl<'a> RecordReader<'a> {
             let events = Events::new(BufReader::with_capacity(1 << 16, input).take(length));
             State::InOrder(Box::new(InOrder { events, open: None, ready: VecDeque::new() }))
         } else {
-            let (run, cases, end) = index.sorted();
-            let input = BufReader::with_capacity(BUFFER, input);
-            State::Indexed(Box::new(Indexed { input, at: 0, line: Vec::new(), run, cases, end }))
+            State::Indexed(Box::new(Indexed::new(input, index)?))
         };
         Ok(())
     }
@@ -132,6 +131,7 @@ struct Head {
     event: String,
     case: Option<String>,
     format: Option<u32>,
+    shard: Option<String>,
     chain: Option<String>,
 }
 
@@ -142,7 +142,9 @@ impl Marked for Head {
 
     fn mark(&self) -> Mark<'_> {
         match self.event.as_str() {
-            "run-started" => Mark::Started(self.format.unwrap_or_default()),
+            "run-started" => {
+                Mark::Started { format: self.format.unwrap_or_default(), is_shard: self.shard.is_some() }
+            }
             "resumed" => Mark::Resumed,
             "run-finished" => Mark::Finished(self.chain.as_deref()),
             _ => Mark::Other,
@@ -164,6 +166,8 @@ struct Place {
 /// Where the lines of a record are.
 #[derive(Debug, Default)]
 struct Index {
+    /// Where each part begins.
+    starts: Vec<Place>,
     run: Vec<Place>,
     cases: Vec<Place>,
     end: Vec<Place>,
@@ -187,18 +191,22 @@ impl Index {
             (None, "asked-alone" | "refused-since" | "answer-checks" | "changes" | "run-finished") => {
                 self.end.push(place);
             }
-            (None, "resumed") => {
-                // The end that was written before is none.
-                self.end.clear();
+            (None, event) => {
+                if event == "run-started" {
+                    self.starts.push(place);
+                }
+                if event == "resumed" {
+                    // The end that was written before is none.
+                    let start = self.starts.last().map_or(0, |start| start.line);
+                    self.end.retain(|end| end.line < start);
+                }
                 self.run.push(place);
             }
-            (None, _) => self.run.push(place),
         }
     }
 
-    /// Returns the places of the run, those of all cases by their ids, and those of the end.
-    fn sorted(self) -> (VecDeque<Place>, VecDeque<Place>, VecDeque<Place>) {
-        let Self { run, mut cases, end, ids } = self;
+    /// Returns the places of all cases by their ids.
+    fn sorted(mut cases: Vec<Place>, ids: HashMap<String, u32>) -> VecDeque<Place> {
         let mut ids: Vec<(String, u32)> = ids.into_iter().collect();
         ids.sort_unstable();
         let mut ranks = vec![0; ids.len()];
@@ -209,12 +217,13 @@ impl Index {
             place.case = ranks[place.case as usize];
         }
         cases.sort_unstable_by_key(|place| (place.case, place.line));
-        (run.into(), cases.into(), end.into())
+        cases.into()
     }
 }
 
 /// Reads a record once. Adds each line to the index, or else returns at the first case that does not stand in
-/// the order of ids with all its lines together, and at the first place where the run went on.
+/// the order of ids with all its lines together, and at the first place where the run went on or another part
+/// begins.
 fn is_in_order(input: impl BufRead, mut index: Option<&mut Index>) -> Result<bool, ReadError> {
     let mut lines = Lines::new(input);
     let (mut start, mut last, mut is_open) = (0, String::new(), false);
@@ -227,7 +236,7 @@ fn is_in_order(input: impl BufRead, mut index: Option<&mut Index>) -> Result<boo
                 return Ok(false);
             }
             (last, is_open) = (case, true);
-        } else if head.mark() == Mark::Resumed {
+        } else if line > 1 && matches!(head.mark(), Mark::Resumed | Mark::Started { .. }) {
             return Ok(false);
         } else {
             is_open = false;
@@ -277,28 +286,70 @@ struct Indexed<R> {
     /// Where the input stands.
     at: u64,
     line: Vec<u8>,
+    starts: Vec<Place>,
     run: VecDeque<Place>,
     cases: VecDeque<Place>,
-    end: VecDeque<Place>,
+    end: VecDeque<Event>,
+    /// What joins several parts.
+    parts: Option<Box<Parts>>,
 }
 
 impl<R: Read + Seek> Indexed<R> {
+    fn new(input: R, index: Index) -> Result<Self, ReadError> {
+        let Index { starts, run, cases, end, ids } = index;
+        let mut record = Self {
+            input: BufReader::with_capacity(BUFFER, input),
+            at: 0,
+            line: Vec::new(),
+            starts,
+            run: run.into(),
+            cases: Index::sorted(cases, ids),
+            end: VecDeque::new(),
+            parts: None,
+        };
+        let ends = end.into_iter().map(|place| record.event(place)).collect::<Result<Vec<_>, _>>()?;
+        if record.starts.len() == 1 {
+            record.end = ends.into();
+            return Ok(record);
+        }
+        let mut starts = Vec::new();
+        for place in record.starts.clone() {
+            if let Event::RunStarted(start) = record.event(place)? {
+                starts.push(start);
+            }
+        }
+        record.parts = Some(Box::new(Parts::new(&starts, ends)?));
+        Ok(record)
+    }
+
     fn entry(&mut self) -> Result<Option<Entry>, ReadError> {
-        if let Some(place) = self.run.pop_front() {
-            return Ok(Some(Entry::Run(self.event(place)?)));
+        while let Some(place) = self.run.pop_front() {
+            let event = self.event(place)?;
+            let event = match &mut self.parts {
+                Some(parts) => parts.introduce(event, &self.line)?,
+                None => Some(event),
+            };
+            if let Some(event) = event {
+                return Ok(Some(Entry::Run(event)));
+            }
         }
         let Some(first) = self.cases.front().copied() else {
-            let end = self.end.pop_front();
-            return end.map(|place| Ok(Entry::Run(self.event(place)?))).transpose();
+            self.end.extend(self.parts.take().into_iter().flat_map(|parts| parts.end()));
+            return Ok(self.end.pop_front().map(Entry::Run));
         };
-        let mut case = CaseEvents::default();
+        let mut runs = BTreeMap::new();
         while let Some(place) = self.cases.front().copied().filter(|place| place.case == first.case) {
             self.cases.pop_front();
             let event = self.event(place)?;
-            event.case().unwrap_or_default().clone_into(&mut case.case);
-            case.add(event);
+            let part = self.starts.partition_point(|start| start.line < place.line) - 1;
+            let case = || CaseEvents::of(event.case().unwrap_or_default().to_owned());
+            runs.entry(part).or_insert_with(case).add(event);
         }
-        Ok(Some(Entry::Case(case)))
+        let case = match &mut self.parts {
+            Some(parts) => parts.case(runs)?,
+            None => runs.into_values().next(),
+        };
+        Ok(case.map(Entry::Case))
     }
 
     fn event(&mut self, place: Place) -> Result<Event, ReadError> {

@@ -30,20 +30,20 @@ pub struct WaiverSeen {
     pub near: Option<String>,
 }
 
-/// What has come of a waiver.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// What has come of a waiver. Of several shards of a run, the one with the last of these states decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WaiverState {
-    /// Something that it waives fails.
-    InForce,
-    /// Nothing that it waives failed in the cases that were judged in this run, and those are not all.
-    NotAsked,
-    /// Its last day is over everywhere.
-    Expired,
-    /// Nothing of it fails: all of its cases were judged, and none failed.
-    Passing,
     /// No case has such an id, or nothing that is wrong.
     Unmatched,
+    /// Nothing that it waives failed in the cases that were judged in this run, and those are not all.
+    NotAsked,
+    /// Nothing of it fails: all of its cases were judged, and none failed.
+    Passing,
+    /// Something that it waives fails.
+    InForce,
+    /// Its last day is over everywhere.
+    Expired,
 }
 
 impl WaiverSeen {

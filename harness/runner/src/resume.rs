@@ -42,6 +42,9 @@ pub enum ResumeError {
     /// The record cannot be read.
     #[error(transparent)]
     Record(#[from] ReadError),
+    /// The records of several shards.
+    #[error("the record is that of several shards: resume each shard in its own folder")]
+    Merged,
     /// Something is another one than it was.
     #[error("a run goes on with the same {what}: it began with `{before}`, and now it is `{now}`")]
     Differs {
@@ -70,6 +73,9 @@ impl PreviousRun {
         };
         for event in xs2aspec_record::events(file) {
             let event = event?;
+            if matches!(event, Event::RunStarted(_)) && previous.start.format > 0 {
+                return Err(ResumeError::Merged);
+            }
             previous.doubt.add(&event);
             previous.add(event);
         }

@@ -66,7 +66,7 @@ impl Runner {
         identity: Identity,
         clock: Clock,
     ) -> Result<Self, JudgeError> {
-        let gate = Gate::new(Exchanger::new(&profile)?, profile.permission());
+        let gate = Gate::new(Exchanger::new(&profile)?, profile.permission(), identity.shard());
         let target = Live::new(gate, Pace::new(profile.limits.clone()), None);
         Ok(Self::of(Judge::new(suite, profile, identity)?, target, clock))
     }
@@ -93,7 +93,7 @@ impl Runner {
         let (judge, is_same) = self.judge.for_target(profile)?;
         let requests = if is_same { Arc::clone(requests) } else { Arc::default() };
         let pace = if is_inside { Pace::inside(limits) } else { Pace::new(limits) };
-        let target = Live::new(Gate::new(exchanger, permission), pace, Some(requests));
+        let target = Live::new(Gate::new(exchanger, permission, None), pace, Some(requests));
         // Such a target changes by requests, and not with time.
         target.wait_for_answers(!is_inside);
         Ok(Self::of(judge, target, self.clock))

@@ -26,7 +26,7 @@ use crate::{
     probe::Judged,
     probes::{
         broken_connection::Unanswered,
-        control::plain_rejected,
+        control::{plain_rejected, values_of_control},
         setup::{Ended, Prepared},
     },
     profile::{Permission, Profile},
@@ -212,7 +212,7 @@ impl Judge {
             return self.by_name(case, plain, verdict, trail.known);
         }
         let refused_control = self.control(case, verdict, trail)?;
-        trail.values = self.values_of_control(case, trail.known);
+        trail.values = values_of_control(case, trail.known);
         let set_up = self.set_up(case, trail);
         let Prepared { kept, checks, findings, ended } = set_up.map_err(|halt| {
             halt.map(|stop| match stop.verdict {

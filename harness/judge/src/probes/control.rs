@@ -92,13 +92,6 @@ impl Judge {
         }
     }
 
-    /// The ids and amounts with which the control of a case was accepted. The case has them too: a bank that
-    /// took the first ones for a repetition would reject the case for that, and not for what is wrong in it.
-    pub(crate) fn values_of_control(&self, case: &Case, known: &Known) -> Values {
-        let control = case.control.as_deref().and_then(|id| known.case(id));
-        control.map_or(Values::First, |control| control.values)
-    }
-
     /// The finding that an accepted request has another status than the plain one of its operation.
     pub(crate) fn other_status(
         &self,
@@ -217,6 +210,13 @@ impl Judge {
         }
         known.case(id).ok_or_else(|| Need::Answer(Question::Case(id.to_owned())).into())
     }
+}
+
+/// The ids and amounts with which the control of a case was accepted. The case has them too: a bank that took
+/// the first ones for a repetition would reject the case for that, and not for what is wrong in it.
+pub(crate) fn values_of_control(case: &Case, known: &Known) -> Values {
+    let control = case.control.as_deref().and_then(|id| known.case(id));
+    control.map_or(Values::First, |control| control.values)
 }
 
 /// Returns true if another lawful request is accepted and sent in place of this plain one.

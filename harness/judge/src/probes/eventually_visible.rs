@@ -7,7 +7,6 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use serde_json::Value;
 use xs2aspec_suite::{Case, Expectation};
 
-use super::setup::Prepared;
 use crate::{
     Judge,
     done::Answered,
@@ -77,13 +76,6 @@ impl Judge {
         }
         Ok(asked)
     }
-
-    /// Waits until the target shows what the requests before have made, where it is known to need a while.
-    pub(crate) fn until_shown(&self, prepared: &Prepared, trail: &mut Trail<'_>) {
-        if let Some(after) = trail.known.shows_after().filter(|_| !prepared.kept.is_empty()) {
-            trail.pause = after;
-        }
-    }
 }
 
 /// Whether the response to a plain request says that what was made a moment ago is not there.
@@ -104,15 +96,45 @@ fn shows_late(after: Duration, trail: &mut Trail<'_>) {
 #[cfg(test)]
 mod tests {
     use crate::probes::tables::{
-        Got::{Body, Status},
+        Got::{self, Body, Status},
         after,
     };
 
-    const SHOWS: &str = "payment.stays/read-at-once";
+    /// It demands that a payment comes to be rejected.
+    const CASE: &str = "error.funds.rejected/ncbct";
+    const MADE: (&str, Got) = ("payment", Status(201));
+    const OPEN: Got = Body(200, r#"{"transactionStatus":"RCVD"}"#);
+    const REJECTED: Got = Body(200, r#"{"transactionStatus":"RJCT"}"#);
 
     #[test]
-    fn what_was_made_is_read_again_until_it_shows() {
-        assert!(!after(SHOWS, &[]).is_empty());
-        let _ = (Body(200, "{}"), Status(200));
+    fn what_may_still_become_what_a_case_demands_is_read_again_later() {
+        let all = [
+            MADE,
+            ("request", OPEN),
+            ("request/2", OPEN),
+            ("request/3", OPEN),
+            ("request/4", OPEN),
+            ("request/5", OPEN),
+        ];
+        for (kept, expected) in [
+            (1, "send request"),
+            (2, "send request/2 later"),
+            (3, "send request/3 later"),
+            (4, "send request/4 later"),
+            (5, "send request/5 later"),
+        ] {
+            assert_eq!(after(CASE, &all[..kept]), expected, "{kept}");
+        }
+        assert!(!after(CASE, &all).starts_with("send"), "it did not come");
+        assert_eq!(after(CASE, &[MADE, ("request", OPEN), ("request/2", REJECTED)]), "pass");
+    }
+
+    #[test]
+    fn what_is_settled_is_read_once() {
+        assert_eq!(after(CASE, &[MADE, ("request", REJECTED)]), "pass");
+        for status in [404, 500] {
+            let got = after(CASE, &[MADE, ("request", Status(status))]);
+            assert!(!got.starts_with("send"), "{status}: {got}");
+        }
     }
 }

@@ -321,4 +321,30 @@ mod tests {
         assert_eq!(longest(&[all(1), all(3), all(2)]), Some(1));
         assert_eq!(longest(&[all(3), all(1), all(2)]), None, "it is the first");
     }
+
+    #[test]
+    fn a_suspect_is_asked_alone_and_then_its_longest_case() {
+        use crate::probes::tables::{Got::Status, JUDGE, accepting, told, view};
+        let ids = ["ncbct.creditor-name.length/creditorName/one-more", "basket.body/of-two"];
+        let order = ids.map(|id| JUDGE.suite().case(id).unwrap());
+        let suspect = |longest| Suspect {
+            clause: order[0].clause.clone(),
+            at: "status".to_owned(),
+            first: (7, 0),
+            longest,
+            until: 0,
+            earlier: None,
+        };
+        let alone = |steps: &[(&str, crate::probes::tables::Got)], longest| {
+            let view = view(ids[0], steps);
+            let asked = JUDGE.isolated((3, &suspect(longest)), &order, &view, &accepting(ids[0]));
+            told(asked.map(|asked| format!("{:?}", asked.again)))
+        };
+        let again = "alone-3/request";
+        assert_eq!(alone(&[], None), "send alone-3/request");
+        assert_eq!(alone(&[(again, Status(201))], Some(1)), "Same");
+        assert_eq!(alone(&[(again, Status(400))], None), "Kept");
+        // What is right alone may be wrong in a case of several requests.
+        assert_eq!(alone(&[(again, Status(400))], Some(1)), "case basket.body/plain");
+    }
 }

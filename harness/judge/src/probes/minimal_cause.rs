@@ -70,3 +70,43 @@ impl Judge {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::probes::tables::{
+        Got::{self, Status},
+        JUDGE, accepting, told, view,
+    };
+
+    /// What is to be asked, or found, of a rejected row after these responses.
+    fn narrowed(statuses: &[u16]) -> String {
+        let is_row = |case: &&xs2aspec_suite::Case| case.together.len() == 2 && case.operation() == "ncbct";
+        let row = JUDGE.suite().cases().iter().find(is_row).unwrap();
+        let marks: Vec<String> = (1..=statuses.len()).map(|at| format!("narrowed/{at}/request")).collect();
+        let steps: Vec<(&str, Got)> =
+            marks.iter().map(String::as_str).zip(statuses.iter().map(|it| Status(*it))).collect();
+        told(JUDGE.narrow(row, &view(&row.id, &steps), &accepting(&row.id)).map(|found| match found {
+            Some(xs2aspec_record::Culprit::Found { forms, .. }) => format!("{} forms", forms.len()),
+            Some(_) => "unknown".to_owned(),
+            None => "accepted".to_owned(),
+        }))
+    }
+
+    #[test]
+    fn a_rejected_row_is_sent_with_fewer_forms_until_none_can_be_left_out() {
+        for (statuses, expected) in [
+            (&[][..], "send narrowed/1/request"),
+            (&[400], "send narrowed/2/request"),
+            (&[400, 400], "send narrowed/3/request"),
+            (&[400, 201, 201], "2 forms"),
+            (&[400, 500], "unknown"),
+        ] {
+            assert_eq!(narrowed(statuses), expected, "{statuses:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_more_is_sent_of_a_row_that_is_accepted_this_time() {
+        assert_eq!(narrowed(&[201]), "accepted");
+    }
+}

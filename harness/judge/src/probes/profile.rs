@@ -17,7 +17,7 @@ use super::evidence::{Evidence, Seen, invented};
 use crate::{
     Judge,
     judge::Outcome,
-    known::Known,
+    known::{Known, requests_of, values_of},
     probe::{Judged, Need},
     question::{Doubt, Found, Named, Question, Swap},
     stop::Caught,
@@ -96,15 +96,6 @@ impl Judge {
         sends(case) && !control.is_some_and(sends)
     }
 
-    /// Returns true if a value in the request of a case is known to be wrong.
-    pub(crate) fn is_suspected(&self, case: &Case, known: &Known) -> bool {
-        let is_wrong = |value: &String| {
-            let doubts = [Swap::Alone, Swap::Together].map(|swap| Doubt { value: value.clone(), swap });
-            doubts.iter().any(|doubt| matches!(known.found(doubt), Some(Found::Wrong(_))))
-        };
-        values_of(case).iter().any(is_wrong)
-    }
-
     /// Answers what is to be found of a value. What was found once stays so: a target may accept a value that
     /// it does not look at.
     pub fn doubt(&self, doubt: &Doubt, failed: &Case, view: &View, known: &Known) -> Judged<Found> {
@@ -128,7 +119,7 @@ impl Judge {
         }
         let invented = Value::from(invented(own));
         let mut found = by_itself.clone().map_or(Found::Nothing, Found::Wrong);
-        let mut is_unread = false;
+        let mut takes_any = false;
         let valid = self.cases_with(value);
         for (number, case) in std::iter::once(failed).chain(&valid).enumerate() {
             let case = &alone(case);
@@ -150,7 +141,7 @@ impl Judge {
             if is_known {
                 return Ok(Found::Known);
             }
-            is_unread |= number == 0 && by_own.is_accepted() && by_own == by_invented;
+            takes_any |= number == 0 && by_own.is_accepted() && by_own == by_invented;
             for row in instead.iter().filter(|_| found == Found::Nothing) {
                 let taken = |name: &str| {
                     let other = if name == row.of { Some(&row.take) } else { row.along.get(name) };
@@ -171,7 +162,7 @@ impl Judge {
                 }
             }
         }
-        Ok(if found == Found::Nothing && is_unread { Found::Unread } else { found })
+        Ok(if found == Found::Nothing && takes_any { Found::Unread } else { found })
     }
 
     /// Returns what a request can have instead of a value, as far as the profile has it.
@@ -202,8 +193,8 @@ impl Judge {
     fn along(&self, value: &str, case: &Case, known: &Known) -> BTreeSet<String> {
         let along = self.rows(value).into_iter().flat_map(|row| row.along.into_keys());
         let along: BTreeSet<String> = along.collect();
-        let alone = |name: &String| Doubt { value: name.clone(), swap: Swap::Alone };
-        let is_open = |name: &String| known.found(&alone(name)) != Some(&Found::Known);
+        let doubt = |name: &String| Doubt { value: name.clone(), swap: Swap::Alone };
+        let is_open = |name: &String| known.found(&doubt(name)) != Some(&Found::Known);
         values_of(case).intersection(&along).filter(|name| is_open(name)).cloned().collect()
     }
 
@@ -340,17 +331,6 @@ fn is_repeatable(case: &Case) -> bool {
     !case.needs_quota() && requests.all(|request| request.method != REMOVES)
 }
 
-fn requests_of(case: &Case) -> impl Iterator<Item = &RequestSpec> {
-    let steps = case.before.iter().map(|step| &*step.request);
-    steps.chain([&*case.request])
-}
-
-/// Returns the values of the profile in the requests of a case.
-fn values_of(case: &Case) -> BTreeSet<String> {
-    let names = requests_of(case).flat_map(RequestSpec::placeholders);
-    names.filter_map(|name| name.strip_prefix("target.").map(str::to_owned)).collect()
-}
-
 /// Collects the texts in a body.
 fn collect(body: &Value, texts: &mut BTreeSet<String>) {
     match body {
@@ -360,5 +340,59 @@ fn collect(body: &Value, texts: &mut BTreeSet<String>) {
         Value::Array(items) => items.iter().for_each(|item| collect(item, texts)),
         Value::Object(fields) => fields.values().for_each(|field| collect(field, texts)),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probes::tables::{
+        Got::{self, Body, Status},
+        JUDGE, case, told, view,
+    };
+
+    const VALID: &str = "ncbct.creditor-name.length/creditorName/words";
+    const INVALID: &str = "ncbct.creditor-name.length/creditorName/one-more";
+    const VALUE: &str = "psu.private.id";
+    /// The request with the value, with an invented one, and with another one of the profile.
+    const ASKED: [&str; 3] = [
+        "profile/psu.private.id/alone/0/request",
+        "profile/psu.private.id/alone/0/invented/request",
+        "profile/psu.private.id/alone/0/psu.corporate.id/request",
+    ];
+
+    /// What is found of the value, or needed first.
+    fn found(got: &[Got]) -> String {
+        let mut known = Known::default();
+        known.add_named(Named::new());
+        let steps: Vec<(&str, Got)> = ASKED.into_iter().zip(got.iter().copied()).collect();
+        let doubt = Doubt { value: VALUE.to_owned(), swap: Swap::Alone };
+        let found = JUDGE.doubt(&doubt, case(VALID), &view(VALID, &steps), &known);
+        told(found.map(|found| match found {
+            Found::Wrong(why) => format!("wrong: {why}"),
+            other => format!("{other:?}"),
+        }))
+    }
+
+    #[test]
+    fn a_value_is_held_against_an_invented_one_and_against_another_one_of_the_profile() {
+        let unknown = Body(401, r#"{"tppMessages":[{"category":"ERROR","code":"PSU_CREDENTIALS_INVALID"}]}"#);
+        assert_eq!(found(&[]), "send profile/psu.private.id/alone/0/request");
+        assert_eq!(found(&[unknown]), "send profile/psu.private.id/alone/0/invented/request");
+        // Another response than to an invented value shows that the target knows it.
+        assert_eq!(found(&[Status(403), unknown]), "Known");
+        assert_eq!(found(&[Status(201), unknown]), "Known");
+        let other = found(&[unknown, unknown]);
+        assert!(other.starts_with("send profile/psu.private.id/alone/0/"), "{other}");
+    }
+
+    #[test]
+    fn only_what_rests_on_a_value_lets_the_profile_be_doubted() {
+        let known = crate::probes::tables::accepting(INVALID);
+        let none = Known::default();
+        let with = |id, got, known: &Known| crate::probes::tables::with(id, &[("request", got)], known);
+        assert_eq!(with(INVALID, Status(400), &known), "pass");
+        assert_eq!(with(INVALID, Status(201), &known), "fail NotRejected");
+        assert!(with(VALID, Status(201), &none).starts_with("case "), "the control comes first");
     }
 }

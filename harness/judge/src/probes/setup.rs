@@ -46,7 +46,7 @@ impl Judge {
     pub(crate) fn set_up(&self, case: &Case, trail: &mut Trail<'_>) -> Way<Prepared> {
         let mut prepared = Prepared::default();
         for step in &case.before {
-            self.until_shown(&prepared, trail);
+            until_shown(&prepared, trail);
             let mut values: BTreeMap<&str, Vec<Value>> =
                 step.keep.iter().map(|(key, _)| (key.as_str(), Vec::new())).collect();
             let mut together =
@@ -113,7 +113,7 @@ impl Judge {
                 Arc::make_mut(&mut prepared.kept).insert(format!("{}.{key}", step.name), value);
             }
         }
-        self.until_shown(&prepared, trail);
+        until_shown(&prepared, trail);
         Ok(prepared)
     }
 
@@ -156,8 +156,17 @@ impl Judge {
             return Err(Need::Requests(probes));
         }
         trail.pause = Duration::ZERO;
-        ways.into_iter().for_each(|own| trail.append(own));
+        for own in ways {
+            trail.append(own);
+        }
         Ok(answers)
+    }
+}
+
+/// Waits until the target shows what the requests before have made, where it is known to need a while.
+fn until_shown(prepared: &Prepared, trail: &mut Trail<'_>) {
+    if let Some(after) = trail.known.shows_after().filter(|_| !prepared.kept.is_empty()) {
+        trail.pause = after;
     }
 }
 

@@ -87,16 +87,6 @@ impl Judge {
         Ok(again)
     }
 
-    /// The number of the request of a case that was accepted.
-    pub(crate) fn asked_at(&self, id: &str, known: &Known) -> Option<u64> {
-        known.case(id).filter(|done| done.is_accepted())?.verdict.exchange
-    }
-
-    /// Whether a case was asked, and its request was not accepted.
-    pub(crate) fn was_not_accepted(&self, id: &str, known: &Known) -> bool {
-        known.case(id).is_some_and(|done| !done.is_accepted())
-    }
-
     /// Whether the request of a case reads something.
     pub(crate) fn reads(&self, id: &str) -> bool {
         self.suite().case(id).is_some_and(visible::reads)
@@ -159,7 +149,7 @@ mod tests {
     fn a_rejection_for_what_is_wrong_is_not_doubted() {
         assert_eq!(after(INVALID, &[("request", Status(400))]), "pass");
         // A header that is wrong may be what says who asks.
-        let header = "header.underscores/basket/x-accept-fix";
+        let header = "error.corporate-id/ncbct/empty";
         assert_eq!(after(header, &[("request", Status(401))]), "pass");
     }
 

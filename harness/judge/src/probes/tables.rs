@@ -10,7 +10,9 @@ use crate::{
     answer::{ExchangeError, Trouble},
     blank::left_in_doubt,
     identity::Identity,
+    known::values_of,
     question::Again,
+    question::{Doubt, Found, Swap},
 };
 
 /// A judge of the embedded suite, for a target with the values of the built-in bank.
@@ -41,9 +43,14 @@ pub(crate) fn case(id: &str) -> &'static Case {
     JUDGE.suite().case(id).unwrap_or_else(|| panic!("no case {id}"))
 }
 
-/// What is known of a target that accepted all controls of a case.
+/// What is known of a target that accepted all controls of a case, and knows the values of the profile.
 pub(crate) fn accepting(id: &str) -> Known {
     let mut known = Known::default();
+    for value in values_of(case(id)) {
+        for swap in [Swap::Alone, Swap::Together] {
+            known.add_found(Doubt { value: value.clone(), swap }, Found::Known);
+        }
+    }
     let mut next = case(id).control.clone();
     while let Some(control) = next {
         let exchange = exchange(1, &control, "request", Some(response(201, PAYMENT)));

@@ -156,7 +156,7 @@ mod tests {
             (2, "send request/after-plain-2"),
             (3, "again ncbct.path/plain"),
             (4, "send request/after-plain-3"),
-            (5, "fail ServerError"),
+            (5, "fail ServerError NotRejected"),
         ] {
             assert_eq!(after(INVALID, &all[..kept]), expected, "{kept}");
         }
@@ -186,7 +186,7 @@ mod tests {
     fn nothing_is_asked_after_a_response_of_the_bank() {
         for (case, got, expected) in [
             (INVALID, Status(400), "pass"),
-            (INVALID, Status(500), "fail ServerError"),
+            (INVALID, Status(500), "fail ServerError NotRejected"),
             (INVALID, Status(429), "inconclusive"),
             (VALID, Status(201), "pass"),
         ] {

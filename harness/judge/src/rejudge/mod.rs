@@ -147,7 +147,7 @@ impl Whole {
 /// Judges the exchanges of a record again, with these levels after its own. It is opened twice: a case may
 /// rest on one that comes after it.
 pub fn rejudge<'a>(
-    suite: Arc<Suite>,
+    suite: &Arc<Suite>,
     open: impl Fn() -> io::Result<RecordReader<'a>>,
     levels: &[LevelRule],
 ) -> Result<Rejudged, RejudgeError> {
@@ -155,9 +155,9 @@ pub fn rejudge<'a>(
     let ids: HashSet<&str> =
         cases.flat_map(|case| [&case.control, &case.same_as]).flatten().map(String::as_str).collect();
     let mut whole = Whole::read(open().map_err(ReadError::Io)?, &ids)?;
-    let judge = judge_of(&suite, &whole, levels)?;
+    let judge = judge_of(suite, &whole, levels)?;
     let mut replay = Replay::new(&judge, std::mem::take(&mut whole.rested_on));
-    let (base, suite) = (&suite, judge.suite());
+    let (base, suite) = (suite, judge.suite());
     let is_own = is_of(&whole.start, suite) && levels.is_empty();
     let mut rejudged = Rejudged {
         is_own,

@@ -29,12 +29,12 @@ impl<'a> Replay<'a> {
         if let Some(done) = self.known.case(&case.id) {
             return Arc::clone(done);
         }
-        Arc::new(self.judged(case, View::recorded(events)))
+        Arc::new(self.judged(case, &View::recorded(events)))
     }
 
-    fn judged(&mut self, case: &Case, view: View) -> Done {
+    fn judged(&mut self, case: &Case, view: &View) -> Done {
         loop {
-            match self.judge.case(case, &view, &self.known) {
+            match self.judge.case(case, view, &self.known) {
                 Ok(done) => return done,
                 Err(Need::Answer(Question::Case(id))) => self.judge_rested_on(&id),
                 Err(need) => unreachable!("a record answers nothing else: {need:?}"),
@@ -48,7 +48,7 @@ impl<'a> Replay<'a> {
         let events = self.rested_on.remove(id);
         let events =
             events.unwrap_or_else(|| CaseEvents { case: id.to_owned(), exchanges: vec![], verdict: None });
-        let done = self.judged(case, View::recorded(events));
+        let done = self.judged(case, &View::recorded(events));
         self.known.add(self.judge, Arc::new(done));
     }
 }

@@ -41,7 +41,7 @@ fn judged(events: &[Event]) -> Rejudged {
     }
     let record = writer.finish().unwrap();
     let open = || Ok(RecordReader::new(Cursor::new(&record)));
-    rejudge(Arc::clone(&SUITE), open, &[]).unwrap()
+    rejudge(&SUITE, open, &[]).unwrap()
 }
 
 /// Returns the verdicts that are others than those that were recorded, but for these cases.

@@ -116,7 +116,7 @@ async fn explored(
         .filter(|case| is_wanted(&case.request.operation))
         .collect();
     let record = DrawnRun::begin(runner.judge(), runner.clock(), &options.record, &plain, |event| {
-        step(Step::Event(event))
+        step(Step::Event(event));
     });
     let mut exploration = Exploration {
         suite: Arc::clone(suite),

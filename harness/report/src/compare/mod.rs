@@ -2,4 +2,3 @@
 
 pub mod diff;
 pub mod merge;
-mod numbering;

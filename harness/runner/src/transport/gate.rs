@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use xs2aspec_judge::{fill::WireRequest, profile::Permission, stop::Held};
+use xs2aspec_suite::Shard;
 
 use crate::exchange::{Exchanged, Exchanger};
 
@@ -12,6 +13,9 @@ use crate::exchange::{Exchanged, Exchanger};
 pub(crate) struct Gate {
     exchanger: Exchanger,
     permission: Permission,
+    /// Whose requests these are. Shard 2 of 3 numbers them 2, 5, 8 and so on, so that no other shard has the
+    /// same number.
+    shard: Shard,
     /// Requests that passed.
     passed: AtomicU64,
     /// How many may pass in all.
@@ -24,19 +28,20 @@ pub(crate) struct Gate {
 #[must_use]
 pub(crate) struct Pass<'a> {
     gate: &'a Gate,
-    /// The number of the request, from 1.
+    /// The number of the request.
     pub(crate) number: u64,
 }
 
 impl Gate {
-    pub(crate) fn new(exchanger: Exchanger, permission: Permission) -> Self {
+    pub(crate) fn new(exchanger: Exchanger, permission: Permission, shard: Option<Shard>) -> Self {
         let [passed, limit, reserve] = [0, u64::MAX, 0].map(AtomicU64::new);
-        Self { exchanger, permission, passed, limit, reserve }
+        let shard = shard.unwrap_or(Shard { number: 1, of: 1 });
+        Self { exchanger, permission, shard, passed, limit, reserve }
     }
 
-    /// Goes on counting from here.
-    pub(crate) fn go_on_after(&self, passed: u64) {
-        self.passed.store(passed, Ordering::SeqCst);
+    /// Goes on after the request with this number.
+    pub(crate) fn go_on_after(&self, number: u64) {
+        self.passed.store(number.div_ceil(self.shard.of.into()), Ordering::SeqCst);
     }
 
     pub(crate) fn passed(&self) -> u64 {
@@ -72,7 +77,8 @@ impl Gate {
             let fewer = |reserve: u64| reserve.checked_sub(1);
             self.reserve.fetch_update(Ordering::SeqCst, Ordering::SeqCst, fewer).ok();
         }
-        Ok(Pass { gate: self, number: before + 1 })
+        let Shard { number, of } = self.shard;
+        Ok(Pass { gate: self, number: before * u64::from(of) + u64::from(number) })
     }
 }
 
@@ -88,19 +94,20 @@ mod tests {
     use super::*;
     use xs2aspec_judge::Profile;
 
-    fn gate(permission: Permission) -> Gate {
+    fn gate(permission: Permission, shard: Option<Shard>) -> Gate {
         Gate::new(
             Exchanger::new(
                 &Profile::of_url("http://127.0.0.1:1", xs2aspec_suite::ProfileSpec::embedded()).unwrap(),
             )
             .unwrap(),
             permission,
+            shard,
         )
     }
 
     #[test]
     fn no_more_pass_than_may() {
-        let gate = gate(Permission::Everything);
+        let gate = gate(Permission::Everything, None);
         gate.go_on_after(3);
         gate.set_limit(50);
         let passed: usize = std::thread::scope(|scope| {
@@ -129,11 +136,26 @@ mod tests {
     }
 
     #[test]
+    fn each_number_is_of_one_shard_also_where_it_goes_on() {
+        for (shard, expected) in
+            [("1/1", [1, 2, 3, 4]), ("1/3", [1, 4, 7, 10]), ("2/3", [2, 5, 8, 11]), ("3/3", [3, 6, 9, 12])]
+        {
+            for sent in 0..expected.len() {
+                let gate = gate(Permission::Everything, Some(shard.parse().unwrap()));
+                gate.go_on_after(if sent == 0 { 0 } else { expected[sent - 1] });
+                assert_eq!(gate.passed(), sent as u64, "{shard}");
+                let numbers = expected[sent..].iter().map(|_| gate.pass("GET", false).ok().unwrap().number);
+                assert!(numbers.eq(expected[sent..].iter().copied()), "{shard}");
+            }
+        }
+    }
+
+    #[test]
     fn what_is_not_permitted_does_not_pass_and_does_not_count() {
-        let reads = gate(Permission::Reads);
+        let reads = gate(Permission::Reads, None);
         assert_eq!(reads.pass("DELETE", false).err(), Some(Held::Forbidden));
         assert!(reads.pass("GET", false).is_ok());
         assert_eq!(reads.passed(), 1);
-        assert_eq!(gate(Permission::Nothing).pass("GET", false).err(), Some(Held::Forbidden));
+        assert_eq!(gate(Permission::Nothing, None).pass("GET", false).err(), Some(Held::Forbidden));
     }
 }

@@ -48,7 +48,7 @@ fn settle(folder: &Path) {
     let mut settled = RecordWriter::new(Vec::new());
     for mut event in events {
         for name in ["at", "micros"] {
-            if event.get(name).is_some() {
+            if event.get(name).is_some_and(Value::is_number) {
                 event[name] = 0.into();
             }
         }

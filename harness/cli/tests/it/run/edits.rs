@@ -18,7 +18,7 @@ use xs2aspec_evidence::{
     verify::{self, Archive},
 };
 use xs2aspec_judge::Rejudged;
-use xs2aspec_record::{Exit, HashChain, RecordReader};
+use xs2aspec_record::{Exit, HashChain, RecordReader, outputs::Output};
 use xs2aspec_report::{compare::merge, stream};
 use xs2aspec_suite::{Suite, Tree};
 
@@ -429,29 +429,33 @@ impl Readers {
         }
     }
 
-    async fn read(&self, text: &str) -> Read {
+    fn read(&self, text: &str) -> Read {
         let open = || RecordReader::new(std::io::Cursor::new(text.as_bytes()));
         let summary = stream::summary(open()).map(|summary| summary.exit());
         let refused = summary.as_ref().err().map(ToString::to_string);
         let report = summary.ok();
         // What does not conform for `report` does not for `verify`, which prints the same.
         let conforms = report == Some(Exit::Conforms);
-        let rejudged = if conforms {
-            xs2aspec_judge::rejudge(Arc::clone(&self.suite), || Ok(open()), &[]).ok()
-        } else {
-            None
-        };
+        let rejudged =
+            if conforms { xs2aspec_judge::rejudge(&self.suite, || Ok(open()), &[]).ok() } else { None };
         Read {
             report,
             refused,
-            merge: if conforms { merged(text) } else { None },
-            verify: if conforms { self.verify(text).await } else { Exit::Violation },
+            merge: if conforms { self.merged(text) } else { None },
+            verify: if conforms { self.verify(text) } else { Exit::Violation },
             rejudged,
         }
     }
 
+    /// What the record of a shard comes to when it is merged alone.
+    fn merged(&self, text: &str) -> Option<Exit> {
+        let [shard, whole] = ["shard.jsonl", "merged.jsonl"].map(|name| self.folder.path().join(name));
+        fs::write(&shard, text).unwrap();
+        merge::merge(&[shard], &mut Output::create(&whole).unwrap()).ok().map(|summary| summary.exit())
+    }
+
     /// The exit code of `bundle` and then `verify`.
-    async fn verify(&self, text: &str) -> Exit {
+    fn verify(&self, text: &str) -> Exit {
         let (record, bundle) =
             (self.folder.path().join("record.jsonl"), self.folder.path().join("evidence.tar"));
         fs::write(&record, text).unwrap();
@@ -462,7 +466,7 @@ impl Readers {
         let archive = Archive::open(&bundle).unwrap();
         let trusted = self.key.public().unwrap();
         let verified = verify::verify(&archive, Some(&trusted), &self.program).unwrap();
-        let rejudged = xs2aspec_judge::rejudge(Arc::clone(&self.suite), || Ok(archive.record()), &[]);
+        let rejudged = xs2aspec_judge::rejudge(&self.suite, || Ok(archive.record()), &[]);
         match rejudged {
             Err(_) => Exit::CouldNotTell,
             Ok(rejudged) if rejudged.is_edited() || !verified.broken.is_empty() => Exit::Violation,
@@ -472,28 +476,16 @@ impl Readers {
     }
 }
 
-/// What the record of a shard comes to when it is merged alone.
-fn merged(text: &str) -> Option<Exit> {
-    let mut events = Vec::new();
-    let shard = [|| Ok(RecordReader::new(std::io::Cursor::new(text.as_bytes())))];
-    merge::merge(&shard, |event| {
-        events.push(event);
-        Ok(())
-    })
-    .ok()?;
-    xs2aspec_report::Run::of(&events).ok().map(|run| run.summary().exit())
-}
-
-#[tokio::test]
-async fn a_thousand_edits_of_a_failing_record_never_conform() {
+#[test]
+fn a_thousand_edits_of_a_failing_record_never_conform() {
     let folder = TempDir::new().unwrap();
     let record = failing(folder.path());
     let honest = &record.events;
     let readers = Readers::new();
     // As it was written it does not conform, and holds. So it does when it is chained again.
     for text in [record.written(honest), chained(honest)] {
-        assert_eq!(readers.read(&text).await.report, Some(Exit::Violation));
-        assert_eq!(readers.verify(&text).await, Exit::Conforms, "its verdicts follow from its responses");
+        assert_eq!(readers.read(&text).report, Some(Exit::Violation));
+        assert_eq!(readers.verify(&text), Exit::Conforms, "its verdicts follow from its responses");
     }
     let mut numbers = Numbers(7);
     let (mut edits, mut convincing, mut readable) = ([0_usize; KINDS.len()], [0_usize; KINDS.len()], 0);
@@ -522,7 +514,7 @@ async fn a_thousand_edits_of_a_failing_record_never_conform() {
         // As an attacker leaves it.
         mend(&mut events);
         let careful = chained(&events);
-        let read = readers.read(&careful).await;
+        let read = readers.read(&careful);
         readable += usize::from(read.report.is_some());
         if let Some(why) = read.refused {
             let why = why.chars().filter(|letter| !letter.is_ascii_digit()).collect();

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use xs2aspec_record::Verdict;
 use xs2aspec_reference::{Bank, Clock, Config};
 
-use crate::support::{MASK_KEY, REFERENCE, chained, command, execute, is_again, printed, recorded};
+use crate::support::{self, MASK_KEY, REFERENCE, chained, command, execute, is_again, printed, recorded};
 
 const NOW: &str = "2030-01-31T12:00:00Z";
 
@@ -23,9 +23,8 @@ fn xs2aspec(arguments: &[&str]) -> Vec<u8> {
 
 /// Takes the times out of a record, and the order of time with them.
 fn without_times(folder: &Path) -> String {
-    let record = fs::read_to_string(folder.join("record.jsonl")).unwrap();
-    let events = record.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let events = by_case(events);
+    let events = support::by_case(folder);
+    let events = by_case(events.iter().map(|event| serde_json::to_value(event).unwrap()).collect());
     let mut text = String::new();
     let mut times = 0;
     for mut event in events {

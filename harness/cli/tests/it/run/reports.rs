@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use xs2aspec_record::Verdict;
+use xs2aspec_record::{Event, Verdict};
 
 use crate::support::{self, command, execute, printed, recorded};
 
@@ -163,15 +163,24 @@ fn shards_make_one_run_and_none_may_be_missing() {
     };
     assert_eq!(merge(&["1", "2", "3"]), (Some(1), String::new()));
     let verdicts = |name: &str| {
-        let record = fs::read_to_string(Path::new(&path(name)).join("record.jsonl")).unwrap();
-        let events = record.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        let verdicts = events.filter(|event| event["event"] == "verdict").map(|event| {
-            let member = |name: &str| event[name].to_string();
-            (member("case"), member("role"), member("verdict"), member("findings"))
+        let events = support::by_case(Path::new(&path(name))).into_iter();
+        let verdicts = events.filter_map(|event| match event {
+            Event::Verdict(verdict) => Some((verdict.case, verdict.role, verdict.verdict, verdict.findings)),
+            _ => None,
         });
-        verdicts.collect::<std::collections::BTreeSet<_>>()
+        verdicts.collect::<Vec<_>>()
     };
     assert_eq!(verdicts("merged"), verdicts("whole"));
+    let bytes = |name: &str| fs::read(Path::new(&path(name)).join("record.jsonl")).unwrap();
+    assert!(bytes("merged") == ["1", "2", "3"].map(bytes).concat(), "byte for byte");
+    let numbers = support::recorded(Path::new(&path("merged")), "").1.into_iter().map(|one| one.number);
+    let mut numbers: Vec<u64> = numbers.collect();
+    let sent = numbers.len();
+    numbers.sort_unstable();
+    numbers.dedup();
+    assert_eq!(numbers.len(), sent, "a number is of one request");
+    let (exit, said) = support::xs2aspec(&["run", "--resume", &path("merged")]);
+    assert!(exit == Some(2) && said.contains("that of several shards"), "{said}");
     let (exit, said) = xs2aspec(&["diff", &path("whole"), &path("merged")]);
     assert_eq!(exit, Some(0), "{}", String::from_utf8_lossy(&said));
     for (parts, why) in [

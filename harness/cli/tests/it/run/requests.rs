@@ -6,13 +6,12 @@ use tempfile::TempDir;
 use xs2aspec_record::{Event, RunFinished, RunStarted, Verdict};
 use xs2aspec_reference::{Busy, Config, start};
 
-use crate::support::{REFERENCE, command, recorded, xs2aspec};
+use crate::support::{REFERENCE, by_case, command, recorded, xs2aspec};
 
 /// What a record begins and ends with.
 fn ends(out: &Path) -> (RunStarted, RunFinished) {
-    let record = fs::read(out.join("record.jsonl")).unwrap();
     let (mut start, mut finish) = (None, None);
-    for event in xs2aspec_record::read(&record[..]).unwrap() {
+    for event in by_case(out) {
         match event {
             Event::RunStarted(started) => start = Some(started),
             Event::RunFinished(finished) => finish = Some(finished),

@@ -12,7 +12,7 @@ use std::{
 };
 
 use serde_json::Value;
-use xs2aspec_record::{CaseVerdict, Event, Exchange, HashChain};
+use xs2aspec_record::{CaseVerdict, Entry, Event, Exchange, HashChain, RecordReader};
 
 /// The test key of a TPP.
 pub(crate) const KEY: &str = include_str!("../../../../../fixtures/keys/tpp.key.pem");
@@ -46,6 +46,16 @@ pub(crate) fn printed(output: &Output) -> String {
 pub(crate) fn xs2aspec(arguments: &[&str]) -> (Option<i32>, String) {
     let output = execute(arguments);
     (output.status.code(), printed(&output))
+}
+
+/// The events of the record in a folder, case by case, as reports read them.
+pub(crate) fn by_case(out: &Path) -> Vec<Event> {
+    let record = RecordReader::open(&out.join("record.jsonl")).unwrap();
+    let events = record.flat_map(|entry| match entry.unwrap() {
+        Entry::Run(event) => vec![event],
+        Entry::Case(case) => case.into_events().collect(),
+    });
+    events.collect()
 }
 
 /// The verdicts and exchanges of the record in a folder. `said` is what the run printed, for where there is
