@@ -185,6 +185,7 @@ fn shown(plan: &Plan, traffic: &Traffic, judged: &Judged, suite: &Suite) -> Opti
         number: traffic.number,
         case: String::new(),
         step: String::new(),
+        look: None,
         operation: judged.operation.clone(),
         attempt: 1,
         request: Request {

@@ -3,7 +3,7 @@
 use xs2aspec_record::{CaseVerdict, Difference, Place, Role, Verdict};
 use xs2aspec_suite::{Case, difference};
 
-/// The verdict of a case about which nothing is known.
+/// The verdict of a case about which nothing is known, without what it says of the case itself.
 pub(crate) fn blank(case: &Case) -> CaseVerdict {
     CaseVerdict {
         case: case.id.clone(),
@@ -13,7 +13,7 @@ pub(crate) fn blank(case: &Case) -> CaseVerdict {
         role: Role::Selected,
         place: Place { file: case.file.clone(), line: case.line, column: case.column },
         verdict: Verdict::Error,
-        expected: case.expect.to_string(),
+        expected: String::new(),
         checks: 0,
         findings: Vec::new(),
         observations: Vec::new(),
@@ -21,7 +21,7 @@ pub(crate) fn blank(case: &Case) -> CaseVerdict {
         reason: None,
         absence: None,
         control: None,
-        changes: case.changes(),
+        changes: Vec::new(),
         differences: Vec::new(),
         codes: Vec::new(),
         culprit: None,
@@ -32,6 +32,11 @@ pub(crate) fn blank(case: &Case) -> CaseVerdict {
         exchange: None,
         micros: 0,
     }
+}
+
+/// Adds what a verdict says of the case itself.
+pub(crate) fn described(case: &Case, verdict: CaseVerdict) -> CaseVerdict {
+    CaseVerdict { expected: case.expect.to_string(), changes: case.changes(), ..verdict }
 }
 
 /// Returns where the request of a case differs from that of its control, as the record has it.
@@ -47,5 +52,9 @@ pub(crate) fn differences(case: &Case, control: &Case) -> Vec<Difference> {
 pub fn left_in_doubt(case: &Case) -> CaseVerdict {
     let reason =
         "it was under way when the run was interrupted, and may have made something: it was not sent again";
-    CaseVerdict { verdict: Verdict::Inconclusive, reason: Some(reason.to_owned()), ..blank(case) }
+    let verdict = blank(case);
+    described(
+        case,
+        CaseVerdict { verdict: Verdict::Inconclusive, reason: Some(reason.to_owned()), ..verdict },
+    )
 }

@@ -1,5 +1,5 @@
-//! Verdicts that rest on a rejection: they stand if the plain request was accepted before and after it. A target
-//! whose token is over, or that has had enough, rejects whatever it is asked.
+//! Verdicts that rest on a rejection: they stand if the plain request was accepted before and after it. A
+//! target whose token is over, or that has had enough, rejects whatever it is asked.
 
 use xs2aspec_record::{CaseVerdict, End, Finding, Level, Mismatch, RefusedSince};
 
@@ -103,7 +103,7 @@ impl Judge {
             return None;
         }
         let refused = self.refused_since(plain, until, again)?;
-        known.add_refusal(refused.clone(), again.answer.clone().unwrap_or_default());
+        known.refused.push((refused.clone(), again.answer.clone().unwrap_or_default()));
         Some(refused)
     }
 

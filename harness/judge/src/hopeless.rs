@@ -20,7 +20,7 @@ pub fn weighed(judge: &Judge, known: &Known, plain: &[(Arc<Done>, Role)]) -> Vec
             reason.push_str(judge.hint(done, known));
         }
     }
-    if !(known.is_hopeless() && may_be_ours(&cases)) {
+    if !(known.plain.is_hopeless && may_be_ours(&cases)) {
         return cases;
     }
     for ((verdict, _), (done, _)) in cases.iter_mut().zip(plain) {

@@ -60,7 +60,7 @@ impl Outcome {
 }
 
 /// An answer, parsed and held against the rules for responses.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Examined {
     /// What it says about the request.
     pub outcome: Outcome,

@@ -26,16 +26,16 @@ pub struct Known {
     doubts: HashMap<Doubt, Found>,
     named: Option<Named>,
     /// What is sent in place of the requests of operations whose plain one is rejected.
-    substitutes: BTreeMap<String, Arc<Substituted>>,
+    pub(crate) substitutes: BTreeMap<String, Arc<Substituted>>,
     /// How long after it was made the target shows a thing, where it needs a while.
-    shows_after: Option<Duration>,
+    pub(crate) shows_after: Option<Duration>,
     /// Why none of the first plain requests got a response, where none did.
-    silence: Option<String>,
-    plain: Plain,
+    pub(crate) silence: Option<String>,
+    pub(crate) plain: Plain,
     /// Whether plain requests are still accepted, in the order in which they were asked again.
     checks: BTreeMap<String, Vec<Check>>,
     /// Plain requests that are not accepted any more, with the last response that was none, in words.
-    refused: Vec<(RefusedSince, String)>,
+    pub(crate) refused: Vec<(RefusedSince, String)>,
 }
 
 /// An answer to whether a plain request is still accepted.
@@ -45,19 +45,19 @@ pub(crate) struct Check {
     pub(crate) number: u64,
     /// Why rejections say nothing, if it was not accepted.
     pub(crate) reason: Option<String>,
-    /// Whether it is to be asked alone, since it was the first rejection, and other requests were under way: a
-    /// target may only know what was made last.
+    /// Whether it is to be asked alone, since it was the first rejection, and other requests were under way:
+    /// a target may only know what was made last.
     pub(crate) is_open: bool,
 }
 
 /// What the plain requests came to together.
 #[derive(Debug, Default, Clone, Copy)]
-struct Plain {
+pub(crate) struct Plain {
     is_weighed: bool,
     /// Whether none was accepted, nor another lawful one in its place.
-    is_hopeless: bool,
+    pub(crate) is_hopeless: bool,
     /// Whether one that reads was accepted, so that the target knows the key.
-    knows_key: bool,
+    pub(crate) knows_key: bool,
 }
 
 impl Known {
@@ -160,37 +160,15 @@ impl Known {
         self.named = Some(named);
     }
 
-    /// Returns what is sent in place of the requests of an operation, if anything is.
-    pub(crate) fn substitute(&self, operation: &str) -> Option<&Arc<Substituted>> {
-        self.substitutes.get(operation)
-    }
-
     /// Returns true if an operation goes on with another request than its plain one.
     pub fn goes_on(&self, operation: &str) -> bool {
         self.substitutes.contains_key(operation)
-    }
-
-    pub(crate) fn shows_after(&self) -> Option<Duration> {
-        self.shows_after
-    }
-
-    pub(crate) fn silence(&self) -> Option<&str> {
-        self.silence.as_deref()
     }
 
     /// Returns true if the cases that lean on plain requests are asked: it is known what those came to, and
     /// the target is not hopeless.
     pub fn is_under_way(&self) -> bool {
         self.plain.is_weighed && !self.plain.is_hopeless
-    }
-
-    /// Returns true if the target accepts no plain request.
-    pub(crate) fn is_hopeless(&self) -> bool {
-        self.plain.is_hopeless
-    }
-
-    pub(crate) fn knows_key(&self) -> bool {
-        self.plain.knows_key
     }
 
     /// Notes whether a target is hopeless: it was asked some of these plain requests, and accepted neither
@@ -224,10 +202,6 @@ impl Known {
 
     pub(crate) fn add_check(&mut self, plain: &str, check: Check) {
         self.checks.entry(plain.to_owned()).or_default().push(check);
-    }
-
-    pub(crate) fn add_refusal(&mut self, refused: RefusedSince, answer: String) {
-        self.refused.push((refused, answer));
     }
 
     /// Notes that a plain request is accepted again, with the request of this number.

@@ -1,21 +1,23 @@
-//! Judges what a target answered, and says what is needed first. It sends nothing, and it is a pure function of
-//! what the history has: whoever asks a target adds what came back to a [`View`], and asks the [`Judge`] again.
+//! Judges what a target answered, and says what is needed first. It sends nothing, and it is a pure function
+//! of what the history has: whoever asks a target adds what came back to a [`View`], and asks the [`Judge`]
+//! again.
 //!
 //! ```text
-//! judge.case(&case, &view, &known)  ->  Ok(Done)                       the verdict
-//!                                   or  Err(Need::Requests(probes))    send these, and add them to the view
-//!                                   or  Err(Need::Answer(question))    answer it, and add that to what is known
+//! judge.case(&case, &view, &known)  ->  Ok(Done)                     the verdict
+//!                                   or  Err(Need::Requests(probes))  send these, and add them to the view
+//!                                   or  Err(Need::Answer(question))  answer it, and add that to `known`
 //! ```
 //!
 //! - [`profile`]: what must be known of a target; [`profile::validate`]: whether the suite knows what it
 //!   names.
-//! - [`case`](mod@case): the way of a case; [`view`], [`known`]: what it reads; [`probe`], [`question`]: what it needs.
+//! - [`case`](mod@case): the way of a case; [`view`], [`known`]: what it reads; [`probe`], [`question`]: what
+//!   it needs.
 //! - [`probes`]: second looks, one in a file.
 //! - [`fill`] and [`request_signer`]: the request of a probe as bytes, digested and signed.
 //! - [`identity`]: what makes its ids and amounts unlike those of other runs.
 //! - [`judge`]: what a response comes to; [`levels`]: what a breach of a clause does.
-//! - [`phases`]: which cases come first; [`confirmation`], [`hopeless`] and [`culprits`]: what cases say of one
-//!   another.
+//! - [`phases`]: which cases come first; [`confirmation`], [`hopeless`] and [`culprits`]: what cases say of
+//!   one another.
 //! - [`tally`]: the numbers of a run; [`waived`]: what its waivers cover.
 //! - [`doctor`]: what a profile may have wrong, where a target accepts nothing.
 //! - [`rejudge`](mod@rejudge): recorded responses judged again.

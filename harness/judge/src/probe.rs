@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde_json::Value;
+use xs2aspec_record::Look;
 use xs2aspec_suite::{RequestSpec, Substitute};
 
 use crate::{
@@ -34,6 +35,8 @@ pub struct Probe {
     pub step: String,
     /// The case and the step as which it is recorded.
     pub recorded: (String, String),
+    /// Why it is sent, where it is no step of the case itself.
+    pub look: Option<Look>,
     /// What is sent.
     pub sent: Arc<Sent>,
     /// Values of earlier responses, by `STEP.KEY`.

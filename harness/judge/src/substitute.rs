@@ -38,7 +38,7 @@ impl Judge {
 
     /// Returns what is sent for a request.
     pub(crate) fn sent(&self, request: &Arc<RequestSpec>, trail: &Trail<'_>) -> Sent {
-        let substituted = trail.known.substitute(&request.operation);
+        let substituted = trail.known.substitutes.get(&request.operation);
         let mut changes = Vec::new();
         let other = substituted.and_then(|by| Some((by, by.substitute.as_ref()?.apply(request)?)));
         let request = match other {
@@ -87,7 +87,7 @@ impl Judge {
     /// Whether the request of a case has something else where the target minds what the plain request has, so
     /// that it cannot be sent in another form: its refusal says nothing.
     pub(crate) fn is_apart(&self, case: &Case, known: &Known) -> bool {
-        let substituted = known.substitute(&case.request.operation);
+        let substituted = known.substitutes.get(&case.request.operation);
         let substitute = substituted.and_then(|by| by.substitute.as_ref());
         let control = case.control.as_deref().and_then(|id| self.suite().case(id));
         substitute.is_some_and(|substitute| {

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use xs2aspec_record::Exchange;
+use xs2aspec_record::{Exchange, Look};
 
 use crate::{
     known::Known,
@@ -49,9 +49,11 @@ pub(crate) struct Remarks {
 /// How requests that are asked beside a case differ from those of a case.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Beside {
-    /// The case whose steps they are, where they are made as those of a case with a longer id: what is asked
-    /// again has identifiers of its own.
-    pub(crate) of: Option<String>,
+    /// The case whose steps they are, and why: what is asked again has identifiers of its own, made from a
+    /// longer id.
+    pub(crate) of: Option<(String, Look)>,
+    /// What is in the names of their steps.
+    mark: String,
     /// Who signs them, where that is another than the one of the profile.
     pub(crate) signer: Option<Arc<RequestSigner>>,
     /// Whether verdicts rest on the response, so that they may take what others have to leave.
@@ -76,9 +78,9 @@ impl<'v> Trail<'v> {
         }
     }
 
-    /// The way of requests that are steps of this case.
-    pub(crate) fn again(view: &'v View, known: &'v Known, case: &str) -> Self {
-        let beside = Beside { of: Some(case.to_owned()), ..Beside::default() };
+    /// The way of requests that are asked again as steps of this case.
+    pub(crate) fn again(view: &'v View, known: &'v Known, case: &str, look: Look) -> Self {
+        let beside = Beside { of: Some((case.to_owned(), look)), ..Beside::default() };
         Self { beside, ..Self::new(view, known) }
     }
 
@@ -89,16 +91,22 @@ impl<'v> Trail<'v> {
 
     /// Begins the way of a request that is sent at the same time as others.
     pub(crate) fn beside(&self) -> Self {
-        let beside = Beside { of: self.beside.of.clone(), ..Beside::default() };
+        let Beside { of, mark, .. } = self.beside.clone();
+        let beside = Beside { of, mark, ..Beside::default() };
         Self { values: self.values, beside, pause: self.pause, ..Self::new(self.view, self.known) }
     }
 
-    /// Returns the case and the step as which the request of such a case is recorded.
+    /// Marks the requests that come next. Returns the id from which their identifiers are made.
+    pub(crate) fn mark(&mut self, mark: &str) -> String {
+        mark.clone_into(&mut self.beside.mark);
+        let of = self.beside.of.as_ref().map_or("", |(of, _)| of);
+        format!("{of}/{mark}")
+    }
+
+    /// Returns the case and the step as which a request is recorded.
     pub(crate) fn recorded_as(&self, case: &str, step: &str) -> (String, String) {
-        let of =
-            self.beside.of.as_deref().and_then(|of| Some((of, case.strip_prefix(of)?.strip_prefix('/')?)));
-        match of {
-            Some((of, mark)) => (of.to_owned(), format!("{mark}/{step}")),
+        match &self.beside.of {
+            Some((of, _)) => (of.clone(), format!("{}/{step}", self.beside.mark)),
             None => (case.to_owned(), step.to_owned()),
         }
     }

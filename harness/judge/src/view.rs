@@ -1,20 +1,24 @@
 //! What the history says of one question: the requests that were sent for it, and what came back.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use xs2aspec_record::{Body, CaseEvents, CaseVerdict, Exchange, Header, Verdict};
 
 use crate::{
     answer::{Answer, ExchangeError},
+    judge::Examined,
     mask::Learned,
     probe::{Probe, Sent},
     question::Again,
     stop::Stop,
 };
 
-/// The steps of one question so far. What the judge needs besides is a [`Need`](crate::Need) where the view is
-/// open, and is missing in that of a record.
+/// The steps of one question so far. What the judge needs besides is a [`Need`](crate::Need) where the view
+/// is open, and is missing in that of a record.
 #[derive(Debug, Default)]
 pub struct View {
     seen: Vec<Seen>,
@@ -58,6 +62,8 @@ pub struct Seen {
     pub calls_before: usize,
     /// Whether a target that had no time for it is asked again.
     pub waits: bool,
+    /// What the response is, once somebody looked at it.
+    pub examined: OnceLock<Examined>,
 }
 
 impl Seen {
@@ -73,6 +79,7 @@ impl Seen {
             is_held_back: false,
             calls_before: 0,
             waits: false,
+            examined: OnceLock::new(),
         }
     }
 
@@ -92,7 +99,21 @@ impl Seen {
             // What other requests of a recorded run used up is said by its verdicts.
             calls_before: 0,
             waits: true,
+            examined: OnceLock::new(),
         }
+    }
+
+    /// A step that was sent.
+    pub fn sent(
+        probe: &Probe,
+        headers: Vec<(String, String)>,
+        exchanges: Vec<Exchange>,
+        (answer, waits): (Result<Answer, ExchangeError>, bool),
+    ) -> Self {
+        let failure = answer.as_ref().err().cloned();
+        let answer = answer.map(Arc::new).map_err(|error| Stop::error(error.to_string()));
+        let unsent = Self::unsent(probe, Stop::error(String::new()));
+        Self { headers, exchanges, answer, failure, waits, ..unsent }
     }
 
     /// Returns the value of a header field that was sent.

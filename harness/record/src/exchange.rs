@@ -25,6 +25,9 @@ pub struct Exchange {
     pub number: u64,
     /// Case that caused it.
     pub case: String,
+    /// Why it was sent, where it is no step of the case itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub look: Option<Look>,
     /// Step of the case: `request` for the judged one, else the name of the preparing step.
     pub step: String,
     /// Operation of the request.
@@ -79,6 +82,24 @@ pub struct Request {
     /// Body, if one was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Body>,
+}
+
+/// A second look: why a request was sent that is no step of its case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Look {
+    /// Whether a valid request is still accepted.
+    StillAccepting,
+    /// Whether a case is wrong when nothing else is asked.
+    Alone,
+    /// Whether another lawful request is accepted in place of a plain one.
+    Substitute,
+    /// Which of several lawful forms is rejected.
+    MinimalCause,
+    /// Whether a value of the profile is wrong.
+    Profile,
+    /// Whether the target has a capability.
+    Capability,
 }
 
 impl Request {

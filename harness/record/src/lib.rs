@@ -65,7 +65,7 @@ pub use event::{
     CaseSource, ClauseText, DocumentText, Event, Reading, Resumed, RunFinished, RunStarted, TargetProfile,
     Traffic,
 };
-pub use exchange::{Body, Exchange, Header, Request, Response, Sending};
+pub use exchange::{Body, Exchange, Header, Look, Request, Response, Sending};
 pub use exit::Exit;
 pub use level::{ClauseLevel, Level, LevelRule, LevelSource};
 pub use mismatch::{Difference, Mismatch};

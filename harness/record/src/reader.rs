@@ -137,7 +137,10 @@ struct Head {
 
 impl Marked for Head {
     fn parse(line: &[u8]) -> serde_json::Result<Self> {
-        serde_json::from_slice(line)
+        let mut head: Self = serde_json::from_slice(line)?;
+        // Other events name a case, and are not of it.
+        head.case.take_if(|_| !matches!(head.event.as_str(), "sending" | "exchange" | "verdict"));
+        Ok(head)
     }
 
     fn mark(&self) -> Mark<'_> {

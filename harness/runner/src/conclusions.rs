@@ -124,8 +124,8 @@ impl<'a> Conclusions<'a> {
         is_interrupted
     }
 
-    /// Asks again what was wrong, one thing after the other, when nothing else is under way. Nothing more where
-    /// the run is to end before.
+    /// Asks again what was wrong, one thing after the other, when nothing else is under way. Nothing more
+    /// where the run is to end before.
     pub(crate) async fn ask_alone(&mut self, history: &mut History<'_>, interrupt: &Notify) {
         let judge = self.runner.judge();
         if !judge.asks_again() {

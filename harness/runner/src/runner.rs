@@ -1,5 +1,5 @@
-//! Who asks a target: sends what the judge needs, adds what came back to the view, and asks the judge again. It
-//! decides nothing.
+//! Who asks a target: sends what the judge needs, adds what came back to the view, and asks the judge again.
+//! It decides nothing.
 
 use std::{
     collections::HashMap,
@@ -58,8 +58,8 @@ enum Key {
 }
 
 impl Runner {
-    /// A runner for the target of a profile. Nothing is sent yet, and never what the profile is not authorized
-    /// for. A key that does not belong to its certificate is found here.
+    /// A runner for the target of a profile. Nothing is sent yet, and never what the profile is not
+    /// authorized for. A key that does not belong to its certificate is found here.
     pub fn new(
         suite: Arc<Suite>,
         profile: AuthorizedProfile,
@@ -71,9 +71,9 @@ impl Runner {
         Ok(Self::of(Judge::new(suite, profile, identity)?, target, clock))
     }
 
-    /// A runner with the same suite, key, identity and clock for another target
-    /// ([`Judge::for_target`]). A target that is `inside` this process is asked there. The profiles of all that
-    /// share `requests` differ in their base URL and choices alone.
+    /// A runner with the same suite, key, identity and clock for another target ([`Judge::for_target`]). A
+    /// target that is `inside` this process is asked there. The profiles of all that share `requests` differ
+    /// in their base URL and choices alone.
     pub fn for_target(
         &self,
         mut profile: AuthorizedProfile,

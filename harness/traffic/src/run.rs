@@ -91,6 +91,7 @@ impl<'a> TrafficRun<'a> {
             number: self.number,
             case: id.clone(),
             step: "request".to_owned(),
+            look: None,
             operation: judged.operation.clone(),
             attempt: 1,
             request: masked.request,

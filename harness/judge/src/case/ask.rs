@@ -122,9 +122,9 @@ impl Judge {
         }
     }
 
-    /// The request of a probe as bytes. `requests` are shared with runs against other targets; what depends on
-    /// earlier responses is filled anew each time, and what is not usual: sent to this target alone in place
-    /// of another, or signed by its choice. `signatures` are those that were made before.
+    /// The request of a probe as bytes. `requests` are shared with runs against other targets; what depends
+    /// on earlier responses is filled anew each time, and what is not usual: sent to this target alone in
+    /// place of another, or signed by its choice. `signatures` are those that were made before.
     pub fn fill(
         &self,
         probe: &Probe,
@@ -192,7 +192,8 @@ impl Judge {
         let answer = Arc::clone(seen.answer.as_ref().map_err(Stop::clone)?);
         let field = |name: &str| seen.header(name);
         let rules = self.suite.answers();
-        let examined = judge::examine(&sent.request.operation, field, &answer, rules, &self.levels);
+        let examine = || judge::examine(&sent.request.operation, field, &answer, rules, &self.levels);
+        let examined = seen.examined.get_or_init(examine).clone();
         Ok((answer, examined))
     }
 
@@ -227,6 +228,7 @@ impl Judge {
             case: case.id.clone(),
             step: step.to_owned(),
             recorded: trail.recorded_as(&case.id, step),
+            look: trail.beside.of.as_ref().map(|(_, look)| *look),
             kept: Arc::clone(kept),
             values: trail.values,
             pause: trail.pause,

@@ -119,7 +119,8 @@ impl Judge {
         Self { masker: self.masker.with_key(key), ..self }
     }
 
-    /// Leaves it at the plain requests where they are rejected: no other lawful ones are asked in their place.
+    /// Leaves it at the plain requests where they are rejected: no other lawful ones are asked in their
+    /// place.
     #[must_use]
     pub fn without_alternatives(self) -> Self {
         Self { asks: Asks { otherwise: false, ..self.asks }, ..self }

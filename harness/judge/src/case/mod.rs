@@ -1,5 +1,5 @@
-//! The way of a case through the judge: what it needs first, its judged request, its verdict. A [`Judge`] asks
-//! nobody. It reads what the history has ([`View`]), and says what it needs ([`Need`](crate::Need)).
+//! The way of a case through the judge: what it needs first, its judged request, its verdict. A [`Judge`]
+//! asks nobody. It reads what the history has ([`View`]), and says what it needs ([`Need`](crate::Need)).
 
 mod ask;
 mod build;
@@ -15,7 +15,7 @@ use xs2aspec_suite::{Case, Suite};
 
 pub use self::{ask::NotReady, build::JudgeError};
 use crate::{
-    blank::{blank, differences},
+    blank::{blank, described, differences},
     done::Done,
     fill::WireRequest,
     identity::Identity,
@@ -150,7 +150,7 @@ impl Judge {
         let control = control.and_then(|id| known.case(id));
         let is_held_back = trail.is_held_back || control.is_some_and(|done| done.is_held_back);
         // A run that goes on asks it when the target accepts something then.
-        let is_given_up = known.is_hopeless() && trail.steps.is_empty();
+        let is_given_up = known.plain.is_hopeless && trail.steps.is_empty();
         verdict.unconfirmed |= is_given_up && verdict.verdict == Verdict::Inconclusive || is_used_up;
         let values = trail.values.max(trail.accepted_with);
         let exchanges: Vec<Exchange> = trail.exchanges().cloned().collect();
@@ -168,7 +168,7 @@ impl Judge {
             && matches!(answered, Some((Outcome::Foreign, _)))
             && judged.and_then(|judged| judged.response.as_ref()).is_some_and(|answer| !is_foreign(answer));
         Ok(Done {
-            verdict,
+            verdict: described(case, verdict),
             exchanges,
             answered,
             status,

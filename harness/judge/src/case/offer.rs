@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chrono::DateTime;
 use serde_json::{Value, json};
-use xs2aspec_record::{Absence, CaseVerdict, Verdict};
+use xs2aspec_record::{Absence, CaseVerdict, Look, Verdict};
 use xs2aspec_suite::{Case, Expectation, ProfileSpec, RequestSpec, Signing, definition::Change, template};
 
 use super::Judge;
@@ -197,7 +197,8 @@ impl Judge {
     /// None if it has it, or nothing says so.
     pub fn capability(&self, need: &str, view: &View, known: &Known) -> Judged<Option<String>> {
         let Some((case, request, absent)) = self.capability_request(need, known) else { return Ok(None) };
-        let mut trail = Trail::again(view, known, case.id.strip_suffix(ASK).unwrap_or(&case.id));
+        let mut trail = Trail::again(view, known, &case.id, Look::Capability);
+        let case = Case { id: trail.mark(ASK), ..case };
         let asked = self.exchange(&case, need, &request, &Arc::default(), &mut trail).caught()?;
         let Ok((answer, _)) = asked else { return Ok(None) };
         let url = trail.last().and_then(|seen| seen.exchanges.last()).map_or("", |sent| &sent.request.url);
@@ -208,7 +209,7 @@ impl Judge {
     /// Returns the request that shows whether a target has a capability, its case, and the statuses of one
     /// that lacks it.
     fn capability_request(&self, need: &str, known: &Known) -> Option<(Case, Arc<RequestSpec>, &[u16])> {
-        if known.silence().is_some() {
+        if known.silence.as_deref().is_some() {
             return None;
         }
         let ask = self.spec().capability(need)?.ask.as_ref()?;
@@ -222,13 +223,12 @@ impl Judge {
         }
         let mut cases = self.suite.cases().iter();
         let plain = cases.find(|case| case.is_plain && case.request.operation == request.operation)?;
-        let case = Case { id: format!("{}{ASK}", plain.id), ..plain.clone() };
-        Some((case, Arc::new(request), &ask.absent))
+        Some((plain.clone(), Arc::new(request), &ask.absent))
     }
 }
 
 /// What is in the id of a plain case that asks for a capability.
-const ASK: &str = "/ask";
+const ASK: &str = "ask";
 
 /// Returns what the target answered that was asked for a capability, if it lacks it.
 fn asked<'k>(need: &str, known: &'k Known) -> Judged<Option<&'k String>> {

@@ -128,8 +128,8 @@ impl Judge {
 #[cfg(test)]
 mod tests {
     use crate::Known;
-    use crate::probes::tables::Got::{Again, Broken, Status};
-    use crate::probes::tables::{accepting, after, with};
+    use crate::probes::tests::Got::{Again, Broken, Status};
+    use crate::probes::tests::{accepting, after, with};
 
     const INVALID: &str = "ncbct.creditor-name.length/creditorName/one-more";
     const SECOND: &str = "request/unanswered-2/ncbct.creditor-name.length/creditorName/one-more";

@@ -48,7 +48,7 @@ impl Judge {
         let known = trail.known;
         let Some(id) = &case.control else {
             let is_new = trail.view.is_open() && trail.view.is_empty();
-            return match known.silence().filter(|_| case.is_plain && is_new) {
+            return match known.silence.as_deref().filter(|_| case.is_plain && is_new) {
                 Some(why) => Err(Stop::error(format!(
                     "not asked, since the plain requests before it got no answer: {why}"
                 ))
@@ -185,7 +185,7 @@ impl Judge {
             }
             _ => plain_rejected(plain, &format!("it {}", done.words())) + self.hint(done, known),
         };
-        if known.is_hopeless() {
+        if known.plain.is_hopeless {
             return format!("{reason}; {GIVEN_UP}");
         }
         reason
@@ -196,7 +196,7 @@ impl Judge {
         if self.profile().own_key || done.verdict.culprit.is_some() {
             return "";
         }
-        if known.knows_key() {
+        if known.plain.knows_key {
             return "; the target accepts signed requests that read, so that it knows the key: it need not know the values \
                     of the profile";
         }
@@ -228,7 +228,7 @@ fn stands_in(plain: &Case, known: &Known) -> bool {
 fn is_given_up(trail: &Trail<'_>) -> bool {
     match trail.view.verdict() {
         Some(verdict) => verdict.verdict == Verdict::Inconclusive && trail.view.is_empty(),
-        None => trail.view.is_open() && trail.known.is_hopeless(),
+        None => trail.view.is_open() && trail.known.plain.is_hopeless,
     }
 }
 
@@ -244,7 +244,7 @@ mod tests {
     use crate::{
         Known,
         blank::left_in_doubt,
-        probes::tables::{Got::Status, JUDGE, accepting, after, case, with},
+        probes::tests::{Got::Status, JUDGE, accepting, after, case, with},
     };
 
     const INVALID: &str = "ncbct.creditor-name.length/creditorName/one-more";

@@ -61,7 +61,7 @@ impl Judge {
         let pauses = if trail.is_beside() { &PAUSES[..PAUSES_AGAIN] } else { &PAUSES[..] };
         for (again, pause) in pauses.iter().enumerate() {
             let step = format!("request/{}", again + 2);
-            let is_awaited = is_not_there(case, &asked) && trail.known.shows_after().is_none();
+            let is_awaited = is_not_there(case, &asked) && trail.known.shows_after.is_none();
             let is_open = !judge::is_settled(expect, &asked.1) || is_awaited;
             let may_change = trail.view.is_open() && trail.view.may_change();
             if !(is_open && may_change || was_asked(&step, trail)) {
@@ -95,7 +95,7 @@ fn shows_late(after: Duration, trail: &mut Trail<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::probes::tables::{
+    use crate::probes::tests::{
         Got::{self, Body, Status},
         after,
     };

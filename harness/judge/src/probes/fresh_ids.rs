@@ -90,7 +90,7 @@ impl Judge {
 
 #[cfg(test)]
 mod tests {
-    use crate::probes::tables::{
+    use crate::probes::tests::{
         Got::{self, Status},
         after,
     };

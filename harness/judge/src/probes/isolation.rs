@@ -4,7 +4,7 @@
 use std::{cmp::Reverse, collections::BTreeSet};
 
 use xs2aspec_record::{
-    AskedAlone, CaseVerdict, Earlier, Exchange, Finding, Repeated, Role, Verdict, finding_id,
+    AskedAlone, CaseVerdict, Earlier, Exchange, Finding, Look, Repeated, Role, Verdict, finding_id,
 };
 use xs2aspec_suite::Case;
 
@@ -53,8 +53,8 @@ pub struct Suspect {
 }
 
 impl Witness {
-    /// Returns what the case at this position says. A verdict that says nothing, or that is not about right or
-    /// wrong, is no witness, whatever its responses show.
+    /// Returns what the case at this position says. A verdict that says nothing, or that is not about right
+    /// or wrong, is no witness, whatever its responses show.
     pub fn new(position: usize, verdict: &CaseVerdict, judged: Option<&Exchange>) -> Option<Self> {
         let judged = judged.filter(|_| !verdict.unconfirmed)?;
         let is_judged = verdict.verdict.is_pass()
@@ -124,7 +124,8 @@ fn suspect((clause, at): (&str, &str), witnesses: &[Witness], order: &[&Case]) -
 }
 
 impl Judge {
-    /// Answers whether something is wrong when nothing else is asked. `number` is another one for each suspect.
+    /// Answers whether something is wrong when nothing else is asked. `number` is another one for each
+    /// suspect.
     pub fn isolated(
         &self,
         (number, suspect): (usize, &Suspect),
@@ -185,8 +186,8 @@ impl Judge {
         view: &View,
         known: &Known,
     ) -> Judged<Option<(Vec<Finding>, String)>> {
-        let mut trail = Trail::again(view, known, &case.id);
-        let own = Case { id: format!("{}/{mark}", case.id), is_plain: false, ..case.clone() };
+        let mut trail = Trail::again(view, known, &case.id, Look::Alone);
+        let own = Case { id: trail.mark(mark), is_plain: false, ..case.clone() };
         let mut verdict = blank(&own);
         let asked = self.attempt(&own, &mut verdict, &mut trail).caught()?;
         self.levels().weigh(&mut verdict);
@@ -324,7 +325,7 @@ mod tests {
 
     #[test]
     fn a_suspect_is_asked_alone_and_then_its_longest_case() {
-        use crate::probes::tables::{Got::Status, JUDGE, accepting, told, view};
+        use crate::probes::tests::{Got::Status, JUDGE, accepting, told, view};
         let ids = ["ncbct.creditor-name.length/creditorName/one-more", "basket.body/of-two"];
         let order = ids.map(|id| JUDGE.suite().case(id).unwrap());
         let suspect = |longest| Suspect {
@@ -335,7 +336,7 @@ mod tests {
             until: 0,
             earlier: None,
         };
-        let alone = |steps: &[(&str, crate::probes::tables::Got)], longest| {
+        let alone = |steps: &[(&str, crate::probes::tests::Got)], longest| {
             let view = view(ids[0], steps);
             let asked = JUDGE.isolated((3, &suspect(longest)), &order, &view, &accepting(ids[0]));
             told(asked.map(|asked| format!("{:?}", asked.again)))

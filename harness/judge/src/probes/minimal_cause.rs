@@ -1,6 +1,6 @@
 //! Rows of lawful forms that a target refuses: smaller requests show which of the forms it minds.
 
-use xs2aspec_record::{Culprit, RefusedForm};
+use xs2aspec_record::{Culprit, Look, RefusedForm};
 use xs2aspec_suite::Case;
 
 use super::search::{Answer, Answers, is_least, next};
@@ -13,7 +13,7 @@ impl Judge {
     /// Asks a refused row once more, then with fewer and fewer of its forms, until none can be left out.
     /// Returns what the target minds, or `None` where it accepted the whole row this time.
     pub fn narrow(&self, row: &Case, view: &View, known: &Known) -> Judged<Option<Culprit>> {
-        let mut culprit = self.narrowed(row, &mut Trail::again(view, known, &row.id))?;
+        let mut culprit = self.narrowed(row, &mut Trail::again(view, known, &row.id, Look::MinimalCause))?;
         if let Some(Culprit::Unknown { why }) = &mut culprit {
             *why = self.masker().text_with(why, &view.learned);
         }
@@ -59,7 +59,7 @@ impl Judge {
             }
             asked += 1;
             let mark = format!("narrowed/{asked}");
-            let case = Case { id: format!("{}/{mark}", row.id), ..case };
+            let case = Case { id: trail.mark(&mark), ..case };
             match self.asked(&case, trail).caught()? {
                 Ok((Outcome::Accepted, _)) if is_whole => return Ok(None),
                 Ok((Outcome::Accepted, _)) => answers.insert(forms, Answer::Accepted),
@@ -73,7 +73,7 @@ impl Judge {
 
 #[cfg(test)]
 mod tests {
-    use crate::probes::tables::{
+    use crate::probes::tests::{
         Got::{self, Status},
         JUDGE, accepting, told, view,
     };

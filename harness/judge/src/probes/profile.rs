@@ -9,7 +9,7 @@ use std::{
 };
 
 use serde_json::Value;
-use xs2aspec_record::{CaseVerdict, Finding, Mismatch, Verdict};
+use xs2aspec_record::{CaseVerdict, Finding, Look, Mismatch, Verdict};
 use xs2aspec_spec::profile::InsteadSpec;
 use xs2aspec_suite::{Case, Depth, Preparation, RequestSpec};
 
@@ -103,7 +103,7 @@ impl Judge {
         if doubt.swap == Swap::Together && known.found(&alone) == Some(&Found::Known) {
             return Ok(Found::Known);
         }
-        self.look(&doubt.value, doubt.swap, failed, &mut Trail::again(view, known, &failed.id))
+        self.look(&doubt.value, doubt.swap, failed, &mut Trail::again(view, known, &failed.id, Look::Profile))
     }
 
     /// Looks for evidence that a value is wrong: in the failed request, and in valid ones.
@@ -127,10 +127,9 @@ impl Judge {
                 continue;
             }
             let mark = format!("profile/{value}/{}/{number}", swap.word());
-            let asked = (failed, case);
-            let by_own = self.seen_with(asked, &mark, &|_| None, trail)?.map(|(seen, _)| seen);
+            let by_own = self.seen_with(case, &mark, &|_| None, trail)?.map(|(seen, _)| seen);
             let taken = |name: &str| (name == value).then(|| invented.clone());
-            let by_invented = self.seen_with(asked, &format!("{mark}/invented"), &taken, trail)?;
+            let by_invented = self.seen_with(case, &format!("{mark}/invented"), &taken, trail)?;
             let by_invented = by_invented.map(|(seen, _)| seen);
             let (Some(by_own), Some(by_invented)) = (by_own, by_invented) else { continue };
             let is_known = match by_itself {
@@ -148,7 +147,7 @@ impl Judge {
                     other.map(|other| Value::from(format!("${{target.{other}}}")))
                 };
                 let mark = format!("{mark}/{}", row.take);
-                let Some((by_other, _)) = self.seen_with(asked, &mark, &taken, trail)? else { continue };
+                let Some((by_other, _)) = self.seen_with(case, &mark, &taken, trail)? else { continue };
                 if Evidence::of(&by_own, &by_invented, Some(&by_other)) == Evidence::Unknown {
                     // What is rejected in another way, or with all that goes along, shows no single value.
                     let is_single = swap == Swap::Alone && by_other.is_accepted();
@@ -202,7 +201,7 @@ impl Judge {
     /// case.
     fn seen_with(
         &self,
-        (failed, case): (&Case, &Case),
+        case: &Case,
         mark: &str,
         other: &dyn Fn(&str) -> Option<Value>,
         trail: &mut Trail<'_>,
@@ -211,7 +210,7 @@ impl Judge {
         let steps = case.before.iter();
         let before = steps.map(|step| Preparation { request: changed(&step.request).into(), ..step.clone() });
         let own = Case {
-            id: format!("{}/{mark}", failed.id),
+            id: trail.mark(mark),
             before: before.collect(),
             request: changed(&case.request).into(),
             is_plain: false,
@@ -229,7 +228,7 @@ impl Judge {
     /// Answers what the target names in the responses to plain requests that read, asked as steps of a failed
     /// case.
     pub fn names(&self, failed: &Case, view: &View, known: &Known) -> Judged<Named> {
-        let trail = &mut Trail::again(view, known, &failed.id);
+        let trail = &mut Trail::again(view, known, &failed.id, Look::Profile);
         let mut named = Vec::new();
         let plain = self.suite().cases().iter().filter(|case| case.is_plain && case.only_reads());
         for case in plain.filter(|case| is_repeatable(case)) {
@@ -237,7 +236,7 @@ impl Judge {
                 continue;
             }
             let mark = format!("profile/named/{}", case.operation());
-            let response = self.seen_with((failed, case), &mark, &|_| None, trail)?;
+            let response = self.seen_with(case, &mark, &|_| None, trail)?;
             if let Some((seen, Some(body))) = response
                 && seen.is_accepted()
             {
@@ -346,7 +345,7 @@ fn collect(body: &Value, texts: &mut BTreeSet<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::probes::tables::{
+    use crate::probes::tests::{
         Got::{self, Body, Status},
         JUDGE, case, told, view,
     };
@@ -388,9 +387,9 @@ mod tests {
 
     #[test]
     fn only_what_rests_on_a_value_lets_the_profile_be_doubted() {
-        let known = crate::probes::tables::accepting(INVALID);
+        let known = crate::probes::tests::accepting(INVALID);
         let none = Known::default();
-        let with = |id, got, known: &Known| crate::probes::tables::with(id, &[("request", got)], known);
+        let with = |id, got, known: &Known| crate::probes::tests::with(id, &[("request", got)], known);
         assert_eq!(with(INVALID, Status(400), &known), "pass");
         assert_eq!(with(INVALID, Status(201), &known), "fail NotRejected");
         assert!(with(VALID, Status(201), &none).starts_with("case "), "the control comes first");

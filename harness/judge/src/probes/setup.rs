@@ -165,7 +165,7 @@ impl Judge {
 
 /// Waits until the target shows what the requests before have made, where it is known to need a while.
 fn until_shown(prepared: &Prepared, trail: &mut Trail<'_>) {
-    if let Some(after) = trail.known.shows_after().filter(|_| !prepared.kept.is_empty()) {
+    if let Some(after) = trail.known.shows_after.filter(|_| !prepared.kept.is_empty()) {
         trail.pause = after;
     }
 }
@@ -244,7 +244,7 @@ fn found(answer: &Answer, document: Option<&Value>, place: &Location) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::probes::tables::{Got::Status, after};
+    use crate::probes::tests::{Got::Status, after};
 
     #[test]
     fn a_set_up_that_may_be_refused_goes_on_after_a_refusal_and_after_no_failure() {

@@ -1,9 +1,9 @@
-//! Still accepting: a rejection says something of a request only while valid ones are accepted. A target whose
-//! token is over, or that has had enough, rejects whatever it is asked.
+//! Still accepting: a rejection says something of a request only while valid ones are accepted. A target
+//! whose token is over, or that has had enough, rejects whatever it is asked.
 
 use std::sync::Arc;
 
-use xs2aspec_record::Verdict;
+use xs2aspec_record::{Look, Verdict};
 use xs2aspec_suite::{Case, Expectation, RequestSpec, difference};
 
 use super::{eventually_visible as visible, setup::Prepared};
@@ -56,17 +56,17 @@ impl Judge {
         }
     }
 
-    /// Answers whether a valid request is still accepted. What is not accepted is asked once more: the failure
-    /// may pass, and other values may be no duplicate of earlier ones.
+    /// Answers whether a valid request is still accepted. What is not accepted is asked once more: the
+    /// failure may pass, and other values may be no duplicate of earlier ones.
     pub fn again(&self, question: &StillAccepting, view: &View, known: &Known) -> Judged<Again> {
         let StillAccepting { plain, mark, is_apart, is_confirming, .. } = question;
         let Some(valid) = self.suite().case(plain) else { return Ok(Again::default()) };
-        let mut trail = Trail::again(view, known, plain);
+        let mut trail = Trail::again(view, known, plain, Look::StillAccepting);
         trail.beside.is_confirming = *is_confirming;
         let mut again = Again::default();
         for attempt in ["", "b"] {
             // Its identifiers are its own.
-            let mut case = Case { id: format!("{plain}/{mark}{attempt}"), ..valid.clone() };
+            let mut case = Case { id: trail.mark(&format!("{mark}{attempt}")), ..valid.clone() };
             if *is_apart {
                 case.request = Arc::new(apart(&case.request)).into();
             }
@@ -127,7 +127,7 @@ pub(crate) fn apart(request: &RequestSpec) -> RequestSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::probes::tables::{
+    use crate::probes::tests::{
         Got::{Again as Asked, Status},
         JUDGE, accepting, after, told, view,
     };
@@ -158,7 +158,7 @@ mod tests {
         let plain = "ncbct.path/plain";
         let question = StillAccepting::at_the_end(plain, "again-1");
         let known = accepting(plain);
-        let again = |steps: &[(&str, crate::probes::tables::Got)]| {
+        let again = |steps: &[(&str, crate::probes::tests::Got)]| {
             let again = JUDGE.again(&question, &view(plain, steps), &known);
             told(again.map(|again| format!("{:?}", again.refused)))
         };

@@ -4,19 +4,12 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use xs2aspec_record::{Culprit, RefusedForm};
+use xs2aspec_record::{Culprit, Look, RefusedForm};
 use xs2aspec_suite::{Case, alternatives::Alternative};
 
 use crate::{
-    Judge,
-    answer::Answer,
-    codes::Codes,
-    judge::Outcome,
-    probe::Judged,
-    request_signer::RequestSigner,
-    stop::Caught,
-    substitute::is_signed,
-    trail::{Beside, Trail},
+    Judge, answer::Answer, codes::Codes, judge::Outcome, probe::Judged, request_signer::RequestSigner,
+    stop::Caught, substitute::is_signed, trail::Trail,
 };
 
 /// So many other forms of a request are asked of a target that was not seen to accept anything. The others
@@ -94,8 +87,8 @@ impl Judge {
         Ok(None)
     }
 
-    /// Whether one of them is accepted, asked as a step of the plain one. What cannot be made for this target,
-    /// or was not recorded, shows nothing.
+    /// Whether one of them is accepted, asked as a step of the plain one. What cannot be made for this
+    /// target, or was not recorded, shows nothing.
     fn is_accepted_otherwise(
         &self,
         plain: &Case,
@@ -103,12 +96,12 @@ impl Judge {
         other: &Case,
         (signer, trail): (Option<Arc<RequestSigner>>, &mut Trail<'_>),
     ) -> Judged<bool> {
-        let mut own = Trail::again(trail.view, trail.known, &plain.id);
-        own.beside = Beside { signer, ..own.beside };
+        let mut own = Trail::again(trail.view, trail.known, &plain.id, Look::Substitute);
+        own.beside.signer = signer;
         if self.offered(other, &own).caught()?.is_err() {
             return Ok(false);
         }
-        let case = Case { id: format!("{}/{mark}", plain.id), ..other.clone() };
+        let case = Case { id: own.mark(mark), ..other.clone() };
         let asked = self.asked(&case, &mut own).caught()?;
         // That no more may be asked takes nothing from what the plain request got.
         own.is_held_back = false;
@@ -121,7 +114,7 @@ impl Judge {
 mod tests {
     use crate::{
         Known,
-        probes::tables::{Got::Status, with},
+        probes::tests::{Got::Status, with},
     };
 
     const PLAIN: &str = "ncbct.path/plain";

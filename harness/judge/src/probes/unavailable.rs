@@ -43,8 +43,8 @@ impl Judge {
 
     /// Sends a request that makes or deletes something again, with other ids and amounts, if a gateway may
     /// have responded to it. What the target accepts then it accepts. A rejection may be due to the first
-    /// request, which the target may have served all the same: it counts if it comes twice, and the request has
-    /// nothing to do with what was made before.
+    /// request, which the target may have served all the same: it counts if it comes twice, and the request
+    /// has nothing to do with what was made before.
     pub(crate) fn once_available(
         &self,
         case: &Case,
@@ -130,7 +130,7 @@ impl Judge {
 
 #[cfg(test)]
 mod tests {
-    use crate::probes::tables::{
+    use crate::probes::tests::{
         Got::{self, Again, Status},
         after,
     };

@@ -79,8 +79,8 @@ fn end() -> Event {
     Event::RunFinished(RunFinished::default())
 }
 
-fn asked_again(since: u64) -> AskedAlone {
-    AskedAlone {
+fn alone(since: u64) -> Event {
+    Event::AskedAlone(AskedAlone {
         clause: "a".into(),
         at: "status".into(),
         case: "a/1".into(),
@@ -90,12 +90,12 @@ fn asked_again(since: u64) -> AskedAlone {
         again: Repeated::Kept,
         words: "201".into(),
         earlier: None,
-    }
+    })
 }
 
-fn refused(since: u64) -> RefusedSince {
+fn refused(since: u64) -> Event {
     let (plain, clause, words) = ("a/0".to_owned(), "a".to_owned(), "403".to_owned());
-    RefusedSince { plain, clause, until: 0, since, words, again: None, is_broken: false }
+    Event::RefusedSince(RefusedSince { plain, clause, until: 0, since, words, again: None, is_broken: false })
 }
 
 /// The bytes of these records, one after the other.
@@ -142,8 +142,8 @@ fn the_records_of_all_shards_are_read_as_that_of_one_run() {
         verdict("a/0", Role::Control, 3),
         exchange(5, "a/1", 6),
         verdict("a/1", Role::Control, 5),
-        Event::AskedAlone(asked_again(1)),
-        Event::RefusedSince(refused(3)),
+        alone(1),
+        refused(3),
         checks(2),
         finished(
             vec![
@@ -171,8 +171,8 @@ fn the_records_of_all_shards_are_read_as_that_of_one_run() {
         resumed.clone(),
         exchange(6, "a/3", 4),
         verdict("a/3", Role::Selected, 6),
-        Event::AskedAlone(asked_again(2)),
-        Event::RefusedSince(refused(4)),
+        alone(2),
+        refused(4),
         checks(3),
         finished(
             vec![
@@ -207,13 +207,7 @@ fn the_records_of_all_shards_are_read_as_that_of_one_run() {
         ("a/3", Role::Selected, vec![(6, 4)]),
     ];
     assert!(cases.eq(expected));
-    let again = [
-        Event::AskedAlone(asked_again(1)),
-        Event::RefusedSince(refused(3)),
-        Event::AskedAlone(asked_again(2)),
-        Event::RefusedSince(refused(4)),
-    ];
-    assert_eq!(entries[10..14], again.map(Entry::Run));
+    assert_eq!(entries[10..14], [alone(1), refused(3), alone(2), refused(4)].map(Entry::Run));
     let [Entry::Run(checked), Entry::Run(Event::RunFinished(end))] = &entries[14..] else {
         panic!("{:?}", &entries[14..])
     };

@@ -323,6 +323,7 @@ fn exchange(number: u64, case: &str, failed: bool) -> Exchange {
         number,
         case: case.into(),
         step: "request".into(),
+        look: None,
         operation: Some("periodic".into()),
         attempt: 1,
         request: Request {

@@ -18,7 +18,7 @@ use std::{
 
 use xs2aspec_judge::{
     Judge, Probe, RequestCache, Seen,
-    answer::{Answer, ExchangeError, micros},
+    answer::micros,
     fill::WireRequest,
     mask::Learned,
     stop::{Held, Stop},
@@ -111,6 +111,7 @@ impl Live {
                     number,
                     case: probe.recorded.0.clone(),
                     step: probe.recorded.1.clone(),
+                    look: probe.look,
                     operation: Some(operation.clone()),
                     attempt,
                     request: masker.request(&request),
@@ -125,33 +126,15 @@ impl Live {
                 exchanges.push(exchange);
             }
             if is_final || !self.pace.again(&request.method, &answer, attempt, sent).await {
-                return self.seen(probe, request, exchanges, answer);
+                let waits = answer.as_ref().is_ok_and(|answer| self.pace.waits_for(answer));
+                return Seen::sent(probe, request.headers, exchanges, (answer, waits));
             }
             self.retries.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    fn seen(
-        &self,
-        probe: &Probe,
-        request: WireRequest,
-        exchanges: Vec<Exchange>,
-        answer: Result<Answer, ExchangeError>,
-    ) -> Seen {
-        Seen {
-            recorded: probe.recorded.clone(),
-            sent: Some(Arc::clone(&probe.sent)),
-            headers: request.headers,
-            exchanges,
-            failure: answer.as_ref().err().cloned(),
-            waits: answer.as_ref().is_ok_and(|answer| self.pace.waits_for(answer)),
-            answer: answer.map(Arc::new).map_err(|error| Stop::error(error.to_string())),
-            is_held_back: false,
-            calls_before: 0,
-        }
-    }
-
-    /// Gives leave to send a request, once the history has it. Returns early with true if no more may be sent.
+    /// Gives leave to send a request, once the history has it. Returns early with true if no more may be
+    /// sent.
     async fn pass(&self, request: &WireRequest, probe: &Probe) -> Result<Pass<'_>, (Stop, bool)> {
         let (pass, written) = {
             let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);

@@ -192,7 +192,7 @@ fn is_not_held_against_it(at: usize, arguments: &[&str], answer: &[u8]) {
     let is_turned = |exchange: &&Exchange| {
         // A valid request that was asked again is in the record, and not the answer that its case was
         // judged by.
-        if is_again(&exchange.step) {
+        if is_again(exchange.look) {
             return false;
         }
         let body = exchange.response.as_ref().and_then(|response| response.body.as_ref());
@@ -234,7 +234,7 @@ fn a_target_that_is_sound_to_the_end_is_asked_a_little_more() {
     assert_eq!((ran.code, ran.count(Verdict::Inconclusive)), (Some(0), 0), "{}", ran.said);
     let kept = ran.exchanges.len();
     assert_eq!(arrived.load(Ordering::SeqCst), kept, "each request is in the record");
-    let again = ran.exchanges.iter().filter(|one| is_again(&one.step)).count();
+    let again = ran.exchanges.iter().filter(|one| is_again(one.look)).count();
     assert!(again > 0 && again < kept / 20, "{again} of {kept} requests are asked again in between");
 }
 

@@ -114,7 +114,7 @@ fn however_many_cases_are_in_flight_the_same_is_asked() {
         run(&folder.path().join(jobs), &["--fault", fault, "--only", "customers.path", "--jobs", jobs])
     });
     let asked = |ran: &Ran| -> Vec<(String, String)> {
-        let asked = ran.exchanges.iter().filter(|one| !is_again(&one.step));
+        let asked = ran.exchanges.iter().filter(|one| !is_again(one.look));
         let mut asked: Vec<_> = asked.map(|one| (one.case.clone(), one.step.clone())).collect();
         asked.sort();
         asked

@@ -51,8 +51,9 @@ fn without_times(folder: &Path) -> String {
 /// The events of a record, case by case, with new numbers in this order: what came first is another thing in
 /// each run, and so is how often plain requests are asked in between.
 fn by_case(events: Vec<Value>) -> Vec<Value> {
-    let is_in_between =
-        |event: &Value| event["event"] == "sending" || event["step"].as_str().is_some_and(is_again);
+    let is_in_between = |event: &Value| {
+        event["event"] == "sending" || is_again(serde_json::from_value(event["look"].clone()).unwrap())
+    };
     let rank = |event: &Value| match event["event"].as_str().unwrap() {
         "exchange" | "verdict" => 1,
         "order-of-time" | "answer-checks" | "changes" | "run-finished" => 2,

@@ -176,7 +176,9 @@ async fn is_killed(times: u32) {
                 let of = |name: &str| event[name].to_string();
                 let of_what = (of("case"), of("step"), of("attempt"));
                 // What only reads may be sent again, and what is asked again has identifiers of its own.
-                if event["request"]["method"] != "GET" && !is_again(event["step"].as_str().unwrap()) {
+                if event["request"]["method"] != "GET"
+                    && !is_again(serde_json::from_value(event["look"].clone()).unwrap())
+                {
                     *sent.entry(of_what).or_default() += 1;
                 }
             }

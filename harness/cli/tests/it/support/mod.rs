@@ -12,7 +12,7 @@ use std::{
 };
 
 use serde_json::Value;
-use xs2aspec_record::{CaseVerdict, Entry, Event, Exchange, HashChain, RecordReader};
+use xs2aspec_record::{CaseVerdict, Entry, Event, Exchange, HashChain, Look, RecordReader};
 
 /// The test key of a TPP.
 pub(crate) const KEY: &str = include_str!("../../../../../fixtures/keys/tpp.key.pem");
@@ -75,8 +75,8 @@ pub(crate) fn recorded(out: &Path, said: &str) -> (Vec<CaseVerdict>, Vec<Exchang
 
 /// Returns true if a step asks once more what was asked before: in between, or at the end of a run. What is
 /// asked so depends on what ended first.
-pub(crate) fn is_again(step: &str) -> bool {
-    ["again-", "alone-", "earlier-", "longest-"].iter().any(|mark| step.starts_with(mark))
+pub(crate) fn is_again(look: Option<Look>) -> bool {
+    matches!(look, Some(Look::StillAccepting | Look::Alone))
 }
 
 /// The same record with a hash chain that holds, as somebody leaves it who edits more than the lines.

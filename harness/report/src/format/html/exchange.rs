@@ -219,6 +219,7 @@ mod tests {
             number: 3,
             case: "a/b".into(),
             step: "request".into(),
+            look: None,
             operation: None,
             attempt: 1,
             request: Request {

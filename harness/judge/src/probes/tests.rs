@@ -133,6 +133,7 @@ fn exchange(number: u64, case: &str, step: &str, response: Option<Response>) -> 
     Exchange {
         number,
         case: case.to_owned(),
+        look: None,
         step: step.to_owned(),
         operation: None,
         attempt: 1,
