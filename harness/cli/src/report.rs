@@ -13,11 +13,9 @@ use xs2aspec_record::{
     run_folder::{Doubt, Files},
 };
 use xs2aspec_report::{
-    compare::{
-        diff::{self, DiffError},
-        merge::{self, MergeError},
-    },
+    compare::diff::{self, DiffError},
     format::{Report as FileFormat, annotations::Github, markdown::LARGEST, terminal::Terminal, trend},
+    merge::{self, MergeError},
     reporter::Reporter,
     stream::{self, ReportsError},
     summary::RunSummary,

@@ -2,6 +2,7 @@
 //! RJCT where the profile allows that form), a 5xx never is; every 2xx body is checked whatever the case is
 //! about; all findings come together.
 
+mod by;
 mod shows;
 
 use std::{collections::BTreeMap, fmt::Write};
@@ -11,6 +12,7 @@ use xs2aspec_record::{End, Finding, Header, Level, Mismatch, Response, Verdict};
 use xs2aspec_spec::AnswerRules;
 use xs2aspec_suite::{Case, Expectation, Preparation, Refusal, StepExpect};
 
+pub use self::by::{Judge, JudgeError};
 use self::shows::shortened;
 use crate::{
     answer::{Answer, MALFORMED},

@@ -12,9 +12,11 @@ use xs2aspec_suite::{Case, RequestSpec};
 use crate::{
     Judge,
     done::Done,
+    judge::{self, Outcome},
     probe::Substituted,
     probe::Values,
     question::{Doubt, Found, Named, Swap},
+    view::answer,
 };
 
 /// The answers to questions that cases share.
@@ -227,6 +229,17 @@ impl Known {
     fn applicable<'a>(&self, ids: impl Iterator<Item = &'a str>) -> impl Iterator<Item = &Arc<Done>> {
         let asked = ids.filter_map(|id| self.cases.get(id));
         asked.filter(|done| done.verdict.verdict != Verdict::NotApplicable)
+    }
+}
+
+impl Judge {
+    /// The outcome that an exchange shows, and the response in words.
+    pub(crate) fn outcome(&self, case: &Case, judged: &Exchange) -> Option<(Outcome, String)> {
+        let answer = answer(judged)?;
+        let operation = &case.request.operation;
+        let field = |name: &str| judged.request.header(name).map(str::to_owned);
+        let examined = judge::examine(operation, field, &answer, self.suite.answers(), &self.levels);
+        Some((examined.outcome, examined.words))
     }
 }
 

@@ -62,9 +62,9 @@ pub mod waived;
 pub mod waiver;
 
 pub use blank::left_in_doubt;
-pub use case::{Judge, JudgeError};
 pub use done::Done;
 pub use identity::Identity;
+pub use judge::{Judge, JudgeError};
 pub use known::Known;
 pub use levels::{LevelError, Levels};
 pub use probe::{Need, Probe};

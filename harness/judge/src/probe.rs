@@ -95,7 +95,7 @@ impl Judge {
     /// quota of the day is not there again in a moment.
     pub fn is_final(&self, probe: &Probe, answer: &Answer) -> bool {
         let is_quota = || {
-            judge::is_quota(answer, self.suite().answers()) && self.has_quota(&probe.sent.request.operation)
+            self.has_quota(&probe.sent.request.operation) && judge::is_quota(answer, self.suite().answers())
         };
         (answer.status == 429 && probe.may_be_used_up || is_quota())
             && retry_after(answer).is_none_or(|wait| wait > MOMENT)

@@ -7,7 +7,7 @@
 //! - [`mod@format`]: one file per format: terminal, `JUnit`, HTML, Markdown, CTRF, HAR, annotations; a trend
 //!   of several runs.
 //! - [`progress`]: what is shown while a run goes on.
-//! - [`compare`]: what differs between two runs, and the records of shards as one.
+//! - [`compare`]: what differs between two runs; [`merge`]: the records of shards as one.
 //!
 //! Much of what a report says was written by the target. [`text`] makes it harmless before it is shown.
 
@@ -16,6 +16,7 @@ pub mod demanded;
 pub mod error;
 pub mod findings;
 pub mod format;
+pub mod merge;
 pub mod progress;
 pub mod reporter;
 pub mod run;

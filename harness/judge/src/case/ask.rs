@@ -7,8 +7,8 @@ use serde_json::Value;
 use xs2aspec_record::Verdict;
 use xs2aspec_suite::{Case, Expectation, RequestSpec};
 
-use super::Judge;
 use crate::{
+    Judge,
     done::Answered,
     fill::{FillError, OTHER_VALUES, RequestBuilder, WireRequest},
     judge,

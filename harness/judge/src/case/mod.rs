@@ -2,114 +2,34 @@
 //! asks nobody. It reads what the history has ([`View`]), and says what it needs ([`Need`](crate::Need)).
 
 mod ask;
-mod build;
 mod offer;
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, OnceLock},
-};
+use xs2aspec_record::{CaseVerdict, Culprit, Exchange, Finding, Verdict};
+use xs2aspec_suite::Case;
 
-use xs2aspec_record::{CaseVerdict, Culprit, Exchange, Finding, Request, TargetProfile, Verdict};
-use xs2aspec_suite::{Case, Suite};
-
-pub use self::{ask::NotReady, build::JudgeError};
+pub use self::ask::NotReady;
 use crate::{
+    Judge,
     blank::{blank, described, differences},
     done::Done,
-    fill::WireRequest,
-    identity::Identity,
     judge::{self, Outcome, is_foreign},
     known::Known,
-    levels::Levels,
-    mask::{Learned, Masker},
+    mask::Learned,
     probe::Judged,
     probes::{
         broken_connection::Unanswered,
         control::{plain_rejected, values_of_control},
         setup::{Ended, Prepared},
     },
-    profile::{Permission, Profile},
     question::{Again, StillAccepting},
     quota::Quota,
-    request_signer::RequestSigner,
     stop::{Caught, Stop, Way},
     trail::{Remarks, Trail},
     unconfirmed::unconfirm,
     view::View,
 };
 
-/// What is judged by: one suite, one profile, one identity.
-#[derive(Debug)]
-pub struct Judge {
-    suite: Arc<Suite>,
-    profile: Profile,
-    levels: Levels,
-    identity: Identity,
-    /// Who signs; nobody where nothing is sent.
-    pub(crate) signer: Option<Arc<RequestSigner>>,
-    masker: Masker,
-    permission: Permission,
-    asks: Asks,
-    /// Positions of the valid cases with each value of the profile, once they were looked for.
-    pub(crate) valid: OnceLock<BTreeMap<String, Vec<usize>>>,
-}
-
-/// What is asked besides the requests of cases.
-#[derive(Debug, Clone, Copy)]
-struct Asks {
-    /// Whether exchanges are kept and shown, and what looks wrong is asked again: what is asked beside
-    /// another session is compared, and never shown.
-    again: bool,
-    /// Whether other lawful requests are asked in place of a plain one that is rejected.
-    otherwise: bool,
-}
-
 impl Judge {
-    /// The suite.
-    pub fn suite(&self) -> &Suite {
-        &self.suite
-    }
-
-    /// The target.
-    pub fn profile(&self) -> &Profile {
-        &self.profile
-    }
-
-    /// What a breach of each clause does.
-    pub fn levels(&self) -> &Levels {
-        &self.levels
-    }
-
-    /// What makes its ids and amounts unlike those of other runs.
-    pub fn identity(&self) -> &Identity {
-        &self.identity
-    }
-
-    /// Returns what masks everything that is recorded.
-    pub fn masker(&self) -> &Masker {
-        &self.masker
-    }
-
-    /// What a record keeps of the target's profile.
-    pub fn recorded_profile(&self) -> TargetProfile {
-        self.profile.seen(|name, text| self.masker.value(name, text))
-    }
-
-    /// A request as it may be shown: without what belongs to persons and keys.
-    pub fn masked(&self, request: &WireRequest) -> Request {
-        self.masker.request(request)
-    }
-
-    pub(crate) fn asks_otherwise(&self) -> bool {
-        self.asks.again && self.asks.otherwise
-    }
-
-    /// Returns true if exchanges are kept and shown, and valid requests are asked again.
-    pub fn asks_again(&self) -> bool {
-        self.asks.again
-    }
-
     /// Judges a case, or says what it needs first. It need not be one of the suite; its control is.
     pub fn case(&self, case: &Case, view: &View, known: &Known) -> Judged<Done> {
         let mut trail = Trail::new(view, known);

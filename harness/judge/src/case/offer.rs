@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use xs2aspec_record::{Absence, CaseVerdict, Look, Verdict};
 use xs2aspec_suite::{Case, Expectation, ProfileSpec, RequestSpec, Signing, definition::Change, template};
 
-use super::Judge;
 use crate::{
+    Judge,
     fill::FillError,
     known::Known,
     probe::{Judged, Need},

@@ -14,5 +14,5 @@ pub(crate) mod setup;
 pub mod still_accepting;
 mod substitute_baseline;
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;
 pub(crate) mod unavailable;

@@ -1,4 +1,3 @@
-//! What two or more records say together: what differs, and shards as one run.
+//! What differs between two records.
 
 pub mod diff;
-pub mod merge;

@@ -19,7 +19,7 @@ use xs2aspec_evidence::{
 };
 use xs2aspec_judge::Rejudged;
 use xs2aspec_record::{Exit, HashChain, RecordReader, outputs::Output};
-use xs2aspec_report::{compare::merge, stream};
+use xs2aspec_report::{merge, stream};
 use xs2aspec_suite::{Suite, Tree};
 
 use crate::support::{KEY, xs2aspec};

@@ -1,16 +1,19 @@
-//! How a judge comes to be: for a target that is asked, for another target beside it, or for a record.
+//! What is judged by, and how it comes to be: for a target that is asked, for another target beside it, or for
+//! a record.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+};
 
-use xs2aspec_record::{Exchange, LevelRule, TargetProfile};
-use xs2aspec_suite::{Case, Suite};
+use xs2aspec_record::{LevelRule, Request, TargetProfile};
+use xs2aspec_suite::Suite;
 
-use super::{Asks, Judge};
 use crate::{
     answer::ExchangeError,
     certificate_encoding::CertificateEncoding,
+    fill::WireRequest,
     identity::Identity,
-    judge::{self, Outcome},
     levels::{LevelError, Levels},
     mask::{MaskKey, Masker},
     profile::{
@@ -18,8 +21,33 @@ use crate::{
         validate::{self, ProfileMismatch},
     },
     request_signer::{RequestSigner, RequestSignerError},
-    view,
 };
+
+/// What is judged by: one suite, one profile, one identity.
+#[derive(Debug)]
+pub struct Judge {
+    pub(crate) suite: Arc<Suite>,
+    pub(crate) profile: Profile,
+    pub(crate) levels: Levels,
+    pub(crate) identity: Identity,
+    /// Who signs; nobody where nothing is sent.
+    pub(crate) signer: Option<Arc<RequestSigner>>,
+    pub(crate) masker: Masker,
+    pub(crate) permission: Permission,
+    pub(crate) asks: Asks,
+    /// Positions of the valid cases with each value of the profile, once they were looked for.
+    pub(crate) valid: OnceLock<BTreeMap<String, Vec<usize>>>,
+}
+
+/// What is asked besides the requests of cases.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asks {
+    /// Whether exchanges are kept and shown, and what looks wrong is asked again: what is asked beside
+    /// another session is compared, and never shown.
+    pub(crate) again: bool,
+    /// Whether other lawful requests are asked in place of a plain one that is rejected.
+    pub(crate) otherwise: bool,
+}
 
 /// Why nothing can be judged. Exit code 2.
 #[derive(Debug, thiserror::Error)]
@@ -138,12 +166,47 @@ impl Judge {
         encoding(self) == encoding(other)
     }
 
-    /// The outcome that an exchange shows, and the response in words.
-    pub(crate) fn outcome(&self, case: &Case, judged: &Exchange) -> Option<(Outcome, String)> {
-        let answer = view::answer(judged)?;
-        let operation = &case.request.operation;
-        let field = |name: &str| judged.request.header(name).map(str::to_owned);
-        let examined = judge::examine(operation, field, &answer, self.suite.answers(), &self.levels);
-        Some((examined.outcome, examined.words))
+    /// The suite.
+    pub fn suite(&self) -> &Suite {
+        &self.suite
+    }
+
+    /// The target.
+    pub fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// What a breach of each clause does.
+    pub fn levels(&self) -> &Levels {
+        &self.levels
+    }
+
+    /// What makes its ids and amounts unlike those of other runs.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// Returns what masks everything that is recorded.
+    pub fn masker(&self) -> &Masker {
+        &self.masker
+    }
+
+    /// What a record keeps of the target's profile.
+    pub fn recorded_profile(&self) -> TargetProfile {
+        self.profile.seen(|name, text| self.masker.value(name, text))
+    }
+
+    /// A request as it may be shown: without what belongs to persons and keys.
+    pub fn masked(&self, request: &WireRequest) -> Request {
+        self.masker.request(request)
+    }
+
+    pub(crate) fn asks_otherwise(&self) -> bool {
+        self.asks.again && self.asks.otherwise
+    }
+
+    /// Returns true if exchanges are kept and shown, and valid requests are asked again.
+    pub fn asks_again(&self) -> bool {
+        self.asks.again
     }
 }
