@@ -1,5 +1,5 @@
-//! What is judged by, and how it comes to be: for a target that is asked, for another target beside it, or for
-//! a record.
+//! What is judged by, and how it comes to be: for a target that is asked, for another target beside it, or
+//! for a record.
 
 use std::{
     collections::BTreeMap,
