@@ -2,7 +2,7 @@
 //! what came back, and each verdict.
 //!
 //! - [`exchange`]: sending a request, and reading the answer.
-//! - [`runner`]: one target, and the loop: what the judge needs is sent, and the judge is asked again.
+//! - [`Runner`]: one target, and the loop: what the judge needs is sent, and the judge is asked again.
 //! - [`run`](mod@run): a whole plan, as events; [`resume`]: the rest of a run that was killed.
 //! - [`drawn`]: the record of cases that are drawn as a run goes on.
 
