@@ -5,7 +5,7 @@ use xs2aspec_record::{CaseVerdict, End, Finding, Level, Mismatch, RefusedSince};
 
 use crate::{Done, Judge, Known, judge::NOT_THERE, known::Check, question::Again, unconfirmed::unconfirm};
 
-/// What holds of a verdict that rests on a rejection.
+/// The state of a verdict that rests on a rejection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Confirmation {
     /// It stands.
@@ -16,7 +16,7 @@ pub enum Confirmation {
     Open {
         /// The plain request.
         plain: String,
-        /// Whether nothing else may be under way.
+        /// True if nothing else may be under way.
         alone: bool,
     },
 }

@@ -1,4 +1,4 @@
-//! What became of a case.
+//! The result of a case.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,7 +10,7 @@ use crate::{
     probe::Values,
 };
 
-/// What became of a case.
+/// The result of a case.
 #[derive(Debug, Clone)]
 pub struct Done {
     /// The verdict, with the role [`Selected`](xs2aspec_record::Role::Selected) until the plan sets it.
@@ -25,14 +25,14 @@ pub struct Done {
     pub(crate) values: Values,
     /// How long after it was made the target showed a thing, where it needed a while.
     pub(crate) shows_after: Option<Duration>,
-    /// Whether the response shows by itself what is wrong: it is not what a target says that has had enough.
+    /// True if the response shows by itself what is wrong: it is not what a target says that has had enough.
     pub(crate) shows_it: bool,
     /// Why its last request had no response, if it had none.
     pub failure: Option<ExchangeError>,
-    /// Whether a request of it, or of its control, was held back by the limit of exchanges, so that its
+    /// True if a request of it, or of its control, was held back by the limit of exchanges, so that its
     /// verdict says nothing.
     pub is_held_back: bool,
-    /// Whether it was not judged because the daily calls may be used up.
+    /// True if it was not judged because the daily calls may be used up.
     pub(crate) is_used_up: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What is known of a target beyond one case. It grows while cases are judged, and what it holds stays so.
+//! The knowledge about a target that cases share. It grows while cases are judged. An entry never changes.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -13,8 +13,7 @@ use crate::{
     Judge,
     done::Done,
     judge::{self, Outcome},
-    probe::Substituted,
-    probe::Values,
+    probe::{Substituted, Values},
     question::{Doubt, Found, Named, Swap},
     view::answer,
 };
@@ -23,18 +22,18 @@ use crate::{
 #[derive(Debug, Default)]
 pub struct Known {
     cases: HashMap<String, Arc<Done>>,
-    /// What the target answered that has none, by capability.
+    /// Responses of a target without a capability, by capability.
     capabilities: BTreeMap<String, Option<String>>,
     doubts: HashMap<Doubt, Found>,
     named: Option<Named>,
-    /// What is sent in place of the requests of operations whose plain one is rejected.
+    /// Substitutes for the requests of operations whose plain one is rejected.
     pub(crate) substitutes: BTreeMap<String, Arc<Substituted>>,
     /// How long after it was made the target shows a thing, where it needs a while.
     pub(crate) shows_after: Option<Duration>,
     /// Why none of the first plain requests got a response, where none did.
     pub(crate) silence: Option<String>,
     pub(crate) plain: Plain,
-    /// Whether plain requests are still accepted, in the order in which they were asked again.
+    /// Answers to whether plain requests are still accepted, in the order of time.
     checks: BTreeMap<String, Vec<Check>>,
     /// Plain requests that are not accepted any more, with the last response that was none, in words.
     pub(crate) refused: Vec<(RefusedSince, String)>,
@@ -47,18 +46,18 @@ pub(crate) struct Check {
     pub(crate) number: u64,
     /// Why rejections say nothing, if it was not accepted.
     pub(crate) reason: Option<String>,
-    /// Whether it is to be asked alone, since it was the first rejection, and other requests were under way:
+    /// True if it is to be asked alone, since it was the first rejection, and other requests were under way:
     /// a target may only know what was made last.
     pub(crate) is_open: bool,
 }
 
-/// What the plain requests came to together.
+/// The results of all plain requests together.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Plain {
     is_weighed: bool,
-    /// Whether none was accepted, nor another lawful one in its place.
+    /// True if none was accepted, nor another lawful one in its place.
     pub(crate) is_hopeless: bool,
-    /// Whether one that reads was accepted, so that the target knows the key.
+    /// True if one that reads was accepted, so that the target knows the key.
     pub(crate) knows_key: bool,
 }
 

@@ -33,7 +33,7 @@ pub enum LevelError {
     },
 }
 
-/// The levels of a session.
+/// The levels of a judge.
 #[derive(Debug, Clone, Default)]
 pub struct Levels {
     clauses: BTreeMap<String, Entry>,

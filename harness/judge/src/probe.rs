@@ -1,8 +1,7 @@
-//! What the judge needs before it can decide: requests to be sent, or what is known of something else.
+//! Needs: the requests, or the answers to other questions, without which the judge cannot decide.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use serde_json::Value;
 use xs2aspec_record::Look;
 use xs2aspec_suite::{RequestSpec, Substitute};
 
@@ -12,12 +11,13 @@ use crate::{
     judge,
     question::Question,
     request_signer::RequestSigner,
+    step::Kept,
 };
 
 /// The result of a rule, or what it needs first.
 pub type Judged<T> = Result<T, Need>;
 
-/// What the judge needs before it can decide. It is asked again once it has that.
+/// A need of the judge. The runner fills it, and calls the judge again.
 #[derive(Debug, Clone)]
 pub enum Need {
     /// These requests, all at once.
@@ -37,19 +37,19 @@ pub struct Probe {
     pub recorded: (String, String),
     /// Why it is sent, where it is no step of the case itself.
     pub look: Option<Look>,
-    /// What is sent.
+    /// The request before it is filled.
     pub sent: Arc<Sent>,
     /// Values of earlier responses, by `STEP.KEY`.
-    pub kept: Arc<BTreeMap<String, Value>>,
+    pub kept: Arc<Kept>,
     /// Which ids and amounts it has.
     pub values: Values,
     /// How long to wait before it is sent.
     pub pause: Duration,
-    /// Whether it confirms verdicts, so that it may take what others have to leave.
+    /// True if it confirms verdicts, so that it may take what others have to leave.
     pub is_confirming: bool,
-    /// Whether a bank counts it against the quota of the day.
+    /// True if a bank counts it against the quota of the day.
     pub is_call: bool,
-    /// Whether a response with 429 may be about the quota of the day.
+    /// True if a response with 429 may be about the quota of the day.
     pub may_be_used_up: bool,
 }
 
@@ -68,22 +68,22 @@ pub enum Values {
 pub struct Sent {
     /// The request.
     pub request: Arc<RequestSpec>,
-    /// Who signs it; nobody where nothing is sent.
+    /// The signer. A judge that sends nothing has none.
     pub signer: Option<Arc<RequestSigner>>,
     /// Where it differs from what its case says, since the target rejects a plain request.
     pub changes: Vec<String>,
-    /// Whether it is the request of its case, with the values that it has first.
+    /// True if it is the request of its case, with the values that it has first.
     pub is_usual: bool,
 }
 
-/// What is sent in place of the requests of an operation whose plain one is rejected.
+/// A substitute for the requests of an operation whose plain one is rejected.
 #[derive(Debug)]
 pub struct Substituted {
-    /// What is another, in words.
+    /// The differences, in words.
     pub(crate) changes: Vec<String>,
-    /// What the requests have.
+    /// The change to each request.
     pub(crate) substitute: Option<Substitute>,
-    /// Who signs them.
+    /// The signer, if it is another one.
     pub(crate) signer: Option<Arc<RequestSigner>>,
 }
 

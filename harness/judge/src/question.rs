@@ -1,6 +1,6 @@
 //! Questions that the judge raises: what cases share is asked once, whoever needs it first.
 
-use std::{collections::BTreeSet, fmt, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc};
 
 use xs2aspec_record::Exchange;
 use xs2aspec_suite::Case;
@@ -8,15 +8,15 @@ use xs2aspec_suite::Case;
 /// A question.
 #[derive(Debug, Clone)]
 pub enum Question {
-    /// What became of a case of the suite.
+    /// The result of a case of the suite.
     Case(String),
-    /// Whether the target has a capability of which the profile says nothing.
+    /// A capability that the profile does not mention.
     Capability(String),
-    /// Whether a value of the profile is wrong, which the failure of this case shows.
+    /// A value of the profile that may be wrong, since this case failed.
     Doubt(Doubt, Arc<Case>),
-    /// What the target names by itself in responses, asked as steps of this case.
+    /// The values that the target names in responses. The requests are steps of this case.
     Named(Arc<Case>),
-    /// Whether a valid request is still accepted.
+    /// A valid request that is sent again, to see if it is still accepted.
     StillAccepting(StillAccepting),
 }
 
@@ -29,11 +29,11 @@ const A_MOMENT: u64 = 20;
 pub struct StillAccepting {
     /// The case with the request.
     pub plain: String,
-    /// What no other question about it has.
+    /// A mark that is unique among the questions about the case.
     pub mark: String,
-    /// Whether it goes over a connection of its own.
+    /// True if it goes over a connection of its own.
     pub(crate) is_apart: bool,
-    /// Whether verdicts rest on it, so that it may take the requests that are kept for that.
+    /// True if verdicts rest on it, so that it may take the requests that are kept for that.
     pub(crate) is_confirming: bool,
     /// Number of exchanges for which an earlier acceptance is answer enough.
     pub within: u64,
@@ -62,14 +62,14 @@ impl StillAccepting {
     }
 }
 
-/// What came of a valid request that was asked again.
+/// The result of a valid request that was sent again.
 #[derive(Debug, Clone, Default)]
 pub struct Again {
-    /// What it got in place of acceptance.
+    /// The response, in words, if it was not accepted.
     pub refused: Option<String>,
     /// The last response that was none, in words, if there was one.
     pub answer: Option<String>,
-    /// Whether it was not sent, since no more may be.
+    /// True if it was not sent, since no more may be.
     pub is_held_back: bool,
     /// Its last request, and what came back.
     pub last: Option<Exchange>,
@@ -87,7 +87,7 @@ impl Again {
     }
 }
 
-/// What the target names in responses to plain requests that read, with the values in each request.
+/// The texts in responses to plain requests that read, each with the values in its request.
 pub type Named = Vec<(BTreeSet<String>, BTreeSet<String>)>;
 
 /// A value of the profile that may be wrong.
@@ -97,18 +97,12 @@ pub struct Doubt {
     pub(crate) swap: Swap,
 }
 
-impl fmt::Display for Doubt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.value, self.swap.word())
-    }
-}
-
-/// What is replaced together with a value that may be wrong.
+/// The values that are replaced together with a value that may be wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Swap {
-    /// Nothing.
+    /// No other value.
     Alone,
-    /// What goes along with it.
+    /// All values that go along with it.
     Together,
 }
 
@@ -121,7 +115,7 @@ impl Swap {
     }
 }
 
-/// What was found of a value.
+/// The evidence about a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
     /// The target knows it.
@@ -130,6 +124,6 @@ pub enum Found {
     Wrong(String),
     /// The target accepts an invented one in its place as well, in the request that it should reject.
     Unread,
-    /// Nothing is sure.
+    /// No evidence.
     Nothing,
 }

@@ -18,7 +18,7 @@ pub enum Held {
 /// An early verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stop {
-    /// What the case is then.
+    /// The verdict.
     pub verdict: Verdict,
     /// Why.
     pub reason: String,
@@ -26,7 +26,7 @@ pub struct Stop {
     pub absence: Option<Absence>,
     /// The response to the judged request, if it got that far.
     pub seen: Option<(Outcome, String)>,
-    /// Whether it ends because the daily calls may be used up.
+    /// True if it ends because the daily calls may be used up.
     pub is_used_up: bool,
 }
 
@@ -39,7 +39,7 @@ impl Stop {
         Self { verdict, reason, absence: None, seen: None, is_used_up: false }
     }
 
-    /// Nothing is sure.
+    /// Ends inconclusively.
     pub fn inconclusive(reason: String) -> Self {
         Self::new(Verdict::Inconclusive, reason)
     }
@@ -78,7 +78,7 @@ pub(crate) enum Halt {
     Stop(Stop),
 }
 
-/// What a rule comes to.
+/// The result of a rule that can end early.
 pub(crate) type Way<T> = Result<T, Halt>;
 
 impl From<Need> for Halt {

@@ -1,5 +1,5 @@
-//! What is sent in place of the requests of an operation whose plain one is rejected and accepted in another
-//! lawful form: the run goes on with that form.
+//! Substitutes: if the target rejects the plain request of an operation and accepts another valid form of it,
+//! the run continues with that form.
 
 use std::sync::Arc;
 
@@ -10,8 +10,7 @@ use crate::{
     Judge,
     certificate_encoding::CertificateEncoding,
     known::Known,
-    probe::Values,
-    probe::{Sent, Substituted},
+    probe::{Sent, Substituted, Values},
     request_signer::RequestSigner,
     trail::Trail,
 };
@@ -62,7 +61,7 @@ impl Judge {
         Sent { request, signer, changes, is_usual }
     }
 
-    /// Who signs as a bank may choose, and this profile does not say.
+    /// Returns signers for the encodings that a bank may choose and the profile does not mention.
     pub(crate) fn other_signers(&self) -> Vec<OtherSigner> {
         let choices = &self.suite().spec().signing.choices;
         let others = CertificateEncoding::others(&self.profile().choices, choices).into_iter();
@@ -76,16 +75,16 @@ impl Judge {
         others.collect()
     }
 
-    /// Whether the profile leaves open what was chosen for a request to be accepted: the target need not know
-    /// another spelling.
+    /// Returns true if the profile leaves open what was chosen for a request to be accepted: the target need
+    /// not know another spelling.
     pub(crate) fn is_left_open(&self, culprit: Option<&Culprit>) -> bool {
         let Some(Culprit::Chosen { add }) = culprit else { return false };
         let chosen = self.other_signers().into_iter().find(|other| other.add == *add);
         chosen.is_some_and(|other| !self.profile().choices.contains_key(&other.key))
     }
 
-    /// Whether the request of a case has something else where the target minds what the plain request has, so
-    /// that it cannot be sent in another form: its refusal says nothing.
+    /// Returns true if the request of a case has something else where the target minds what the plain request
+    /// has, so that it cannot be sent in another form: its refusal says nothing.
     pub(crate) fn is_apart(&self, case: &Case, known: &Known) -> bool {
         let substituted = known.substitutes.get(&case.request.operation);
         let substitute = substituted.and_then(|by| by.substitute.as_ref());
@@ -97,7 +96,7 @@ impl Judge {
     }
 }
 
-/// Who signs in another way that a bank may choose.
+/// A signer with another encoding that a bank may choose.
 pub(crate) struct OtherSigner {
     /// The line of a profile that declares it.
     pub(crate) add: String,
@@ -106,7 +105,7 @@ pub(crate) struct OtherSigner {
     pub(crate) signer: Option<Arc<RequestSigner>>,
 }
 
-/// Whether a request has a signature.
+/// Returns true if a request has a signature.
 pub(crate) fn is_signed(request: &RequestSpec) -> bool {
     request.placeholders().iter().any(|name| template::head(name) == "signature")
 }

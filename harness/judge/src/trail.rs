@@ -31,11 +31,11 @@ pub(crate) struct Trail<'v> {
     pub(crate) status: Option<u16>,
     /// How long to wait before the next request.
     pub(crate) pause: Duration,
-    /// Whether a request was not sent since no more may be.
+    /// True if a request was not sent since no more may be.
     pub(crate) is_held_back: bool,
 }
 
-/// What a verdict says besides.
+/// Remarks of a verdict.
 #[derive(Debug, Default)]
 pub(crate) struct Remarks {
     /// Rejections that did not come again.
@@ -52,11 +52,11 @@ pub(crate) struct Beside {
     /// The case whose steps they are, and why: what is asked again has identifiers of its own, made from a
     /// longer id.
     pub(crate) of: Option<(String, Look)>,
-    /// What is in the names of their steps.
+    /// The beginning of the names of their steps.
     mark: String,
-    /// Who signs them, where that is another than the one of the profile.
+    /// The signer, if it is not that of the profile.
     pub(crate) signer: Option<Arc<RequestSigner>>,
-    /// Whether verdicts rest on the response, so that they may take what others have to leave.
+    /// True if verdicts rest on the response, so that they may take what others have to leave.
     pub(crate) is_confirming: bool,
 }
 
@@ -111,10 +111,15 @@ impl<'v> Trail<'v> {
         }
     }
 
+    /// Returns a step of a case, if it was asked.
+    pub(crate) fn seen(&self, case: &str, step: &str) -> Option<&'v Seen> {
+        let (case, step) = self.recorded_as(case, step);
+        self.view.step((&case, &step))
+    }
+
     /// Returns true if a step can be asked: a record may lack it.
     pub(crate) fn can_ask(&self, case: &str, step: &str) -> bool {
-        let (case, step) = self.recorded_as(case, step);
-        self.view.is_open() || self.view.step((&case, &step)).is_some()
+        self.view.is_open() || self.seen(case, step).is_some()
     }
 
     /// Returns the step that was read last.

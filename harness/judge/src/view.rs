@@ -1,4 +1,4 @@
-//! What the history says of one question: the requests that were sent for it, and what came back.
+//! A view: the requests that were sent for one question, and the responses.
 
 use std::{
     collections::BTreeMap,
@@ -22,9 +22,9 @@ use crate::{
 #[derive(Debug, Default)]
 pub struct View {
     seen: Vec<Seen>,
-    /// What came of asking valid requests again, by the marks of these questions.
+    /// Results of valid requests that were sent again, by the marks of these questions.
     again: BTreeMap<String, Again>,
-    /// What the responses told of persons and accounts.
+    /// Values in the responses that are masked.
     pub learned: Learned,
     kind: Kind,
 }
@@ -56,25 +56,41 @@ pub struct Seen {
     pub answer: Result<Arc<Answer>, Stop>,
     /// Why no whole response came to a request that was sent.
     pub failure: Option<ExchangeError>,
-    /// Whether it was not sent since no more may be.
+    /// True if it was not sent since no more may be.
     pub is_held_back: bool,
     /// Calls of the quota of the day that were sent before it.
     pub calls_before: usize,
-    /// Whether a target that had no time for it is asked again.
+    /// True if a target that had no time for it is asked again.
     pub waits: bool,
-    /// What the response is, once somebody looked at it.
+    /// The response as the rules see it, once it was examined.
     pub examined: OnceLock<Examined>,
 }
 
 impl Seen {
     /// A step that was not sent.
     pub fn unsent(probe: &Probe, stop: Stop) -> Self {
+        Self::of(probe, Err(stop))
+    }
+
+    /// A step that was sent. `waits` says whether a target that had no time for it is asked again.
+    pub fn sent(
+        probe: &Probe,
+        headers: Vec<(String, String)>,
+        exchanges: Vec<Exchange>,
+        (answer, waits): (Result<Answer, ExchangeError>, bool),
+    ) -> Self {
+        let failure = answer.as_ref().err().cloned();
+        let answer = answer.map(Arc::new).map_err(|error| Stop::error(error.to_string()));
+        Self { headers, exchanges, failure, waits, ..Self::of(probe, answer) }
+    }
+
+    fn of(probe: &Probe, answer: Result<Arc<Answer>, Stop>) -> Self {
         Self {
             recorded: probe.recorded.clone(),
             sent: Some(Arc::clone(&probe.sent)),
             headers: Vec::new(),
             exchanges: Vec::new(),
-            answer: Err(stop),
+            answer,
             failure: None,
             is_held_back: false,
             calls_before: 0,
@@ -101,19 +117,6 @@ impl Seen {
             waits: true,
             examined: OnceLock::new(),
         }
-    }
-
-    /// A step that was sent.
-    pub fn sent(
-        probe: &Probe,
-        headers: Vec<(String, String)>,
-        exchanges: Vec<Exchange>,
-        (answer, waits): (Result<Answer, ExchangeError>, bool),
-    ) -> Self {
-        let failure = answer.as_ref().err().cloned();
-        let answer = answer.map(Arc::new).map_err(|error| Stop::error(error.to_string()));
-        let unsent = Self::unsent(probe, Stop::error(String::new()));
-        Self { headers, exchanges, answer, failure, waits, ..unsent }
     }
 
     /// Returns the value of a header field that was sent.

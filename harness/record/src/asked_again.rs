@@ -55,7 +55,7 @@ pub struct RefusedSince {
     /// The number of the request at which it was accepted again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again: Option<u64>,
-    /// Whether that breaks its clause: it reads what the target made a moment before.
+    /// True if that breaks its clause: it reads what the target made a moment before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_broken: bool,
 }
@@ -73,12 +73,12 @@ pub enum Repeated {
 }
 
 impl AskedAlone {
-    /// Whether it began at some request and stayed: what kept it before breaks it now.
+    /// Returns true if it began at some request and stayed: what kept it before breaks it now.
     pub fn is_since(&self) -> bool {
         self.earlier.as_ref().is_some_and(|earlier| earlier.again == Repeated::Same)
     }
 
-    /// Whether it depends on what was asked before, or at the same time.
+    /// Returns true if it depends on what was asked before, or at the same time.
     pub fn is_in_company(&self) -> bool {
         self.again == Repeated::Kept
     }

@@ -88,17 +88,17 @@ pub struct Request {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Look {
-    /// Whether a valid request is still accepted.
+    /// A valid request is sent again, to see if it is still accepted.
     StillAccepting,
-    /// Whether a case is wrong when nothing else is asked.
+    /// A failed case is sent again in isolation.
     Alone,
-    /// Whether another lawful request is accepted in place of a plain one.
+    /// Another valid request is sent instead of a rejected plain one.
     Substitute,
     /// Which of several lawful forms is rejected.
     MinimalCause,
-    /// Whether a value of the profile is wrong.
+    /// A request is sent with another value of the profile, which may be wrong.
     Profile,
-    /// Whether the target has a capability.
+    /// A request shows if the target has a capability.
     Capability,
 }
 

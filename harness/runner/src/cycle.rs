@@ -31,13 +31,13 @@ pub(crate) struct Cycle<'a> {
     /// All cases of the run, by id.
     order: &'a [(&'a Case, Role)],
     how: How<'a>,
-    /// Cases that were not begun, by their positions.
-    waiting: Peekable<IntoIter<usize>>,
+    /// Cases that were not begun, with their phases, by their positions.
+    waiting: Peekable<IntoIter<(Phase, usize)>>,
     flying: JoinSet<Landed>,
     /// How many of what is flying are cases.
     cases: usize,
     phase: Phase,
-    /// What the plain requests came to, which is told when all of them are known.
+    /// Results of the plain requests. Their verdicts are appended when all of them are known.
     plain: Vec<(Arc<Done>, Role)>,
     /// Verdicts that wait.
     pending: Vec<(Arc<Done>, Role)>,
@@ -51,21 +51,21 @@ pub(crate) struct How<'a> {
     /// The cases that others rest on: only they are kept once they are told, since a run has more cases than
     /// fit into memory.
     pub(crate) rested_on: HashSet<&'a str>,
-    /// Whether nobody keeps a record, and the same cases are asked many times.
+    /// True if nobody keeps a record, and the same cases are asked many times.
     pub(crate) is_unrecorded: bool,
 }
 
-/// Whether plain requests are asked again.
+/// The state of sending plain requests again.
 #[derive(Debug, Default)]
 struct Asking {
     /// How often they were.
     times: u64,
     is_under_way: bool,
-    /// Whether the next time nothing else may be under way.
+    /// True if the next time nothing else may be under way.
     is_next_alone: bool,
 }
 
-/// What a task of a run came back with.
+/// The result of a task of a run.
 enum Landed {
     /// The case at this position.
     Case(usize, Option<Arc<Done>>),
@@ -74,11 +74,11 @@ enum Landed {
 }
 
 impl<'a> Cycle<'a> {
-    /// Cases in the order in which they are asked, by their positions.
+    /// Takes the cases in the order in which they are sent, with their phases, by their positions.
     pub(crate) fn new(
         runner: Arc<Runner>,
         order: &'a [(&'a Case, Role)],
-        waiting: Vec<usize>,
+        waiting: Vec<(Phase, usize)>,
         how: How<'a>,
     ) -> Self {
         let mut cycle = Self {
@@ -125,7 +125,7 @@ impl<'a> Cycle<'a> {
             Landed::Again(answers, is_alone) => {
                 self.asking.is_under_way = false;
                 for (plain, again) in answers {
-                    let mut known = self.runner.learn();
+                    let mut known = self.runner.known_mut();
                     let judge = self.runner.judge();
                     let event = judge.checked(&plain, (&again, is_alone), &mut known);
                     drop(known);
@@ -145,12 +145,12 @@ impl<'a> Cycle<'a> {
     fn begin(&mut self) {
         let is_full =
             self.asking.is_next_alone || self.asking.is_under_way && self.pending.len() >= 2 * WAITING;
-        let (now, order, suite) = (self.phase, self.order, self.runner.judge().suite());
+        let now = self.phase;
         while self.flying.len() < self.how.jobs.max(1)
             && !is_full
-            && let Some(at) = self.waiting.next_if(|at| Phase::of(suite, order[*at].0) == now)
+            && let Some((_, at)) = self.waiting.next_if(|(phase, _)| *phase == now)
         {
-            let id = order[at].0.id.clone();
+            let id = self.order[at].0.id.clone();
             let is_kept = self.how.rested_on.contains(id.as_str());
             let (runner, is_again) = (Arc::clone(&self.runner), self.how.is_unrecorded);
             self.cases += 1;
@@ -204,7 +204,7 @@ impl<'a> Cycle<'a> {
         let mut pending = mem::take(&mut self.pending);
         pending.sort_by(|(one, _), (other, _)| one.verdict.case.cmp(&other.verdict.case));
         let mut settled = Vec::new();
-        let mut known = self.runner.learn();
+        let mut known = self.runner.known_mut();
         for (done, role) in pending {
             let judge = self.runner.judge();
             let verdict = match judge.confirmation(&done, &known) {
@@ -223,10 +223,7 @@ impl<'a> Cycle<'a> {
 
     /// Goes on to the phase of the next case, and learns from what has ended. Returns what is known then.
     fn end_phases(&mut self) -> Vec<Settled> {
-        let next = self
-            .waiting
-            .peek()
-            .map_or(Phase::Rest, |at| Phase::of(self.runner.judge().suite(), self.order[*at].0));
+        let next = self.waiting.peek().map_or(Phase::Rest, |(phase, _)| *phase);
         let before = self.phase;
         self.phase = next.max(before);
         let judge = self.runner.judge();
@@ -235,12 +232,12 @@ impl<'a> Cycle<'a> {
             cases.filter(move |case| is_in(Phase::of(judge.suite(), case))).map(|case| case.id.as_str())
         };
         if before == Phase::First && self.phase > before {
-            self.runner.learn().weigh_silence(judge, of(|phase| phase == Phase::First));
+            self.runner.known_mut().weigh_silence(judge, of(|phase| phase == Phase::First));
         }
         if !before.is_plain() || self.phase.is_plain() {
             return Vec::new();
         }
-        self.runner.learn().weigh_plain(judge, of(Phase::is_plain));
+        self.runner.known_mut().weigh_plain(judge, of(Phase::is_plain));
         hopeless::weighed(judge, &self.runner.known(), &mem::take(&mut self.plain))
     }
 }

@@ -138,7 +138,7 @@ impl PreviousRun {
         }
     }
 
-    /// Gives the session what it needs of the kept cases that others rest on, and counts what was recorded.
+    /// Gives the runner what it needs of the kept cases that others rest on, and counts what was recorded.
     /// Returns the kept verdicts that are others by now.
     pub(crate) fn restore(
         &self,
@@ -167,7 +167,7 @@ impl PreviousRun {
             }
             if rested_on.contains(case.as_str()) {
                 let judged = exchanges.iter().find(|exchange| Some(exchange.number) == verdict.exchange);
-                runner.learn().keep(runner.judge(), &verdict, judged);
+                runner.known_mut().keep(runner.judge(), &verdict, judged);
             }
             let now = conclusions.keep(verdict.clone());
             if now == verdict {
@@ -184,7 +184,7 @@ impl PreviousRun {
         self.has_ended
     }
 
-    /// Whether the session and the plan are those of the earlier part.
+    /// Fails unless the runner and the plan are those of the earlier part.
     pub fn fits(&self, runner: &Runner, plan: &Plan<'_>, waivers: &WaiversFile) -> Result<(), ResumeError> {
         let (start, judge) = (&self.start, runner.judge());
         // The built-in bank has another address each time.
@@ -211,7 +211,7 @@ impl PreviousRun {
         }
     }
 
-    /// Fails if a masked value differs from the session's, whose key is that of the run: the same value has
+    /// Fails if a masked value differs from the runner's, whose key is that of the run: the same value has
     /// the same pseudonym.
     pub fn has_values_of(&self, runner: &Runner) -> Result<(), ResumeError> {
         let now = runner.judge().recorded_profile().values;

@@ -180,7 +180,7 @@ fn go_on(
         history.append(&Event::Verdict(verdict));
     }
     for verdict in left {
-        runner.learn().keep(runner.judge(), &verdict, None);
+        runner.known_mut().keep(runner.judge(), &verdict, None);
         conclusions.land(verdict, None, history);
     }
     done
@@ -239,19 +239,18 @@ fn ahead(order: &[(&Case, Role)], ids: &[String]) -> HashMap<usize, usize> {
     ahead
 }
 
-/// The positions of the cases that are not done yet, in the order in which they are asked: by their phases,
-/// and in each those that go ahead first.
+/// Returns the cases that are not done yet, by their positions, in the order in which they are sent: by their
+/// phases, and in each phase those first that go ahead.
 fn left(
     runner: &Runner,
     order: &[(&Case, Role)],
     done: &BTreeSet<String>,
     ahead: &HashMap<usize, usize>,
-) -> Vec<usize> {
+) -> Vec<(Phase, usize)> {
     let suite = runner.judge().suite();
-    let mut left: Vec<usize> = (0..order.len()).filter(|at| !done.contains(&order[*at].0.id)).collect();
-    left.sort_by_cached_key(|at| {
-        (Phase::of(suite, order[*at].0), ahead.get(at).copied().unwrap_or(usize::MAX))
-    });
+    let left = (0..order.len()).filter(|at| !done.contains(&order[*at].0.id));
+    let mut left: Vec<(Phase, usize)> = left.map(|at| (Phase::of(suite, order[at].0), at)).collect();
+    left.sort_by_key(|(phase, at)| (*phase, ahead.get(at).copied().unwrap_or(usize::MAX)));
     left
 }
 

@@ -1,5 +1,5 @@
-//! Who asks a target: sends what the judge needs, adds what came back to the view, and asks the judge again.
-//! It decides nothing.
+//! The loop around the judge: sends the requests that it needs, adds the responses to the view, and calls it
+//! again. The runner decides nothing.
 
 use std::{
     collections::HashMap,
@@ -13,7 +13,7 @@ use std::{
 use futures_util::future::{self, BoxFuture};
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 use xs2aspec_judge::{
-    Done, Identity, Judge, JudgeError, Known, Need, Probe, Question, RequestCache, View,
+    Done, Identity, Judge, JudgeError, Known, Need, Probe, Question, RequestCache, Seen, View,
     answer::micros,
     case::NotReady,
     fill::{FillError, WireRequest},
@@ -90,8 +90,8 @@ impl Runner {
             None => Exchanger::new(&profile)?,
         };
         let (permission, limits) = (profile.permission(), profile.limits.clone());
-        let (judge, is_same) = self.judge.for_target(profile)?;
-        let requests = if is_same { Arc::clone(requests) } else { Arc::default() };
+        let judge = self.judge.for_target(profile)?;
+        let requests = if judge.signs_like(&self.judge) { Arc::clone(requests) } else { Arc::default() };
         let pace = if is_inside { Pace::inside(limits) } else { Pace::new(limits) };
         let target = Live::new(Gate::new(exchanger, permission, None), pace, Some(requests));
         // Such a target changes by requests, and not with time.
@@ -140,13 +140,13 @@ impl Runner {
         &self.judge
     }
 
-    /// What is known of the target.
+    /// The knowledge about the target.
     pub fn known(&self) -> RwLockReadGuard<'_, Known> {
         self.known.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The same, to add something.
-    pub(crate) fn learn(&self) -> RwLockWriteGuard<'_, Known> {
+    pub(crate) fn known_mut(&self) -> RwLockWriteGuard<'_, Known> {
         self.known.write().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -165,7 +165,7 @@ impl Runner {
                 return Some(Arc::clone(done));
             }
             let done = Arc::new(self.judged(case).await);
-            self.learn().add(&self.judge, Arc::clone(&done));
+            self.known_mut().add(&self.judge, Arc::clone(&done));
             Some(done)
         })
     }
@@ -176,7 +176,7 @@ impl Runner {
     pub fn run<'a>(&'a self, case: &'a Case) -> BoxFuture<'a, Done> {
         Box::pin(async move {
             let done = self.judged(case).await;
-            self.learn().learn(&self.judge, &done);
+            self.known_mut().learn(&self.judge, &done);
             done
         })
     }
@@ -223,14 +223,14 @@ impl Runner {
         }
     }
 
-    async fn sent(&self, probe: &Probe, learned: &mut Learned) -> xs2aspec_judge::Seen {
+    async fn sent(&self, probe: &Probe, learned: &mut Learned) -> Seen {
         if !probe.pause.is_zero() {
             tokio::time::sleep(probe.pause).await;
         }
         let fill = || self.fill(probe).map_err(|error| self.judge.unfilled(error));
         let calls_before = if probe.is_call { self.calls.fetch_add(1, Ordering::SeqCst) } else { 0 };
         let seen = self.target.send(&self.judge, probe, &fill, learned).await;
-        xs2aspec_judge::Seen { calls_before, ..seen }
+        Seen { calls_before, ..seen }
     }
 
     fn fill(&self, probe: &Probe) -> Result<WireRequest, FillError> {
@@ -248,7 +248,7 @@ impl Runner {
                     let _turn = self.turn(Key::Capability(need.clone())).await;
                     if self.known().capability(&need).is_none() {
                         let absent = self.ask(|view, known| self.judge.capability(&need, view, known)).await;
-                        self.learn().add_capability(need, absent);
+                        self.known_mut().add_capability(need, absent);
                     }
                 }
                 Question::Doubt(doubt, failed) => {
@@ -256,14 +256,14 @@ impl Runner {
                     if self.known().found(&doubt).is_none() {
                         let found =
                             self.ask(|view, known| self.judge.doubt(&doubt, &failed, view, known)).await;
-                        self.learn().add_found(doubt, found);
+                        self.known_mut().add_found(doubt, found);
                     }
                 }
                 Question::Named(failed) => {
                     let _turn = self.turn(Key::Named).await;
                     if self.known().named().is_none() {
                         let named = self.ask(|view, known| self.judge.names(&failed, view, known)).await;
-                        self.learn().add_named(named);
+                        self.known_mut().add_named(named);
                     }
                 }
                 Question::StillAccepting(question) => {
@@ -337,8 +337,8 @@ impl Runner {
         self.target.gate().set_reserve(reserve);
     }
 
-    /// Whether a request whose response is not yet what a case demands is asked again for some seconds, as at
-    /// first, or taken as it is.
+    /// Returns true if a request whose response is not yet what a case demands is asked again for some
+    /// seconds, as at first, or taken as it is.
     pub fn wait_for_answers(&self, waits: bool) {
         self.target.wait_for_answers(waits);
     }

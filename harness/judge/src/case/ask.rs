@@ -1,11 +1,11 @@
 //! The requests of a case: what is sent, and what came back.
 
-use std::{borrow::Cow, collections::BTreeMap, sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use xs2aspec_record::Verdict;
-use xs2aspec_suite::{Case, Expectation, RequestSpec};
+use xs2aspec_suite::{Case, Expectation};
 
 use crate::{
     Judge,
@@ -13,14 +13,14 @@ use crate::{
     fill::{FillError, OTHER_VALUES, RequestBuilder, WireRequest},
     judge,
     known::Known,
-    probe::Values,
-    probe::{Judged, Need, Probe, Sent},
+    probe::{Judged, Need, Probe, Values},
     probes::{
         eventually_visible::reads,
         setup::{Ended, Prepared},
     },
     request_cache::RequestCache,
     request_signer::RequestSigner,
+    step::{Kept, Step},
     stop::{Caught, Stop, Way},
     trail::Trail,
     view::View,
@@ -49,7 +49,7 @@ impl Judge {
     /// sent, so that what a response would give is shown as `<STEP.KEY>`. The error says what cannot be
     /// filled.
     pub fn preview(&self, case: &Case, now: DateTime<Utc>) -> Result<Vec<(String, WireRequest)>, FillError> {
-        let mut kept = BTreeMap::new();
+        let mut kept = Kept::new();
         for step in &case.before {
             for (key, _) in &step.keep {
                 let name = format!("{}.{key}", step.name);
@@ -78,19 +78,12 @@ impl Judge {
             Ok(Prepared { ended: Some(Ended { words, .. }), .. }) => Err(NotReady::Target(format!(
                 "a request that prepares it was answered with {words}, after which it is not sent"
             ))),
-            Ok(Prepared { kept, .. }) => {
-                let sent = self.sent(case.request.whole(), &trail);
-                Ok(self.probe((case, "request"), Arc::new(sent), &kept, &trail))
-            }
+            Ok(Prepared { kept, .. }) => Ok(self.probe(Step::judged(case, &kept), &trail)),
         })
     }
 
     /// What a case expects, with the values of the target and of the responses that prepare it.
-    pub(crate) fn expectation<'a>(
-        &self,
-        case: &'a Case,
-        kept: &BTreeMap<String, Value>,
-    ) -> Result<Cow<'a, Expectation>, Stop> {
+    pub(crate) fn expectation<'a>(&self, case: &'a Case, kept: &Kept) -> Result<Cow<'a, Expectation>, Stop> {
         let value = |name: &str| match name.strip_prefix("target.") {
             Some(name) => self.profile.value(name),
             None => kept.get(name).cloned(),
@@ -107,7 +100,7 @@ impl Judge {
     fn builder<'a>(
         &'a self,
         (case, step): (&'a str, &'a str),
-        kept: &'a BTreeMap<String, Value>,
+        kept: &'a Kept,
         (request_signer, now): (&'a RequestSigner, DateTime<Utc>),
     ) -> RequestBuilder<'a> {
         RequestBuilder {
@@ -166,23 +159,15 @@ impl Judge {
     }
 
     /// Returns the response to a step of a case, and what it is.
-    pub(crate) fn exchange(
-        &self,
-        case: &Case,
-        step: &str,
-        request: &Arc<RequestSpec>,
-        kept: &Arc<BTreeMap<String, Value>>,
-        trail: &mut Trail<'_>,
-    ) -> Way<Answered> {
-        let (of, recorded) = trail.recorded_as(&case.id, step);
-        let Some(seen) = trail.view.step((&of, &recorded)) else {
+    pub(crate) fn exchange(&self, step: Step<'_>, trail: &mut Trail<'_>) -> Way<Answered> {
+        let Some(seen) = trail.seen(&step.case.id, step.name) else {
             if !trail.view.is_open() {
-                return Err(trail.view.missing(&recorded).into());
+                let (_, name) = trail.recorded_as(&step.case.id, step.name);
+                return Err(trail.view.missing(&name).into());
             }
-            let sent = Arc::new(self.sent(request, trail));
-            return Err(Need::Requests(vec![self.probe((case, step), sent, kept, trail)]).into());
+            return Err(Need::Requests(vec![self.probe(step, trail)]).into());
         };
-        let of_record = || Arc::new(self.sent(request, trail));
+        let of_record = || Arc::new(self.sent(step.request, trail));
         let sent = seen.sent.as_ref().map_or_else(of_record, Arc::clone);
         trail.pause = Duration::ZERO;
         trail.steps.push(seen);
@@ -200,41 +185,37 @@ impl Judge {
     /// Asks the judged request of a case, and again where what it got may pass.
     pub(super) fn judged_exchange(
         &self,
-        case: &Case,
-        (expect, kept): (&Expectation, &Arc<BTreeMap<String, Value>>),
+        expect: &Expectation,
+        step: Step<'_>,
         has_sound_control: bool,
         trail: &mut Trail<'_>,
     ) -> Way<Answered> {
-        let settled = self.settled(case, expect, kept, trail)?;
-        let expect = judge::by_choice(expect, self.levels().choice(&case.clause));
+        let settled = self.settled(expect, step, trail)?;
+        let expect = judge::by_choice(expect, self.levels().choice(&step.case.clause));
         if expect.is_accepted() && has_sound_control {
-            return self.confirmed(case, ("request", case.request.whole()), kept, trail, settled);
+            return self.confirmed(step, trail, settled);
         }
         let may_pass = expect.is_accepted() || matches!(expect, Expectation::Observed);
-        if may_pass && !reads(case) {
-            return self.once_available(case, ("request", case.request.whole()), kept, trail, settled);
+        if may_pass && !reads(step.case) {
+            return self.once_available(step, trail, settled);
         }
-        self.exchange_unavailable(case, (expect, kept), trail, settled)
+        self.exchange_unavailable(expect, step, trail, settled)
     }
 
-    fn probe(
-        &self,
-        (case, step): (&Case, &str),
-        sent: Arc<Sent>,
-        kept: &Arc<BTreeMap<String, Value>>,
-        trail: &Trail<'_>,
-    ) -> Probe {
+    fn probe(&self, step: Step<'_>, trail: &Trail<'_>) -> Probe {
+        let Step { case, name, request, kept } = step;
+        let sent = Arc::new(self.sent(request, trail));
         Probe {
             case: case.id.clone(),
-            step: step.to_owned(),
-            recorded: trail.recorded_as(&case.id, step),
+            step: name.to_owned(),
+            recorded: trail.recorded_as(&case.id, name),
             look: trail.beside.of.as_ref().map(|(_, look)| *look),
             kept: Arc::clone(kept),
             values: trail.values,
             pause: trail.pause,
             is_confirming: trail.beside.is_confirming,
             is_call: self.is_call(&sent.request),
-            may_be_used_up: judge::may_be_used_up(case, step),
+            may_be_used_up: judge::may_be_used_up(case, name),
             sent,
         }
     }

@@ -23,6 +23,7 @@ use crate::{
     },
     question::{Again, StillAccepting},
     quota::Quota,
+    step::Step,
     stop::{Caught, Stop, Way},
     trail::{Remarks, Trail},
     unconfirmed::unconfirm,
@@ -152,10 +153,11 @@ impl Judge {
             return Ok((outcome, words));
         }
         let expect = self.expectation(case, &kept)?;
-        let asked = self.judged_exchange(case, (&expect, &kept), refused_control.is_none(), trail);
+        let own = Step::judged(case, &kept);
+        let asked = self.judged_exchange(&expect, own, refused_control.is_none(), trail);
         let (answer, mut examined) = match asked.caught()? {
             Ok(asked) => asked,
-            Err(stop) => match self.no_answer(case, (&expect, &kept), verdict, (stop, trail))? {
+            Err(stop) => match self.no_answer(&expect, own, verdict, (stop, trail))? {
                 Unanswered::Answered(asked) => *asked,
                 Unanswered::Each(words) => return Ok((Outcome::ServerError, words)),
             },

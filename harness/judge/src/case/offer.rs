@@ -10,10 +10,11 @@ use xs2aspec_suite::{Case, Expectation, ProfileSpec, RequestSpec, Signing, defin
 use crate::{
     Judge,
     fill::FillError,
-    known::Known,
+    known::{Known, requests_of},
     probe::{Judged, Need},
     profile::{Offered, Permission},
     question::Question,
+    step::Step,
     stop::{Caught, Held, Stop, Way},
     trail::Trail,
     view::View,
@@ -199,7 +200,8 @@ impl Judge {
         let Some((case, request, absent)) = self.capability_request(need, known) else { return Ok(None) };
         let mut trail = Trail::again(view, known, &case.id, Look::Capability);
         let case = Case { id: trail.mark(ASK), ..case };
-        let asked = self.exchange(&case, need, &request, &Arc::default(), &mut trail).caught()?;
+        let step = Step { case: &case, name: need, request: &request, kept: &Arc::default() };
+        let asked = self.exchange(step, &mut trail).caught()?;
         let Ok((answer, _)) = asked else { return Ok(None) };
         let url = trail.last().and_then(|seen| seen.exchanges.last()).map_or("", |sent| &sent.request.url);
         let status = answer.status;
@@ -227,7 +229,7 @@ impl Judge {
     }
 }
 
-/// What is in the id of a plain case that asks for a capability.
+/// The mark of a request that shows if the target has a capability.
 const ASK: &str = "ask";
 
 /// Returns what the target answered that was asked for a capability, if it lacks it.
@@ -253,7 +255,6 @@ fn was_offered(case: &Case, view: &View) -> Result<(), Stop> {
 
 /// Names of the values of a profile that the requests of a case use.
 fn values(case: &Case) -> Vec<String> {
-    let requests = case.before.iter().map(|step| &step.request).chain([&case.request]);
-    let names = requests.flat_map(|request| request.placeholders());
+    let names = requests_of(case).flat_map(RequestSpec::placeholders);
     names.filter_map(|name| name.strip_prefix("target.").map(str::to_owned)).collect()
 }

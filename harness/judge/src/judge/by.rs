@@ -1,5 +1,4 @@
-//! What is judged by, and how it comes to be: for a target that is asked, for another target beside it, or
-//! for a record.
+//! The judge, and how it is made: for a target, for another target next to it, or for a record.
 
 use std::{
     collections::BTreeMap,
@@ -23,14 +22,14 @@ use crate::{
     request_signer::{RequestSigner, RequestSignerError},
 };
 
-/// What is judged by: one suite, one profile, one identity.
+/// A judge: one suite, one profile, one identity.
 #[derive(Debug)]
 pub struct Judge {
     pub(crate) suite: Arc<Suite>,
     pub(crate) profile: Profile,
     pub(crate) levels: Levels,
     pub(crate) identity: Identity,
-    /// Who signs; nobody where nothing is sent.
+    /// The signer. A judge that sends nothing has none.
     pub(crate) signer: Option<Arc<RequestSigner>>,
     pub(crate) masker: Masker,
     pub(crate) permission: Permission,
@@ -39,13 +38,13 @@ pub struct Judge {
     pub(crate) valid: OnceLock<BTreeMap<String, Vec<usize>>>,
 }
 
-/// What is asked besides the requests of cases.
+/// The requests that are sent besides those of cases.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asks {
-    /// Whether exchanges are kept and shown, and what looks wrong is asked again: what is asked beside
-    /// another session is compared, and never shown.
+    /// True if exchanges are kept and shown, and what looks wrong is sent again. Runs against many targets
+    /// only compare verdicts.
     pub(crate) again: bool,
-    /// Whether other lawful requests are asked in place of a plain one that is rejected.
+    /// True if other valid requests are sent instead of a plain one that is rejected.
     pub(crate) otherwise: bool,
 }
 
@@ -66,7 +65,7 @@ pub enum JudgeError {
     Level(#[from] LevelError),
 }
 
-/// Who signs the requests to a target.
+/// The signer of the requests to a target.
 type Signer = Option<Arc<RequestSigner>>;
 
 impl Judge {
@@ -90,19 +89,18 @@ impl Judge {
 
     /// A judge by the same suite, key and identity for another target: what this one has signed is not signed
     /// again. The key and certificate of `profile` are not looked at, and only verdicts are kept, no
-    /// exchanges. Returns true beside it if the target wants certificates written as this one does.
-    pub fn for_target(&self, profile: AuthorizedProfile) -> Result<(Self, bool), JudgeError> {
+    /// exchanges.
+    pub fn for_target(&self, profile: AuthorizedProfile) -> Result<Self, JudgeError> {
         let permission = profile.permission();
         let profile = profile.into_profile();
         let encoding = CertificateEncoding::of(&profile.choices, &self.suite.spec().signing.choices)
             .map_err(RequestSignerError::from)?;
-        let is_same = self.signer.as_ref().is_some_and(|signer| encoding == *signer.encoding());
         let signer = match &self.signer {
-            Some(signer) if !is_same => Some(Arc::new(signer.with_encoding(encoding)?)),
+            Some(signer) if *signer.encoding() != encoding => Some(Arc::new(signer.with_encoding(encoding)?)),
             signer => signer.clone(),
         };
         let own = Self::of(Arc::clone(&self.suite), (profile, permission), self.identity.clone(), signer)?;
-        Ok((Self { asks: Asks { again: false, ..own.asks }, ..own }, is_same))
+        Ok(Self { asks: Asks { again: false, ..own.asks }, ..own })
     }
 
     /// A judge of a record, which was made with this profile, by these levels. Nobody is asked.

@@ -1,11 +1,10 @@
 //! Broken connection: a request that got no whole response is sent again over connections of its own, between
 //! its plain request.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
-use serde_json::Value;
 use xs2aspec_record::{CaseVerdict, End, Finding, Level, Mismatch, Verdict};
-use xs2aspec_suite::{Case, Expectation};
+use xs2aspec_suite::Expectation;
 
 use super::still_accepting::apart;
 use crate::{
@@ -14,6 +13,7 @@ use crate::{
     done::Answered,
     probe::Judged,
     question::{Again, StillAccepting},
+    step::Step,
     stop::{Caught, Stop, Way},
     trail::Trail,
 };
@@ -22,7 +22,7 @@ use crate::{
 /// more (RFC 9110 section 5.4 names no limit).
 const USUAL_LENGTH: usize = 8 * 1024;
 
-/// What comes of a request that got no whole response, when it is asked over other connections.
+/// The result of a request without a complete response, once it was sent over other connections.
 pub(crate) enum Unanswered {
     /// No response each time: how often, and why.
     Each(String),
@@ -35,11 +35,12 @@ impl Judge {
     /// accepts the control, that breaks the clause of the case. What it answers over a new connection counts.
     pub(crate) fn no_answer(
         &self,
-        case: &Case,
-        (expect, kept): (&Expectation, &Arc<BTreeMap<String, Value>>),
+        expect: &Expectation,
+        own: Step<'_>,
         verdict: &mut CaseVerdict,
         (stop, trail): (Stop, &mut Trail<'_>),
     ) -> Way<Unanswered> {
+        let case = own.case;
         let asked = trail.last().and_then(|seen| seen.exchanges.last());
         let asked = asked.filter(|last| last.step == "request");
         let is_usual =
@@ -56,7 +57,7 @@ impl Judge {
         if stop.verdict != Verdict::Error || !is_accepted || asked.is_none() || had_its_own {
             return Err(stop.into());
         }
-        let (words, expected) = match (self.unanswered(case, kept, trail)?, expected) {
+        let (words, expected) = match (self.unanswered(own, trail)?, expected) {
             (Some(Unanswered::Each(words)), Some(expected)) => (words, expected),
             (Some(answered @ Unanswered::Answered(_)), _) => return Ok(answered),
             _ => return Err(stop.into()),
@@ -81,27 +82,23 @@ impl Judge {
     /// answers that one each time, and never this one, breaks the connection because of it. A server may
     /// close a connection that is not in use at any time (RFC 9112 section 9.5): what it answers over another
     /// one is its answer. None where nothing is sure.
-    fn unanswered(
-        &self,
-        case: &Case,
-        kept: &Arc<BTreeMap<String, Value>>,
-        trail: &mut Trail<'_>,
-    ) -> Judged<Option<Unanswered>> {
+    fn unanswered(&self, step: Step<'_>, trail: &mut Trail<'_>) -> Judged<Option<Unanswered>> {
         let failure = trail.last().and_then(|seen| seen.failure.as_ref());
         let is_broken = matches!(failure, Some(ExchangeError::Broken(_)));
         // What a record has of it was asked because the connection broke.
         if trail.view.is_open() && !(is_broken && self.asks_again()) {
             return Ok(None);
         }
-        let plain = self.plain(&case.id);
-        let alone = Arc::new(apart(&case.request));
+        let case = &step.case.id;
+        let plain = self.plain(case);
+        let request = &Arc::new(apart(step.request));
         let mut failure = None;
-        for step in ["request/unanswered-2", "request/unanswered-3"] {
-            if !trail.can_ask(&case.id, step) {
+        for name in ["request/unanswered-2", "request/unanswered-3"] {
+            if !trail.can_ask(case, name) {
                 return Ok(None);
             }
             // The connection of that one may have been closed as well.
-            let mark = format!("{step}/{}", case.id);
+            let mark = format!("{name}/{case}");
             let is_refused = |again: Option<&Again>| again.is_some_and(|again| again.refused.is_some());
             let doubt = StillAccepting::at_once(&plain, &mark);
             let alone_doubt = StillAccepting::apart(&plain, &format!("apart/{mark}"));
@@ -110,11 +107,11 @@ impl Judge {
             {
                 return Ok(None);
             }
-            if let Ok(answered) = self.exchange(case, step, &alone, kept, trail).caught()? {
+            if let Ok(answered) = self.exchange(Step { name, request, ..step }, trail).caught()? {
                 return Ok(Some(Unanswered::Answered(Box::new(answered))));
             }
             let last = trail.last().and_then(|seen| seen.exchanges.last());
-            failure = last.filter(|last| last.step == step).and_then(|last| last.failure.clone());
+            failure = last.filter(|last| last.step == name).and_then(|last| last.failure.clone());
             if failure.is_none() {
                 return Ok(None);
             }

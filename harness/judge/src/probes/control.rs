@@ -22,7 +22,7 @@ const GIVEN_UP: &str =
     "the target accepted no plain request of this run, so that nothing was asked that leans on one";
 
 impl Done {
-    /// Whether the judged request was accepted.
+    /// Returns true if the judged request was accepted.
     pub fn is_accepted(&self) -> bool {
         matches!(self.answered, Some((Outcome::Accepted, _)))
     }
@@ -156,7 +156,7 @@ impl Judge {
         Ok((outcome, words))
     }
 
-    /// Whether a case is accepted without anything that it does not say.
+    /// Returns true if a case is accepted without anything that it does not say.
     fn is_accepted_as_it_is(&self, id: &str, known: &Known) -> Way<bool> {
         let done = self.became(id, known)?;
         Ok(done.is_accepted() && done.verdict.judged_with.is_empty())

@@ -2,15 +2,15 @@
 //! show it only then. The document names no time for either. How long a target needs to show what was made
 //! is learned from the plain request that reads it, and from then on waited.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::time::Duration;
 
-use serde_json::Value;
-use xs2aspec_suite::{Case, Expectation};
+use xs2aspec_suite::{Case, Expectation, RequestSpec};
 
 use crate::{
     Judge,
     done::Answered,
     judge::{self, NOT_THERE, Outcome},
+    step::Step,
     stop::Way,
     trail::Trail,
 };
@@ -23,17 +23,22 @@ const PAUSES: [Duration; 4] =
 /// So many of them when a case is asked once more.
 const PAUSES_AGAIN: usize = 2;
 
-/// Whether the request of a case reads something.
+/// Returns true if the request of a case reads something.
 pub(crate) fn reads(case: &Case) -> bool {
     case.request.method == "GET"
 }
 
-/// Whether the request of a case works with what the requests before it have made.
+/// Returns true if a request removes something.
+pub(crate) fn removes(request: &RequestSpec) -> bool {
+    request.method == "DELETE"
+}
+
+/// Returns true if the request of a case works with what the requests before it have made.
 pub(crate) fn has_made_it(case: &Case) -> bool {
     case.before.iter().any(|step| !step.keep.is_empty())
 }
 
-/// Whether the request of a case reads what the requests before it have made.
+/// Returns true if the request of a case reads what the requests before it have made.
 pub(crate) fn reads_what_it_made(case: &Case) -> bool {
     reads(case) && has_made_it(case)
 }
@@ -43,33 +48,28 @@ impl Judge {
     /// while the response could still become what the case demands.
     pub(crate) fn settled(
         &self,
-        case: &Case,
         expect: &Expectation,
-        kept: &Arc<BTreeMap<String, Value>>,
+        step: Step<'_>,
         trail: &mut Trail<'_>,
     ) -> Way<Answered> {
-        let request = case.request.whole();
-        let mut asked = self.exchange(case, "request", request, kept, trail)?;
+        let case = step.case;
+        let mut asked = self.exchange(step, trail)?;
         let is_late = is_not_there(case, &asked);
-        // Another case can have shown it since.
-        let was_asked = |step: &str, trail: &Trail<'_>| {
-            let (case, step) = trail.recorded_as(&case.id, step);
-            trail.view.step((&case, &step)).is_some()
-        };
         let mut waited = Duration::ZERO;
         // What was waited for once already did not come.
         let pauses = if trail.is_beside() { &PAUSES[..PAUSES_AGAIN] } else { &PAUSES[..] };
         for (again, pause) in pauses.iter().enumerate() {
-            let step = format!("request/{}", again + 2);
+            let name = format!("request/{}", again + 2);
             let is_awaited = is_not_there(case, &asked) && trail.known.shows_after.is_none();
             let is_open = !judge::is_settled(expect, &asked.1) || is_awaited;
             let may_change = trail.view.is_open() && trail.view.may_change();
-            if !(is_open && may_change || was_asked(&step, trail)) {
+            // Another case can have shown it since this one was asked.
+            if !(is_open && may_change || trail.seen(&case.id, &name).is_some()) {
                 break;
             }
             trail.pause = *pause;
             waited += *pause;
-            asked = self.exchange(case, &step, request, kept, trail)?;
+            asked = self.exchange(step.named(&name), trail)?;
         }
         if is_late && asked.1.outcome == Outcome::Accepted && waited > Duration::ZERO {
             shows_late(waited, trail);
@@ -78,7 +78,7 @@ impl Judge {
     }
 }
 
-/// Whether the response to a plain request says that what was made a moment ago is not there.
+/// Returns true if the response to a plain request says that what was made a moment ago is not there.
 fn is_not_there(case: &Case, (answer, examined): &Answered) -> bool {
     let is_refused = examined.outcome == Outcome::Refused && NOT_THERE.contains(&answer.status);
     case.is_plain && is_refused && reads_what_it_made(case)

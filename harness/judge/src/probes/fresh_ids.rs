@@ -1,17 +1,13 @@
 //! Fresh ids: the rejection of a valid request is confirmed with other ids and amounts, since a bank may have
 //! taken the first ones for a repetition.
 
-use std::{collections::BTreeMap, sync::Arc};
-
-use serde_json::Value;
-use xs2aspec_suite::{Case, RequestSpec};
-
 use crate::{
     Judge,
     done::Answered,
     fill::OTHER_VALUES,
     judge::{Outcome, UNAVAILABLE},
     probe::Values,
+    step::Step,
     stop::{Stop, Way},
     trail::Trail,
 };
@@ -23,50 +19,36 @@ pub(super) fn others(step: &str) -> impl Iterator<Item = String> {
 
 impl Judge {
     /// Sends a step that the target must accept, and confirms a rejection.
-    pub(crate) fn exchange_confirmed(
-        &self,
-        case: &Case,
-        step: &str,
-        request: &Arc<RequestSpec>,
-        kept: &Arc<BTreeMap<String, Value>>,
-        trail: &mut Trail<'_>,
-    ) -> Way<Answered> {
-        let first = self.exchange(case, step, request, kept, trail)?;
-        self.confirmed(case, (step, request), kept, trail, first)
+    pub(crate) fn exchange_confirmed(&self, step: Step<'_>, trail: &mut Trail<'_>) -> Way<Answered> {
+        let first = self.exchange(step, trail)?;
+        self.confirmed(step, trail, first)
     }
 
     /// Confirms the rejection of a request that the target must accept. It is sent again with other ids and
     /// amounts: the target may have taken the first for a repetition. What it accepts twice then it accepts.
     /// One acceptance says nothing. A response that may be of a gateway says nothing either.
-    pub(crate) fn confirmed(
-        &self,
-        case: &Case,
-        (step, request): (&str, &Arc<RequestSpec>),
-        kept: &Arc<BTreeMap<String, Value>>,
-        trail: &mut Trail<'_>,
-        first: Answered,
-    ) -> Way<Answered> {
+    pub(crate) fn confirmed(&self, step: Step<'_>, trail: &mut Trail<'_>, first: Answered) -> Way<Answered> {
         // The transport has repeated a GET for which there was no time.
         let is_unavailable = first.1.outcome == Outcome::Busy || UNAVAILABLE.contains(&first.0.status);
-        if is_unavailable && request.method != "GET" {
-            return self.once_available(case, (step, request), kept, trail, first);
+        if is_unavailable && step.request.method != "GET" {
+            return self.once_available(step, trail, first);
         }
         // 429 says nothing about the request (RFC 6585 section 4). A rejected call of a quota would use up
         // another one. What is read after other requests may be rejected because of them, and they are not
         // repeated.
-        let is_after_others = request.method == "GET" && !case.before.is_empty();
+        let is_after_others = step.request.method == "GET" && !step.case.before.is_empty();
         let is_final = first.0.status == 429 || trail.calls_before.is_some() || is_after_others;
         if !first.1.outcome.is_refusal() || is_final {
             return Ok(first);
         }
         let refused = first.1.words.clone();
         let (mut last, mut got, mut accepted) = (first, refused.clone(), 0);
-        for step in others(step) {
+        for name in others(step.name) {
             // A record of a run that was interrupted may end here.
-            if !trail.can_ask(&case.id, &step) {
+            if !trail.can_ask(&step.case.id, &name) {
                 return Ok(last);
             }
-            let next = self.exchange(case, &step, request, kept, trail)?;
+            let next = self.exchange(step.named(&name), trail)?;
             got = format!("{got}, then {}", next.1.words);
             if next.1.outcome == Outcome::Accepted {
                 accepted += 1;

@@ -22,7 +22,7 @@ const SEQUENCE: usize = 3;
 /// So many cases have to have kept something before it is thought to have begun at some time.
 const KEPT_BEFORE: usize = 3;
 
-/// What the judged request of a case says of the clauses that it shows.
+/// The evidence of the judged request of a case.
 #[derive(Debug)]
 pub struct Witness {
     /// The number of the request.
@@ -33,7 +33,7 @@ pub struct Witness {
     wrong: Vec<(String, String, bool)>,
     /// The clause of the case, if it kept it.
     kept: Option<String>,
-    /// Whether the request was accepted.
+    /// True if the request was accepted.
     is_accepted: bool,
 }
 

@@ -13,13 +13,17 @@ use xs2aspec_record::{CaseVerdict, Finding, Look, Mismatch, Verdict};
 use xs2aspec_spec::profile::InsteadSpec;
 use xs2aspec_suite::{Case, Depth, Preparation, RequestSpec};
 
-use super::evidence::{Evidence, Seen, invented};
+use super::{
+    eventually_visible::removes,
+    evidence::{Evidence, Seen, invented},
+};
 use crate::{
     Judge,
     judge::Outcome,
     known::{Known, requests_of, values_of},
     probe::{Judged, Need},
     question::{Doubt, Found, Named, Question, Swap},
+    step::Step,
     stop::Caught,
     trail::Trail,
     unconfirmed::unconfirm,
@@ -28,9 +32,6 @@ use crate::{
 
 /// Number of valid cases, besides the failed one, with which a value is tried at most.
 const TRIED: usize = 3;
-
-/// What removes something: another value in its place would remove something else.
-const REMOVES: &str = "DELETE";
 
 impl Judge {
     /// Makes a verdict inconclusive that rests on a wrong value of the profile.
@@ -221,7 +222,7 @@ impl Judge {
             return Ok(None);
         };
         let (true, kept) = prepared else { return Ok(None) };
-        let asked = self.exchange(&own, "request", own.request.whole(), &kept, trail).caught()?;
+        let asked = self.exchange(Step::judged(&own, &kept), trail).caught()?;
         Ok(asked.ok().map(|(answer, examined)| (Seen::of(&answer, &examined), examined.document)))
     }
 
@@ -326,8 +327,9 @@ fn alone(case: &Case) -> Case {
 
 /// Returns true if the requests of a case can be sent again with other values.
 fn is_repeatable(case: &Case) -> bool {
+    // Another value would remove something else.
     let mut requests = requests_of(case);
-    !case.needs_quota() && requests.all(|request| request.method != REMOVES)
+    !case.needs_quota() && requests.all(|request| !removes(request))
 }
 
 /// Collects the texts in a body.

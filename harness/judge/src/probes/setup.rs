@@ -13,15 +13,16 @@ use crate::{
     judge::Outcome,
     probe::{Judged, Need},
     quota::Quota,
+    step::{Kept, Step},
     stop::{Caught, Stop, Way},
     trail::Trail,
 };
 
-/// What the requests that prepare a case leave.
+/// The result of the requests that prepare a case.
 #[derive(Debug, Default)]
 pub(crate) struct Prepared {
     /// Values by `STEP.KEY`.
-    pub(crate) kept: Arc<BTreeMap<String, Value>>,
+    pub(crate) kept: Arc<Kept>,
     /// How many checks were evaluated on their responses.
     pub(crate) checks: u32,
     /// What those break.
@@ -122,13 +123,13 @@ impl Judge {
         case: &Case,
         name: &str,
         step: &Preparation,
-        kept: &Arc<BTreeMap<String, Value>>,
+        kept: &Arc<Kept>,
         trail: &mut Trail<'_>,
     ) -> Way<Answered> {
-        let request = step.request.whole();
+        let asked = Step { case, name, request: step.request.whole(), kept };
         match step.expect {
-            StepExpect::Accepted => self.exchange_confirmed(case, name, request, kept, trail),
-            _ => self.exchange(case, name, request, kept, trail),
+            StepExpect::Accepted => self.exchange_confirmed(asked, trail),
+            _ => self.exchange(asked, trail),
         }
     }
 
@@ -138,7 +139,7 @@ impl Judge {
         &self,
         case: &Case,
         step: &Preparation,
-        kept: &Arc<BTreeMap<String, Value>>,
+        kept: &Arc<Kept>,
         trail: &mut Trail<'_>,
     ) -> Judged<Vec<Result<Answered, Stop>>> {
         let (mut answers, mut probes) = (Vec::new(), Vec::new());
@@ -220,8 +221,8 @@ fn ends(expect: StepExpect, outcome: Outcome) -> Option<Verdict> {
     }
 }
 
-/// Whether the answer to a preparing request lets the case go on. A 429 is a refusal here even where it names
-/// a time.
+/// Returns true if the answer to a preparing request lets the case go on. A 429 is a refusal here even where
+/// it names a time.
 fn prepares(expect: StepExpect, outcome: Outcome, status: u16) -> bool {
     let may_be_refused = matches!(expect, StepExpect::Any | StepExpect::Refused);
     match outcome {

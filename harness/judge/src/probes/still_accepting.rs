@@ -13,14 +13,15 @@ use crate::{
     known::Known,
     probe::{Judged, Need},
     question::{Again, Question, StillAccepting},
+    step::Step,
     stop::{Caught, Way},
     trail::Trail,
     view::View,
 };
 
 impl Done {
-    /// Whether the verdict rests on what the target did not accept, and says nothing if that has another
-    /// cause.
+    /// Returns true if the verdict rests on what the target did not accept, and says nothing if that has
+    /// another cause.
     pub(crate) fn rests_on_refusal(&self) -> bool {
         let is_own = self.verdict.same_as.is_none() && self.verdict.control.is_some();
         let is_accepted = matches!(self.answered, None | Some((Outcome::Accepted | Outcome::ServerError, _)));
@@ -87,12 +88,12 @@ impl Judge {
         Ok(again)
     }
 
-    /// Whether the request of a case reads something.
+    /// Returns true if the request of a case reads something.
     pub(crate) fn reads(&self, id: &str) -> bool {
         self.suite().case(id).is_some_and(visible::reads)
     }
 
-    /// Whether the request of a case works with what the requests before it have made.
+    /// Returns true if the request of a case works with what the requests before it have made.
     pub(crate) fn has_made_it(&self, id: &str) -> bool {
         self.suite().case(id).is_some_and(visible::has_made_it)
     }
@@ -100,12 +101,12 @@ impl Judge {
     /// What became of a request whose case is none of the suite.
     pub(crate) fn asked(&self, case: &Case, trail: &mut Trail<'_>) -> Way<(Outcome, String)> {
         let Prepared { kept, .. } = self.set_up(case, trail)?;
-        let (_, examined) = self.exchange(case, "request", case.request.whole(), &kept, trail)?;
+        let (_, examined) = self.exchange(Step::judged(case, &kept), trail)?;
         Ok((examined.outcome, examined.words))
     }
 
-    /// Whether a case was rejected as whoever is not known is, though it changes nothing that says who asks:
-    /// its plain request is to be asked again at once.
+    /// Returns true if a case was rejected as whoever is not known is, though it changes nothing that says
+    /// who asks: its plain request is to be asked again at once.
     pub(crate) fn is_doubtful(&self, case: &Case, outcome: Outcome, status: u16) -> bool {
         let is_refused = outcome == Outcome::Refused && matches!(status, 401 | 403);
         // To compare two requests takes time, and most runs of a proof ask nothing again.

@@ -87,8 +87,8 @@ impl Judge {
         Ok(None)
     }
 
-    /// Whether one of them is accepted, asked as a step of the plain one. What cannot be made for this
-    /// target, or was not recorded, shows nothing.
+    /// Returns true if one of them is accepted, asked as a step of the plain one. What cannot be made for
+    /// this target, or was not recorded, shows nothing.
     fn is_accepted_otherwise(
         &self,
         plain: &Case,

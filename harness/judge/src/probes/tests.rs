@@ -94,7 +94,9 @@ pub(crate) fn told(judged: Result<String, Need>) -> String {
         Err(Need::Answer(Question::StillAccepting(question))) => format!("again {}", question.plain),
         Err(Need::Answer(Question::Case(id))) => format!("case {id}"),
         Err(Need::Answer(Question::Capability(need))) => format!("capability {need}"),
-        Err(Need::Answer(Question::Doubt(doubt, _))) => format!("doubt {doubt}"),
+        Err(Need::Answer(Question::Doubt(Doubt { value, swap }, _))) => {
+            format!("doubt {value} {}", swap.word())
+        }
         Err(Need::Answer(Question::Named(_))) => "named".to_owned(),
     }
 }

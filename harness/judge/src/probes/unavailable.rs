@@ -1,18 +1,16 @@
 //! Unavailable: 502, 503 and 504 may be of a gateway, and say something about a target only if they repeat.
 
-use std::{collections::BTreeMap, sync::Arc};
-
-use serde_json::Value;
 use xs2aspec_record::{Header, Response};
-use xs2aspec_suite::{Case, Expectation, RequestSpec};
+use xs2aspec_suite::{Case, Expectation};
 
-use super::fresh_ids::others;
+use super::{eventually_visible::removes, fresh_ids::others};
 use crate::{
     Judge,
     answer::Answer,
     done::Answered,
     judge::{self, Outcome, UNAVAILABLE},
     question::StillAccepting,
+    step::Step,
     stop::{Stop, Way},
     trail::Trail,
 };
@@ -24,9 +22,6 @@ fn is_of_gateway(response: &Response) -> bool {
     let mut names = response.headers.iter().map(|Header(name, _)| name.to_ascii_lowercase());
     UNAVAILABLE.contains(&response.status) && !names.any(|name| names_limit(&name))
 }
-
-/// What removes something.
-const REMOVES: &str = "DELETE";
 
 impl Judge {
     /// Returns why a case that passed is flaky, if it is: a valid request was served only when it was sent
@@ -47,26 +42,24 @@ impl Judge {
     /// has nothing to do with what was made before.
     pub(crate) fn once_available(
         &self,
-        case: &Case,
-        (step, request): (&str, &Arc<RequestSpec>),
-        kept: &Arc<BTreeMap<String, Value>>,
+        step: Step<'_>,
         trail: &mut Trail<'_>,
         first: Answered,
     ) -> Way<Answered> {
         // What the first request may have made has nothing to do with one of other ids and amounts, unless
         // both are about what was prepared.
-        let is_apart = request.method != REMOVES && case.before.is_empty();
-        let is_held_to_it = !matches!(case.expect, Expectation::Observed | Expectation::Choice(_));
+        let is_apart = !removes(step.request) && step.case.before.is_empty();
+        let is_held_to_it = !matches!(step.case.expect, Expectation::Observed | Expectation::Choice(_));
         let (mut last, mut rejected) = (first, None);
-        for step in others(step) {
+        for name in others(step.name) {
             // A record of a run that was interrupted may end here.
             let may_pass =
                 UNAVAILABLE.contains(&last.0.status) && trail.last().is_some_and(|seen| seen.waits);
-            if !(may_pass || rejected.is_some()) || !trail.can_ask(&case.id, &step) {
+            if !(may_pass || rejected.is_some()) || !trail.can_ask(&step.case.id, &name) {
                 break;
             }
             let before = last.0.status;
-            last = self.exchange(case, &step, request, kept, trail)?;
+            last = self.exchange(step.named(&name), trail)?;
             let is_open = last.1.outcome == Outcome::Busy || UNAVAILABLE.contains(&last.0.status);
             if is_held_to_it && is_apart && last.1.outcome == Outcome::Refused {
                 if rejected.as_ref() == Some(&last.1.words) {
@@ -96,8 +89,8 @@ impl Judge {
     /// own. What must be accepted is not sent again: it may have been made.
     pub(crate) fn exchange_unavailable(
         &self,
-        case: &Case,
-        (expect, kept): (&Expectation, &Arc<BTreeMap<String, Value>>),
+        expect: &Expectation,
+        step: Step<'_>,
         trail: &mut Trail<'_>,
         first: Answered,
     ) -> Way<Answered> {
@@ -105,19 +98,20 @@ impl Judge {
         if !(is_unavailable(&first.0) && matches!(expect, Expectation::Refused(_) | Expectation::Answered)) {
             return Ok(first);
         }
-        let plain = self.plain(&case.id);
+        let case = &step.case.id;
+        let plain = self.plain(case);
         let mut last = first;
-        for step in ["request/after-plain-2", "request/after-plain-3"] {
+        for name in ["request/after-plain-2", "request/after-plain-3"] {
             // What a record has of it was asked because the plain request was accepted.
-            if !trail.can_ask(&case.id, step) {
+            if !trail.can_ask(case, name) {
                 return Ok(last);
             }
-            let doubt = StillAccepting::at_once(&plain, &format!("{step}/{}", case.id));
+            let doubt = StillAccepting::at_once(&plain, &format!("{name}/{case}"));
             if self.still_accepting(doubt, trail)?.is_some_and(|again| again.refused.is_some()) {
                 last.1.outcome = Outcome::Busy;
                 return Ok(last);
             }
-            last = self.exchange(case, step, case.request.whole(), kept, trail)?;
+            last = self.exchange(step.named(name), trail)?;
             if !is_unavailable(&last.0) {
                 return Ok(last);
             }

@@ -28,8 +28,8 @@ impl Permission {
     }
 }
 
-/// A profile, and what may be sent to its target. There is no session without one, and nothing about it can
-/// be changed afterwards.
+/// A profile, and what may be sent to its target. There is no judge of a target without one, and nothing
+/// about it can be changed afterwards.
 #[derive(Debug, Clone)]
 pub struct AuthorizedProfile {
     profile: Profile,

@@ -41,10 +41,10 @@ pub(crate) struct Live {
     history: OnceLock<Appender>,
     /// Held while a request gets its number and is told: numbers are in the order of the history.
     turn: Mutex<()>,
-    /// What was filled before for the same case and step, by sessions of other targets; nothing in a session
-    /// of its own, which keeps its exchanges instead.
+    /// Requests that were filled before for the same case and step, for other targets. A runner that keeps
+    /// its exchanges has none.
     cache: Option<Arc<RequestCache>>,
-    /// Whether an answer that is not yet what a case demands is asked for again, after a pause.
+    /// True if a request is sent again, after a pause, whose response is not yet what a case requires.
     waits: AtomicBool,
     began: Instant,
     retries: AtomicU64,
