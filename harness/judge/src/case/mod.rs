@@ -50,8 +50,10 @@ impl Judge {
             }
         };
         let failure = trail.last().and_then(|seen| seen.failure.clone());
-        if let Some((outcome, _)) = &answered {
-            self.suspect_profile(case, *outcome, &mut verdict, &trail)?;
+        let of_set_up = || Some(trail.last()?.examined.get()?.outcome);
+        let outcome = answered.as_ref().map_or_else(of_set_up, |(outcome, _)| Some(*outcome));
+        if let Some(outcome) = outcome.filter(|_| !is_used_up) {
+            self.suspect_profile(case, outcome, &mut verdict, &trail)?;
         }
         self.levels.weigh(&mut verdict);
         if verdict.verdict == Verdict::Pass

@@ -16,6 +16,7 @@ use xs2aspec_suite::{Case, Depth, Preparation, RequestSpec};
 use super::{
     eventually_visible::removes,
     evidence::{Evidence, Seen, invented},
+    setup::Prepared,
 };
 use crate::{
     Judge,
@@ -53,7 +54,8 @@ impl Judge {
         let is_rejected = outcome == Outcome::Refused
             && match verdict.verdict {
                 Verdict::Fail => verdict.findings.iter().any(rests_on_value),
-                Verdict::Inconclusive => case.is_plain,
+                // Without a judged response, what prepares the case was rejected.
+                Verdict::Inconclusive => case.is_plain || trail.status.is_none(),
                 _ => false,
             };
         let is_accepted = verdict.findings.iter().any(|finding| finding.kind == Mismatch::NotRejected);
@@ -123,7 +125,7 @@ impl Judge {
         let mut takes_any = false;
         let valid = self.cases_with(value);
         for (number, case) in std::iter::once(failed).chain(&valid).enumerate() {
-            let case = &alone(case);
+            let case = &alone(case, value);
             if !is_repeatable(case) || self.offered(case, trail).caught()?.is_err() {
                 continue;
             }
@@ -217,13 +219,19 @@ impl Judge {
             is_plain: false,
             ..case.clone()
         };
-        let prepared = self.set_up(&own, trail).caught()?;
-        let Ok(prepared) = prepared.map(|prepared| (prepared.ended.is_none(), prepared.kept)) else {
-            return Ok(None);
-        };
-        let (true, kept) = prepared else { return Ok(None) };
-        let asked = self.exchange(Step::judged(&own, &kept), trail).caught()?;
-        Ok(asked.ok().map(|(answer, examined)| (Seen::of(&answer, &examined), examined.document)))
+        let asked_before = trail.steps.len();
+        if let Ok(Prepared { kept, ended: None, .. }) = self.set_up(&own, trail).caught()? {
+            let asked = self.exchange(Step::judged(&own, &kept), trail).caught()?;
+            return Ok(asked
+                .ok()
+                .map(|(answer, examined)| (Seen::of(&answer, &examined), examined.document)));
+        }
+        // What prepares the case has the value as well.
+        let last = trail.steps[asked_before..].last();
+        Ok(last.and_then(|last| {
+            let (answer, examined) = (last.answer.as_ref().ok()?, last.examined.get()?);
+            Some((Seen::of(answer, examined), None))
+        }))
     }
 
     /// Answers what the target names in the responses to plain requests that read, asked as steps of a failed
@@ -287,7 +295,7 @@ impl Judge {
             by_value
         });
         let mut cases: Vec<&Case> = by_value.get(value).into_iter().flatten().map(|at| &all[*at]).collect();
-        cases.retain(|case| is_repeatable(&alone(case)));
+        cases.retain(|case| is_repeatable(&alone(case, value)));
         cases.sort_by_key(|case| (!case.only_reads(), case.before.len()));
         let mut operations = BTreeSet::new();
         let (first, others): (Vec<&Case>, Vec<&Case>) =
@@ -318,9 +326,14 @@ fn why(names: &str, own: &Seen, taken: &str, other: &Seen) -> String {
     )
 }
 
-/// Returns a case without the requests before it if it needs nothing of what they make.
-fn alone(case: &Case) -> Case {
-    let is_alone = case.before.iter().all(|step| step.keep.is_empty());
+/// Returns a case without the requests before it if its own has the value, and needs nothing of what they
+/// make.
+fn alone(case: &Case, value: &str) -> Case {
+    let needed = case.request.placeholders();
+    let is_needed = |step: &Preparation| {
+        step.keep.iter().any(|(key, _)| needed.contains(&format!("{}.{key}", step.name)))
+    };
+    let is_alone = needed.contains(&format!("target.{value}")) && !case.before.iter().any(is_needed);
     let before = if is_alone { Vec::new() } else { case.before.clone() };
     Case { before, ..case.clone() }
 }
