@@ -66,7 +66,7 @@ with tempfile.TemporaryDirectory() as name:
             case["verdict"] = word
             warned = [one | {"level": "warn"} for one in finding]
             case["findings"] = {"fail": finding, "waived": finding, "warn": warned}.get(word, [])
-            case["reason"] = f"reason {at}" if word in ("flaky", "waived", "inconclusive", "not-applicable", "error") else None
+            case["reason"] = {"code": "in-words", "says": f"reason {at}"} if word in ("flaky", "waived", "inconclusive", "not-applicable", "error") else None
         counted = {word: sum(case["verdict"] == word for case in cases) for word in WORDS}
         finish = events[-1]
         assert finish["event"] == "run-finished"

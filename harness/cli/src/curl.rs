@@ -23,8 +23,8 @@ pub(crate) async fn curl(args: &Curl) -> Result<Exit, Failure> {
     let runner = Runner::new(Arc::clone(&suite), profile, identity, Clock::at(now));
     let runner = runner.map_err(Failure::input)?;
     let request = runner.ready(case).await.map_err(|why| match why {
-        NotReady::Profile(why) => Failure::input(why),
-        NotReady::Target(why) => Failure::unreachable(why),
+        NotReady::Profile(why) => Failure::input(why.to_string()),
+        NotReady::Target(why) => Failure::unreachable(why.to_string()),
     })?;
     say!("{}", shell::curl(&request.method, &request.url, &request.headers, &request.body));
     Ok(Exit::Conforms)

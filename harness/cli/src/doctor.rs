@@ -9,7 +9,7 @@ use xs2aspec_judge::{
     doctor::{Validity, clock_hint, clock_skew, failure_hint, refusal_hint},
     profile::{AuthorizedProfile, Permission},
 };
-use xs2aspec_record::{Body, Exchange, Exit, Verdict};
+use xs2aspec_record::{Body, Exchange, Exit, Reason, Verdict};
 use xs2aspec_runner::{Clock, Runner};
 use xs2aspec_signing::Certificate;
 use xs2aspec_suite::{Case, Suite};
@@ -75,7 +75,7 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     say!("clock      {}", skew.map_or_else(|| "the target sends no Date".to_owned(), clock_hint));
 
     let plan = suite.plan(&[], &[], args.depth).map_err(Failure::input)?;
-    let mut left_out = BTreeMap::<String, usize>::new();
+    let mut left_out = BTreeMap::<Reason, usize>::new();
     for case in &plan.selected {
         if let Some(reason) = runner.cannot_run(case).await {
             *left_out.entry(reason).or_default() += 1;
@@ -88,7 +88,7 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
         plan.selected.len(),
         args.depth.word()
     );
-    let mut left_out: Vec<(String, usize)> = left_out.into_iter().collect();
+    let mut left_out: Vec<(Reason, usize)> = left_out.into_iter().collect();
     left_out.sort_by_key(|(_, cases)| std::cmp::Reverse(*cases));
     for (reason, cases) in left_out {
         say!("  {cases:>6}   not: {reason}");
@@ -163,7 +163,7 @@ fn request(operation: &str, done: &Done, exchange: Option<&Exchange>, suite: &Su
     );
     let more = |lines: &mut String, text: &str| _ = writeln!(lines, "  {:COLUMN$} {text}", "");
     if let Some(reason) = &verdict.reason {
-        more(&mut lines, reason);
+        more(&mut lines, &reason.to_string());
         if let Some(cause) = done.failure.as_ref().and_then(failure_hint) {
             more(&mut lines, &format!("perhaps {cause}"));
         }

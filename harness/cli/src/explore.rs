@@ -143,7 +143,7 @@ fn say_end(explored: &Explored, seed: u64) {
         say!("not reached: {}", explored.unreached.join(", "));
     }
     for (why, times) in &explored.reasons {
-        say!("{}: {}", text::count(*times, "time"), text::short(why));
+        say!("{}: {}", text::count(*times, "time"), text::short(&why.to_string()));
     }
     let words: Vec<String> = explored.counts.iter().map(|(word, count)| format!("{word} {count}")).collect();
     let words = match words.as_slice() {

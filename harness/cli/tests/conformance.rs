@@ -82,9 +82,9 @@ impl Bench {
                 }
                 Ok(Completion::Completed)
             }
-            Verdict::NotApplicable => Ok(Completion::Ignored { reason: verdict.reason.clone() }),
+            Verdict::NotApplicable => Ok(Completion::Ignored { reason: Some(verdict.why().to_string()) }),
             word @ (Verdict::Fail | Verdict::Waived | Verdict::Inconclusive | Verdict::Error) => {
-                let reason = verdict.reason.clone().unwrap_or_default();
+                let reason = verdict.reason.as_ref().map(ToString::to_string).unwrap_or_default();
                 let findings: Vec<String> = verdict
                     .findings
                     .iter()

@@ -7,7 +7,7 @@ use std::{
 
 use xs2aspec_record::{
     Absence, CaseSource, CaseVerdict, ClauseText, End, Event, Exchange, Exit, Finding, Level, Mismatch,
-    Place, Role, RunFinished, RunStarted, Strength, Totals, Traffic, Verdict,
+    Place, Reason, Role, RunFinished, RunStarted, Strength, Totals, Traffic, Verdict,
 };
 
 use crate::{plan::FILE, recorded::Recorded, state::State, tick::Ticked};
@@ -166,12 +166,7 @@ impl Case<'_> {
     fn verdict(&self, seen: Option<(u64, &Exchange)>) -> CaseVerdict {
         let Ticked { item, state, broken } = self.ticked;
         let mut findings: Vec<Finding> = broken.iter().map(|one| one.finding.clone()).collect();
-        let not_shown = || {
-            let meet = item.meet.as_ref();
-            meet.map_or("not shown".to_owned(), |meet| {
-                format!("not shown; `xs2aspec serve {meet}` lets a client meet it")
-            })
-        };
+        let not_shown = || Reason::NotShown { meet: item.meet.clone() };
         let (verdict, reason) = match state {
             State::Shown(_) if findings.iter().any(|finding| finding.level == Level::Warn) => {
                 (Verdict::Warn, None)
@@ -179,10 +174,7 @@ impl Case<'_> {
             State::Shown(_) => (Verdict::Pass, None),
             State::NotShown if item.is_optional => (Verdict::NotApplicable, Some(not_shown())),
             State::NotShown => (Verdict::Inconclusive, Some(not_shown())),
-            State::Unknown => (
-                Verdict::Inconclusive,
-                Some("what would show it is masked, or cut off, in the record".to_owned()),
-            ),
+            State::Unknown => (Verdict::Inconclusive, Some(Reason::NotReadable)),
             State::Broken(_, words) => {
                 if findings.is_empty() {
                     findings.push(self.finding(words));

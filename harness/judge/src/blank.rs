@@ -1,6 +1,6 @@
 //! Verdicts before anything came back.
 
-use xs2aspec_record::{CaseVerdict, Difference, Place, Role, Verdict};
+use xs2aspec_record::{CaseVerdict, Difference, Place, Reason, Role, Verdict};
 use xs2aspec_suite::{Case, difference};
 
 /// The verdict of a case about which nothing is known, without what it says of the case itself.
@@ -50,11 +50,6 @@ pub(crate) fn differences(case: &Case, control: &Case) -> Vec<Difference> {
 
 /// The verdict of a case that is not sent again because it may have made something.
 pub fn left_in_doubt(case: &Case) -> CaseVerdict {
-    let reason =
-        "it was under way when the run was interrupted, and may have made something: it was not sent again";
-    let verdict = blank(case);
-    described(
-        case,
-        CaseVerdict { verdict: Verdict::Inconclusive, reason: Some(reason.to_owned()), ..verdict },
-    )
+    let reason = Some(Reason::LeftInDoubt);
+    described(case, CaseVerdict { verdict: Verdict::Inconclusive, reason, ..blank(case) })
 }

@@ -1,7 +1,7 @@
 //! Verdicts that rest on a rejection: they stand if the plain request was accepted before and after it. A
 //! target whose token is over, or that has had enough, rejects whatever it is asked.
 
-use xs2aspec_record::{CaseVerdict, End, Finding, Level, Mismatch, RefusedSince};
+use xs2aspec_record::{CaseVerdict, End, Finding, Got, Level, Mismatch, Reason, RefusedSince};
 
 use crate::{Done, Judge, Known, judge::NOT_THERE, known::Check, question::Again, unconfirmed::unconfirm};
 
@@ -11,7 +11,7 @@ pub enum Confirmation {
     /// It stands.
     Stands,
     /// It says nothing, and why.
-    Nothing(String),
+    Nothing(Reason),
     /// The plain request is to be asked; alone, if nothing else may be under way.
     Open {
         /// The plain request.
@@ -44,7 +44,7 @@ impl Judge {
 
     /// Returns a verdict that says nothing, since what it leans on is not accepted any more. The first one
     /// that leans on a plain request which reads what is not there any more shows that.
-    pub fn unconfirmed(&self, verdict: CaseVerdict, reason: &str, known: &mut Known) -> CaseVerdict {
+    pub fn unconfirmed(&self, verdict: CaseVerdict, reason: Reason, known: &mut Known) -> CaseVerdict {
         let mut verdict = verdict;
         unconfirm(&mut verdict, reason);
         if let Some((refused, answer)) = known.take_broken(&self.plain(&verdict.case)) {
@@ -56,7 +56,7 @@ impl Judge {
     /// Makes a verdict the one that shows that a plain request reads what is not there any more. Whoever made
     /// it a moment ago may read it, so that neither key nor values can be the cause. What the profile names
     /// may be hidden when a consent is over: of that it is a warning.
-    fn breaks(&self, verdict: &mut CaseVerdict, refused: &RefusedSince, answer: &str) {
+    fn breaks(&self, verdict: &mut CaseVerdict, refused: &RefusedSince, answer: &Got) {
         let Some(plain) = self.suite().case(&refused.plain) else { return };
         let level = match self.levels().clause(&plain.clause).level {
             Level::Note => return,
@@ -67,7 +67,7 @@ impl Judge {
         verdict.findings = vec![Finding {
             clause: plain.clause.clone(),
             expected: format!("acceptance (2xx) of {}, as earlier in the run", refused.plain),
-            actual: answer.to_owned(),
+            actual: answer.to_string(),
             at: "status".to_owned(),
             kind: Mismatch::NotAccepted,
             level,
@@ -86,7 +86,7 @@ impl Judge {
     ) -> Option<RefusedSince> {
         let number = again.number().unwrap_or(u64::MAX);
         let last = known.checks(plain).iter().rev().find(|check| !check.is_open).cloned();
-        let Some(words) = &again.refused else {
+        let Some(came) = &again.refused else {
             known.add_check(plain, Check { number, reason: None, is_open: false });
             return known.end_refusal(plain, number);
         };
@@ -97,7 +97,12 @@ impl Judge {
         let until = last.map(|check| check.number).or_else(|| known.asked_at(plain));
         let is_open = until.is_some() && !again.is_held_back && !is_alone;
         let is_new = until.is_some() || !known.was_not_accepted(plain);
-        let reason = if is_new { reason(plain, words) } else { never(plain, words) };
+        let (plain_id, came) = (plain.to_owned(), came.clone());
+        let reason = if is_new {
+            Reason::AcceptedNoMore { plain: plain_id, came }
+        } else {
+            Reason::NeverAccepted { plain: plain_id, came }
+        };
         known.add_check(plain, Check { number, reason: Some(reason), is_open });
         if is_open || !is_new {
             return None;
@@ -116,24 +121,9 @@ impl Judge {
             clause: self.suite().case(plain).map(|case| case.clause.clone()).unwrap_or_default(),
             until: until.unwrap_or_default(),
             since: again.number()?,
-            words: again.refused.clone().unwrap_or_default(),
+            came: again.refused.clone()?,
             again: None,
             is_broken: last.is_some_and(|last| NOT_THERE.contains(&last.status)) && self.reads(plain),
         })
     }
-}
-
-/// Why what leans on a plain request that was rejected from the beginning on says nothing.
-fn never(plain: &str, words: &str) -> String {
-    format!(
-        "the plain request {plain} was not accepted in this run: it {words}: what is refused like it says nothing"
-    )
-}
-
-/// Why what leans on a plain request says nothing any more.
-fn reason(plain: &str, words: &str) -> String {
-    format!(
-        "the target accepted the plain request {plain} earlier in this run, and then no more: it {words}: what it \
-         refuses since then says nothing"
-    )
 }

@@ -1,7 +1,7 @@
 //! Which refused rows of lawful forms are narrowed. Rows come in the order of their ids, so that a run asks
 //! the same however many cases were in flight.
 
-use xs2aspec_record::{CaseVerdict, Culprit, Exchange, RefusedForm, Verdict};
+use xs2aspec_record::{CaseVerdict, Culprit, Exchange, Reason, RefusedForm, Verdict};
 use xs2aspec_suite::Case;
 
 use crate::{Judge, unconfirmed::unconfirm};
@@ -46,7 +46,7 @@ impl<'a> Culprits<'a> {
     /// Takes the result of narrowing a row.
     pub fn take(&mut self, verdict: &mut CaseVerdict, culprit: Option<Culprit>) {
         if culprit.is_none() {
-            unconfirm(verdict, "the target refused it, and accepted it when the same was asked again");
+            unconfirm(verdict, Reason::AcceptedAgain);
         }
         verdict.culprit = culprit.map(Box::new);
         self.keep(verdict);

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use xs2aspec_record::{CaseVerdict, Exchange, Role};
+use xs2aspec_record::{Came, CaseVerdict, Exchange, Role};
 
 use crate::{
     answer::{Answer, ExchangeError},
@@ -17,8 +17,8 @@ pub struct Done {
     pub verdict: CaseVerdict,
     /// The requests that were sent for it, or only the judged one, where a history has them.
     pub exchanges: Vec<Exchange>,
-    /// The outcome of the judged request, if there was a response, and the response in words.
-    pub(crate) answered: Option<(Outcome, String)>,
+    /// The outcome of the judged request, if there was a response, or none three times, and what came.
+    pub(crate) answered: Option<(Outcome, Came)>,
     /// The status of that response.
     pub(crate) status: Option<u16>,
     /// The ids and amounts with which its valid requests were accepted.

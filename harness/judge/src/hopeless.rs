@@ -16,8 +16,8 @@ pub fn weighed(judge: &Judge, known: &Known, plain: &[(Arc<Done>, Role)]) -> Vec
     let told = plain.iter().map(|(done, role)| (done.told(*role), done.judged().cloned()));
     let mut cases: Vec<Settled> = told.collect();
     for ((verdict, _), (done, _)) in cases.iter_mut().zip(plain) {
-        if let Some(reason) = verdict.reason.as_mut().filter(|_| verdict.verdict == Verdict::Inconclusive) {
-            reason.push_str(judge.hint(done, known));
+        if verdict.verdict == Verdict::Inconclusive {
+            verdict.reason = verdict.reason.take().map(|reason| judge.hinted(reason, done, known));
         }
     }
     if !(known.plain.is_hopeless && may_be_ours(&cases)) {
@@ -25,7 +25,7 @@ pub fn weighed(judge: &Judge, known: &Known, plain: &[(Arc<Done>, Role)]) -> Vec
     }
     for ((verdict, _), (done, _)) in cases.iter_mut().zip(plain) {
         if matches!(verdict.verdict, Verdict::Fail | Verdict::Warn) {
-            unconfirm(verdict, &judge.reason(&done.verdict.case, done, known));
+            unconfirm(verdict, judge.reason(&done.verdict.case, done, known));
         }
     }
     cases

@@ -5,10 +5,10 @@
 mod by;
 mod shows;
 
-use std::{collections::BTreeMap, fmt::Write};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
-use xs2aspec_record::{End, Finding, Header, Level, Mismatch, Response, Verdict};
+use xs2aspec_record::{End, Finding, Foreign, Got, Header, Level, Mismatch, Reason, Response, Verdict};
 use xs2aspec_spec::AnswerRules;
 use xs2aspec_suite::{Case, Expectation, Preparation, Refusal, StepExpect};
 
@@ -66,8 +66,8 @@ impl Outcome {
 pub struct Examined {
     /// What it says about the request.
     pub outcome: Outcome,
-    /// The answer in words: `201 with transactionStatus RCVD`.
-    pub words: String,
+    /// The answer in short.
+    pub got: Got,
     /// Rules evaluated on the body.
     pub checks: u32,
     /// What the body breaks.
@@ -76,8 +76,6 @@ pub struct Examined {
     pub observations: Vec<String>,
     /// The body, where it is JSON.
     pub document: Option<Value>,
-    /// The error codes in it.
-    pub codes: Vec<String>,
 }
 
 /// What a case comes to.
@@ -94,7 +92,7 @@ pub struct Judged {
     /// How the refusal that was expected came: an observation, as long as the verdict rests on it.
     pub refusal: Option<String>,
     /// Why it could not be told.
-    pub reason: Option<String>,
+    pub reason: Option<Reason>,
 }
 
 /// Parses an answer and checks its body.
@@ -128,22 +126,22 @@ pub fn examine(
         500.. => Outcome::ServerError,
         _ => Outcome::Neither,
     };
-    let mut words = answer.status.to_string();
-    if let (200..=299, Some((member, status))) = (answer.status, status) {
-        _ = write!(words, " with {member} {}", shortened(status));
-    }
-    if outcome == Outcome::Foreign {
-        words.push_str(" with a body that is not the operation's");
-    }
+    let is_page = answer.status >= 300 && answer.header("content-type").is_some_and(is_page);
     let codes = rules.codes(checked.document.as_ref());
-    if answer.status >= 400 && !codes.is_empty() {
-        _ = write!(words, " with code {}", shortened(&codes.join(", ")));
-    }
+    let got = Got {
+        status: answer.status,
+        resource: status
+            .filter(|_| (200..300).contains(&answer.status))
+            .map(|(member, status)| (member.to_owned(), shortened(status))),
+        codes: codes.iter().take(CODES).map(|code| shortened(code)).collect(),
+        foreign: match outcome {
+            Outcome::Foreign => Some(Foreign::Other),
+            _ => is_page.then_some(Foreign::Page),
+        },
+        is_repeated: false,
+    };
     let (broken, seen): (Vec<_>, Vec<_>) =
         checked.observations.into_iter().partition(|observation| levels.minds(&observation.clause));
-    if answer.status >= 300 && answer.header("content-type").is_some_and(is_page) {
-        words.push_str(" with an HTML page");
-    }
     let mut findings: Vec<Finding> = checked
         .findings
         .into_iter()
@@ -181,7 +179,7 @@ pub fn examine(
     }));
     Examined {
         outcome,
-        words,
+        got,
         checks: checked.checks,
         findings,
         observations: seen
@@ -189,7 +187,6 @@ pub fn examine(
             .map(|seen| format!("{}: {}: {}", seen.clause, seen.at, seen.text))
             .collect(),
         document: checked.document,
-        codes: codes.iter().take(CODES).map(|code| shortened(code).clone()).collect(),
     }
 }
 
@@ -213,7 +210,7 @@ pub fn judge(
     (profile, levels): (&Profile, &Levels),
     rules: &AnswerRules,
 ) -> Judged {
-    let Examined { mut outcome, words, mut checks, mut findings, mut observations, document, .. } = examined;
+    let Examined { mut outcome, got, mut checks, mut findings, mut observations, document, .. } = examined;
     let expect = by_choice(expect, levels.choice(clause));
     // Where nothing is demanded, whatever counts as a call may have used up a quota of the day.
     let may_be_used_up = || *expect == Expectation::Observed && is_quota(answer, rules);
@@ -221,9 +218,8 @@ pub fn judge(
         outcome = Outcome::Refused;
     }
     if outcome == Outcome::Busy {
-        let why =
-            if is_quota(answer, rules) { "a quota is used up" } else { "the target had no time for it" };
-        let reason = format!("it got {words}: {why}");
+        let is_quota = is_quota(answer, rules);
+        let reason = if is_quota { Reason::QuotaUsedUp { got } } else { Reason::Busy { got } };
         return Judged {
             verdict: Verdict::Inconclusive,
             checks,
@@ -233,6 +229,7 @@ pub fn judge(
             reason: Some(reason),
         };
     }
+    let words = got.to_string();
     let finding = |clause: &str, kind: Mismatch, expected: &str| Finding {
         clause: clause.to_owned(),
         expected: expected.to_owned(),

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use xs2aspec_record::{CaseVerdict, Exchange, RefusedSince, Verdict};
+use xs2aspec_record::{Came, CaseVerdict, Exchange, Got, Reason, RefusedSince, Verdict};
 use xs2aspec_suite::{Case, RequestSpec};
 
 use crate::{
@@ -31,12 +31,12 @@ pub struct Known {
     /// How long after it was made the target shows a thing, where it needs a while.
     pub(crate) shows_after: Option<Duration>,
     /// Why none of the first plain requests got a response, where none did.
-    pub(crate) silence: Option<String>,
+    pub(crate) silence: Option<Reason>,
     pub(crate) plain: Plain,
     /// Answers to whether plain requests are still accepted, in the order of time.
     checks: BTreeMap<String, Vec<Check>>,
-    /// Plain requests that are not accepted any more, with the last response that was none, in words.
-    pub(crate) refused: Vec<(RefusedSince, String)>,
+    /// Plain requests that are not accepted any more, with the last response that was none.
+    pub(crate) refused: Vec<(RefusedSince, Got)>,
 }
 
 /// An answer to whether a plain request is still accepted.
@@ -45,7 +45,7 @@ pub(crate) struct Check {
     /// The number of its request; the highest one where nothing was sent, so that nothing later says more.
     pub(crate) number: u64,
     /// Why rejections say nothing, if it was not accepted.
-    pub(crate) reason: Option<String>,
+    pub(crate) reason: Option<Reason>,
     /// True if it is to be asked alone, since it was the first rejection, and other requests were under way:
     /// a target may only know what was made last.
     pub(crate) is_open: bool,
@@ -208,16 +208,15 @@ impl Known {
     /// Notes that a plain request is accepted again, with the request of this number.
     pub(crate) fn end_refusal(&mut self, plain: &str, number: u64) -> Option<RefusedSince> {
         let is_open =
-            |(refused, _): &&mut (RefusedSince, String)| refused.plain == plain && refused.again.is_none();
+            |(refused, _): &&mut (RefusedSince, Got)| refused.plain == plain && refused.again.is_none();
         let (refused, _) = self.refused.iter_mut().rev().find(is_open)?;
         refused.again = Some(number);
         Some(refused.clone())
     }
 
     /// Takes a rejection that breaks the clause of its plain request, for the first case that shows it.
-    pub(crate) fn take_broken(&mut self, plain: &str) -> Option<(RefusedSince, String)> {
-        let is_broken =
-            |(refused, _): &&mut (RefusedSince, String)| refused.plain == plain && refused.is_broken;
+    pub(crate) fn take_broken(&mut self, plain: &str) -> Option<(RefusedSince, Got)> {
+        let is_broken = |(refused, _): &&mut (RefusedSince, Got)| refused.plain == plain && refused.is_broken;
         let (refused, answer) = self.refused.iter_mut().find(is_broken)?;
         let taken = (refused.clone(), std::mem::take(answer));
         refused.is_broken = false;
@@ -232,13 +231,13 @@ impl Known {
 }
 
 impl Judge {
-    /// The outcome that an exchange shows, and the response in words.
-    pub(crate) fn outcome(&self, case: &Case, judged: &Exchange) -> Option<(Outcome, String)> {
+    /// The outcome that an exchange shows, and the response in short.
+    pub(crate) fn outcome(&self, case: &Case, judged: &Exchange) -> Option<(Outcome, Came)> {
         let answer = answer(judged)?;
         let operation = &case.request.operation;
         let field = |name: &str| judged.request.header(name).map(str::to_owned);
         let examined = judge::examine(operation, field, &answer, self.suite.answers(), &self.levels);
-        Some((examined.outcome, examined.words))
+        Some((examined.outcome, Came::Got(examined.got)))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use xs2aspec_record::Exchange;
+use xs2aspec_record::{Came, Exchange, Got, Suspicion};
 use xs2aspec_suite::Case;
 
 /// A question.
@@ -65,10 +65,10 @@ impl StillAccepting {
 /// The result of a valid request that was sent again.
 #[derive(Debug, Clone, Default)]
 pub struct Again {
-    /// The response, in words, if it was not accepted.
-    pub refused: Option<String>,
-    /// The last response that was none, in words, if there was one.
-    pub answer: Option<String>,
+    /// What came of it, if it was not accepted.
+    pub refused: Option<Came>,
+    /// The last response that was no acceptance, if there was one.
+    pub answer: Option<Got>,
     /// True if it was not sent, since no more may be.
     pub is_held_back: bool,
     /// Its last request, and what came back.
@@ -82,8 +82,8 @@ impl Again {
     }
 
     /// Returns what it got in place of acceptance, if it was sent.
-    pub(crate) fn rejection(&self) -> Option<&str> {
-        self.refused.as_deref().filter(|_| !self.is_held_back)
+    pub(crate) fn rejection(&self) -> Option<&Came> {
+        self.refused.as_ref().filter(|_| !self.is_held_back)
     }
 }
 
@@ -121,7 +121,7 @@ pub enum Found {
     /// The target knows it.
     Known,
     /// It may be wrong, and why.
-    Wrong(String),
+    Wrong(Box<Suspicion>),
     /// The target accepts an invented one in its place as well, in the request that it should reject.
     Unread,
     /// No evidence.

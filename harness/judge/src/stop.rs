@@ -1,19 +1,8 @@
 //! Where the judgement of a case ends before its request is judged.
 
-use xs2aspec_record::{Absence, Verdict};
+use xs2aspec_record::{Absence, Came, Reason, Verdict};
 
 use crate::{judge::Outcome, probe::Need};
-
-/// Why a request was not sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Held {
-    /// The profile was not authorized for it.
-    #[error("it could make something, and the target is a production system, which is only read")]
-    Forbidden,
-    /// As many were sent as there may be.
-    #[error("as many requests were sent as this run may send")]
-    UsedUp,
-}
 
 /// An early verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,53 +10,51 @@ pub struct Stop {
     /// The verdict.
     pub verdict: Verdict,
     /// Why.
-    pub reason: String,
+    pub reason: Box<Reason>,
     /// Why it does not apply, of what does not.
     pub absence: Option<Absence>,
     /// The response to the judged request, if it got that far.
-    pub seen: Option<(Outcome, String)>,
+    pub seen: Option<Box<(Outcome, Came)>>,
     /// True if it ends because the daily calls may be used up.
     pub is_used_up: bool,
 }
 
-/// Why a rejected call of a daily quota says nothing.
-const USED_UP: &str = "the daily calls may be used up";
-
 impl Stop {
     /// Ends with this verdict.
-    pub fn new(verdict: Verdict, reason: String) -> Self {
-        Self { verdict, reason, absence: None, seen: None, is_used_up: false }
+    pub fn new(verdict: Verdict, reason: Reason) -> Self {
+        Self { verdict, reason: Box::new(reason), absence: None, seen: None, is_used_up: false }
+    }
+
+    /// Adds the response to the judged request.
+    #[must_use]
+    pub(crate) fn after(self, seen: (Outcome, Came)) -> Self {
+        Self { seen: Some(Box::new(seen)), ..self }
     }
 
     /// Ends inconclusively.
-    pub fn inconclusive(reason: String) -> Self {
+    pub fn inconclusive(reason: Reason) -> Self {
         Self::new(Verdict::Inconclusive, reason)
     }
 
     /// The daily calls may be used up, by this run or by whoever called before it.
     pub fn used_up() -> Self {
-        Self { is_used_up: true, ..Self::inconclusive(USED_UP.to_owned()) }
+        Self { is_used_up: true, ..Self::inconclusive(Reason::DailyCalls) }
     }
 
     /// The profile declares that the target lacks what the case needs, or the case cannot apply to it.
-    pub fn declared_absent(reason: String) -> Self {
+    pub fn declared_absent(reason: Reason) -> Self {
         Self { absence: Some(Absence::Declared), ..Self::new(Verdict::NotApplicable, reason) }
     }
 
     /// The profile does not say enough; `add` is the line that would open the case.
-    pub fn not_said(reason: String, add: &str) -> Self {
+    pub fn not_said(reason: Reason, add: &str) -> Self {
         let absence = Some(Absence::NotSaid { add: add.to_owned() });
         Self { absence, ..Self::new(Verdict::NotApplicable, reason) }
     }
 
     /// The harness could not do its work.
-    pub fn error(reason: String) -> Self {
+    pub fn error(reason: Reason) -> Self {
         Self::new(Verdict::Error, reason)
-    }
-
-    /// A request that may not be sent: the profile was not authorized for it, or as many were sent as may be.
-    pub fn held(held: Held) -> Self {
-        Self::declared_absent(held.to_string())
     }
 }
 

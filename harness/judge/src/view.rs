@@ -6,7 +6,7 @@ use std::{
 };
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use xs2aspec_record::{Body, CaseEvents, CaseVerdict, Exchange, Header, Verdict};
+use xs2aspec_record::{Body, CaseEvents, CaseVerdict, Exchange, Header, Reason, Verdict};
 
 use crate::{
     answer::{Answer, ExchangeError},
@@ -80,7 +80,7 @@ impl Seen {
         (answer, waits): (Result<Answer, ExchangeError>, bool),
     ) -> Self {
         let failure = answer.as_ref().err().cloned();
-        let answer = answer.map(Arc::new).map_err(|error| Stop::error(error.to_string()));
+        let answer = answer.map(Arc::new).map_err(|error| Stop::error(Reason::no_response(error)));
         Self { headers, exchanges, failure, waits, ..Self::of(probe, answer) }
     }
 
@@ -107,7 +107,8 @@ impl Seen {
             recorded: (exchange.case.clone(), exchange.step.clone()),
             sent: None,
             answer: answer(&exchange).map(Arc::new).ok_or_else(|| {
-                Stop::error(exchange.failure.clone().unwrap_or_else(|| "no answer was recorded".to_owned()))
+                let failure = exchange.failure.as_ref();
+                Stop::error(failure.map_or(Reason::NoResponseRecorded, Reason::no_response))
             }),
             exchanges: vec![exchange],
             failure: None,
@@ -195,7 +196,7 @@ impl View {
     pub(crate) fn missing(&self, step: &str) -> Stop {
         let reason = self.verdict().filter(|verdict| verdict.verdict == Verdict::Error);
         let reason = reason.and_then(|verdict| verdict.reason.clone());
-        Stop::error(reason.unwrap_or_else(|| format!("no `{step}` was recorded")))
+        Stop::error(reason.unwrap_or_else(|| Reason::NotRecorded { step: step.to_owned() }))
     }
 }
 

@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
-use xs2aspec_record::{CaseVerdict, Level, LevelSource, Role, Verdict, WaiverSeen, WaiverState};
+use xs2aspec_record::{
+    CaseVerdict, Excuse, Level, LevelSource, Reason, Role, Verdict, WaiverSeen, WaiverState,
+};
 use xs2aspec_suite::{Case, Suite, nearest, plan};
 
 use crate::{Done, Judge, Known, waiver::Waiver};
@@ -74,15 +76,15 @@ impl Waivers {
                 self.met.extend(met);
                 let Some(used) = used else { return };
                 verdict.verdict = Verdict::Waived;
-                verdict.reason = Some(says(&self.all[used[0]]));
+                verdict.reason = Some(Reason::Waived { excuse: says(&self.all[used[0]]) });
                 for number in used {
                     self.waived.entry(number).or_default().push(verdict.case.clone());
                 }
             }
             Verdict::Inconclusive => {
-                if let Some((control, why)) = self.excuse((judge, known), verdict) {
+                if let Some((control, excuse)) = self.excuse((judge, known), verdict) {
                     verdict.verdict = Verdict::Waived;
-                    verdict.reason = Some(format!("its control {control} was not accepted, which is {why}"));
+                    verdict.reason = Some(Reason::ControlExcused { control: control.clone(), excuse });
                     verdict.waived_with = Some(control);
                 }
             }
@@ -104,7 +106,7 @@ impl Waivers {
 
     /// Returns the control that keeps a case from being judged, and why its rejection is no matter, if it is
     /// waived or allowed. A control may have a control of its own.
-    fn excuse(&self, (judge, known): (&Judge, &Known), verdict: &CaseVerdict) -> Option<(String, String)> {
+    fn excuse(&self, (judge, known): (&Judge, &Known), verdict: &CaseVerdict) -> Option<(String, Excuse)> {
         let mut next = verdict.control.clone().filter(|_| !verdict.unconfirmed);
         while let Some(seen) = next.filter(|seen| !seen.accepted) {
             let done = known.case(&seen.case)?;
@@ -119,7 +121,7 @@ impl Waivers {
 
     /// Returns why the rejection of a control is no matter, if every clause that it breaks is waived or
     /// allowed.
-    fn why(&self, judge: &Judge, case: &Case, done: &Done) -> Option<String> {
+    fn why(&self, judge: &Judge, case: &Case, done: &Done) -> Option<Excuse> {
         let verdict = &done.verdict;
         let mut broken = verdict.findings.iter().filter(|finding| finding.at == "status").peekable();
         if broken.peek().is_none() {
@@ -184,15 +186,16 @@ impl Waivers {
 }
 
 /// What a waiver says.
-fn says(Waiver { owner, reason, ticket, expires, .. }: &Waiver) -> String {
-    format!("waived until {expires} by {owner} ({ticket}): {reason}")
+fn says(Waiver { owner, reason, ticket, expires, .. }: &Waiver) -> Excuse {
+    let (owner, ticket, because) = (owner.clone(), ticket.clone(), reason.clone());
+    Excuse::Waiver { until: expires.to_string(), owner, ticket, because }
 }
 
 /// Returns who allowed a clause to be broken, if anybody did.
-fn allowed(judge: &Judge, clause: &str) -> Option<String> {
+fn allowed(judge: &Judge, clause: &str) -> Option<Excuse> {
     let set = judge.levels().clause(clause);
     let is_set = matches!(set.by, LevelSource::Profile | LevelSource::CommandLine);
-    (is_set && set.level < Level::Deny).then(|| format!("allowed by {}", set.by.words()))
+    (is_set && set.level < Level::Deny).then_some(Excuse::Level { by: set.by })
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::{
     fmt::Write as _,
 };
 
-use xs2aspec_record::{CaseVerdict, Verdict};
+use xs2aspec_record::{CaseVerdict, Reason, Verdict};
 
 /// What is special about a bank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,7 +92,7 @@ pub struct Row {
     /// another way than they are plainly read.
     pub may_warn: BTreeSet<String>,
     /// Cases that could not be judged, by id, with the reason.
-    pub unjudged: BTreeMap<String, String>,
+    pub unjudged: BTreeMap<String, Reason>,
     /// Cases that a bank which names its reasons refused for another one than their clause, by id, each with
     /// what it says.
     pub masked: BTreeMap<String, String>,
@@ -134,7 +134,7 @@ impl Row {
                     row.warned.insert(verdict.case.clone(), (verdict.clause.clone(), clauses));
                 }
                 Verdict::Inconclusive | Verdict::Error => {
-                    row.unjudged.insert(verdict.case.clone(), verdict.reason.clone().unwrap_or_default());
+                    row.unjudged.insert(verdict.case.clone(), verdict.why());
                 }
                 Verdict::Pass
                 | Verdict::Flaky

@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::reason::{self, Came};
+
 /// What was wrong in cases of a run, and is asked again when nothing else is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AskedAlone {
@@ -21,8 +23,14 @@ pub struct AskedAlone {
     pub requests: usize,
     /// What came of asking the case again.
     pub again: Repeated,
-    /// What it got, in words.
-    pub words: String,
+    /// What came of its request then.
+    #[serde(
+        default,
+        alias = "words",
+        deserialize_with = "reason::read_came_of_any",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub came: Option<Came>,
     /// A case that did not show it before, and was asked again too, where none kept it since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub earlier: Option<Earlier>,
@@ -50,8 +58,9 @@ pub struct RefusedSince {
     pub until: u64,
     /// The number of the request at which it was refused.
     pub since: u64,
-    /// What it got, in words.
-    pub words: String,
+    /// What came of it.
+    #[serde(alias = "words", deserialize_with = "reason::read_came")]
+    pub came: Came,
     /// The number of the request at which it was accepted again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again: Option<u64>,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// What is known of why a target refuses a lawful request.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Culprit {
     /// A request with these alone was refused, and one without any one of them was accepted.
@@ -45,7 +45,7 @@ pub enum Culprit {
 }
 
 /// A lawful form of one place, on which it depends whether a request is refused.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RefusedForm {
     /// The place (`body/creditorName`).
     pub place: String,

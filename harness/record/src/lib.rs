@@ -10,6 +10,7 @@
 //! - [`clauses`]: which demanded clauses were kept, broken, not asked or left out.
 //! - [`digest`]: SHA-256 as text.
 //! - [`finding_id`]: what tells findings apart.
+//! - [`reason`]: why a verdict is what it is, as a code with its data; [`got`]: a response in short.
 //! - [`level`]: what a breach of a clause does, and who says so.
 //! - [`mismatch`]: what a finding is, as data.
 //! - [`times`]: how long the target took; [`stopwatch`]: taking it.
@@ -39,6 +40,7 @@ mod events;
 pub mod exchange;
 pub mod exit;
 pub mod finding_id;
+pub mod got;
 pub mod level;
 pub mod lines;
 pub mod mismatch;
@@ -46,6 +48,7 @@ pub mod outputs;
 pub mod parts;
 pub mod read_error;
 pub mod reader;
+pub mod reason;
 pub mod run_folder;
 pub mod stopwatch;
 pub mod times;
@@ -67,11 +70,13 @@ pub use event::{
 };
 pub use exchange::{Body, Exchange, Header, Look, Request, Response, Sending};
 pub use exit::Exit;
+pub use got::{Foreign, Got};
 pub use level::{ClauseLevel, Level, LevelRule, LevelSource};
 pub use mismatch::{Difference, Mismatch};
 pub use parts::PartsError;
 pub use read_error::ReadError;
 pub use reader::{RecordReader, Source, events, read};
+pub use reason::{Came, Excuse, Hint, PlainRejected, Reason, Suspicion};
 pub use run_folder::RunFolder;
 pub use stopwatch::Stopwatch;
 pub use times::{OperationTimes, Times};

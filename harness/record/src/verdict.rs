@@ -6,6 +6,7 @@ use crate::{
     culprit::Culprit,
     level::{ClauseLevel, Level, LevelSource},
     mismatch::{Difference, Mismatch},
+    reason::{self, Reason},
 };
 
 /// What a run concludes about one case.
@@ -268,8 +269,8 @@ pub struct CaseVerdict {
     pub refusal: Option<String>,
     /// Why the verdict is `flaky`, `waived`, `inconclusive`, `not-applicable` or `error`; for these it is
     /// always present.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+    #[serde(default, deserialize_with = "reason::read", skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
     /// Of what is `not-applicable`: whether the profile declares it, or does not say enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub absence: Option<Absence>,
@@ -325,6 +326,11 @@ impl CaseVerdict {
     pub fn by_findings(&self) -> Option<Verdict> {
         let worst = self.findings.iter().map(|finding| finding.level).max()?;
         Some(if worst == Level::Deny { Verdict::Fail } else { Verdict::Warn })
+    }
+
+    /// Returns its reason. A verdict that must have one and has none says so.
+    pub fn why(&self) -> Reason {
+        self.reason.clone().unwrap_or_else(|| Reason::InWords { says: "no reason was recorded".to_owned() })
     }
 
     /// Returns the verdict as it is without waivers.

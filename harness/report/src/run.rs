@@ -73,7 +73,7 @@ impl Run {
 
 #[cfg(test)]
 mod tests {
-    use xs2aspec_record::{Exit, RunFinished, Verdict, WaiverState};
+    use xs2aspec_record::{Exit, Reason, RunFinished, Verdict, WaiverState};
 
     use super::*;
     use crate::sample::{self, Sample};
@@ -153,7 +153,8 @@ mod tests {
         let waived = || {
             let mut sample = Sample::new(1);
             let verdict = sample.verdict("periodic.months/one", Verdict::Fail);
-            (verdict.verdict, verdict.reason) = (Verdict::Waived, Some("known".into()));
+            (verdict.verdict, verdict.reason) =
+                (Verdict::Waived, Some(Reason::InWords { says: "known".into() }));
             sample.finished()
         };
         let case = || "periodic.months/one".to_owned();

@@ -7,11 +7,6 @@ use xs2aspec_record::{
 /// The body of an answer that is no longer is shown with its status: `{}`, `null`.
 const NOTHING: usize = 4;
 
-/// Why a case has its verdict; a verdict that must have a reason and has none says so.
-pub(crate) fn reason(verdict: &CaseVerdict) -> &str {
-    verdict.reason.as_deref().unwrap_or("no reason was recorded")
-}
-
 /// Returns what makes the request of a case another one, a line each: what the target was found to mind, else
 /// where it differs from the control, else what the case changes in its baseline. Placeholders are shown as
 /// `<name>`, so that the structure of a value can be read and the secrets in it cannot.

@@ -209,7 +209,7 @@ impl<'a> Cycle<'a> {
             let judge = self.runner.judge();
             let verdict = match judge.confirmation(&done, &known) {
                 Confirmation::Stands => done.told(role),
-                Confirmation::Nothing(reason) => judge.unconfirmed(done.told(role), &reason, &mut known),
+                Confirmation::Nothing(reason) => judge.unconfirmed(done.told(role), reason, &mut known),
                 Confirmation::Open { alone, .. } => {
                     self.asking.is_next_alone |= alone;
                     self.pending.push((done, role));

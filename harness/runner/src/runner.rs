@@ -22,6 +22,7 @@ use xs2aspec_judge::{
     profile::AuthorizedProfile,
     question::{Again, Doubt, StillAccepting},
 };
+use xs2aspec_record::Reason;
 use xs2aspec_suite::{Case, Suite};
 
 use crate::{
@@ -302,14 +303,13 @@ impl Runner {
     pub async fn ready(&self, case: &Case) -> Result<WireRequest, NotReady> {
         let probe = self.ask(|view, known| self.judge.ready(case, view, known)).await?;
         self.fill(&probe).map_err(|error| match error {
-            FillError::NotOffered(_) => NotReady::Profile(self.judge.unfilled(error).reason),
-            FillError::Unusable(why) => NotReady::Target(why),
-            other => NotReady::Profile(other.to_string()),
+            FillError::Unusable(_) => NotReady::Target(*self.judge.unfilled(error).reason),
+            _ => NotReady::Profile(*self.judge.unfilled(error).reason),
         })
     }
 
     /// Returns why a case cannot run against the target, with the line to add to its profile.
-    pub async fn cannot_run(&self, case: &Case) -> Option<String> {
+    pub async fn cannot_run(&self, case: &Case) -> Option<Reason> {
         self.ask(|view, known| self.judge.cannot_run(case, view, known)).await
     }
 

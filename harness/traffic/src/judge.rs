@@ -10,7 +10,7 @@ use xs2aspec_judge::{
     judge::{self as answers, Examined, Outcome},
     request_signer::RequestSigner,
 };
-use xs2aspec_record::{End, Finding, Level, Mismatch};
+use xs2aspec_record::{End, Finding, Got, Level, Mismatch, Reason};
 use xs2aspec_runner::exchange::Answer;
 use xs2aspec_signing::Certificate;
 use xs2aspec_spec::{
@@ -64,7 +64,7 @@ pub struct Judged {
     /// The error codes in it.
     pub codes: Vec<String>,
     /// Why nothing could be told of the exchange, if so.
-    pub undecided: Option<String>,
+    pub undecided: Option<Reason>,
     /// Identifiers of accounts and payments in its path.
     pub(crate) ids: Vec<String>,
 }
@@ -216,9 +216,11 @@ impl Judge {
         judged: &mut Judged,
     ) -> Option<Value> {
         let Some(received) = traffic.answer.as_ref().filter(|_| traffic.failure.is_none()) else {
-            let why = traffic.failure.clone().unwrap_or_else(|| "there is no answer".to_owned());
+            let failure = traffic.failure.as_ref();
+            let reason = failure.map_or(Reason::NoResponseRecorded, Reason::no_response);
+            let why = reason.to_string();
             judged.answered.clone_from(&why);
-            judged.undecided = Some(why.clone());
+            judged.undecided = Some(reason);
             judged.not_told.push(NotTold { end: End::Bank, at: "status".to_owned(), why });
             return None;
         };
@@ -233,8 +235,8 @@ impl Judge {
         let rules = self.suite.answers();
         let field = |name: &str| traffic.request.header(name).map(str::to_owned);
         let examined = answers::examine(operation, field, &answer, rules, &self.levels);
-        judged.answered.clone_from(&examined.words);
-        judged.codes.clone_from(&examined.codes);
+        judged.answered = examined.got.to_string();
+        judged.codes.clone_from(&examined.got.codes);
         let document = examined.document.clone().filter(|_| examined.outcome == Outcome::Accepted);
         let (expect, clause) = self.expectation(operation, asked, &examined, judged);
         let whole = examined.document.clone();
@@ -258,7 +260,11 @@ impl Judge {
             }
         }
         if let Some(reason) = result.reason {
-            judged.not_told.push(NotTold { end: End::Bank, at: "status".to_owned(), why: reason.clone() });
+            judged.not_told.push(NotTold {
+                end: End::Bank,
+                at: "status".to_owned(),
+                why: reason.to_string(),
+            });
             judged.undecided = Some(reason);
         }
         document
@@ -298,7 +304,7 @@ impl Judge {
                         at: "status".to_owned(),
                         why: why.clone(),
                     });
-                    judged.undecided = Some(format!("it was refused with {}, and {why}", examined.words));
+                    judged.undecided = Some(Reason::RefusalUndecided { got: examined.got.clone(), why });
                     return (Expectation::Observed, plain);
                 }
                 (Expectation::Accepted, clause)
@@ -335,7 +341,8 @@ impl Judge {
             self.add(judged, (clause, End::Bank, kind), (at, "an answer below 500".to_owned(), actual));
         } else if (200..300).contains(&received.status) && matches!(asked.due, Due::Refused { .. }) {
             // A body may say that what was made was rejected.
-            judged.undecided = Some(format!("it had to be refused and got {actual}, and the body {why}"));
+            judged.undecided =
+                Some(Reason::BodyUnknown { got: Got::status(received.status), why: why.to_owned() });
         }
     }
 
@@ -414,10 +421,7 @@ const SIGNING: &str = "signing";
 
 impl Judged {
     fn of_no_operation() -> Self {
-        Self {
-            undecided: Some("the request is for no operation of the document".to_owned()),
-            ..Self::default()
-        }
+        Self { undecided: Some(Reason::OfNoOperation), ..Self::default() }
     }
 }
 

@@ -7,7 +7,7 @@ use xs2aspec_judge::{
     Judge,
     mask::{Field, Learned, Masker},
 };
-use xs2aspec_record::{Body, Finding, Header, Request, Response};
+use xs2aspec_record::{Body, Finding, Header, Reason, Request, Response};
 use xs2aspec_spec::masks::{Privacy, is_secret};
 use xs2aspec_suite::MaskSpec;
 
@@ -39,7 +39,7 @@ pub(crate) struct Masked {
     pub(crate) findings: Vec<Finding>,
     pub(crate) observations: Vec<String>,
     pub(crate) failure: Option<String>,
-    pub(crate) reason: Option<String>,
+    pub(crate) reason: Option<Reason>,
     pub(crate) label: Option<String>,
     /// The error codes of the response.
     pub(crate) codes: Vec<String>,
@@ -121,7 +121,7 @@ impl<'a> TrafficMasker<'a> {
             findings,
             observations,
             failure: traffic.failure.as_deref().map(text),
-            reason: judged.undecided.as_deref().map(text),
+            reason: judged.undecided.as_ref().map(|reason| reason.with_texts(&text)),
             label: traffic.label.as_deref().map(text),
             codes: judged.codes.iter().map(|code| text(code)).collect(),
         }

@@ -8,7 +8,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use xs2aspec_judge::Judge;
-use xs2aspec_record::{CaseVerdict, End, Event, Exchange, Level, Place, Role, RunFinished, Verdict};
+use xs2aspec_record::{CaseVerdict, End, Event, Exchange, Level, Place, Reason, Role, RunFinished, Verdict};
 use xs2aspec_runner::{Clock, DrawnRun, run::Options};
 use xs2aspec_suite::{BodySpec, Case, RequestSpec, Signing};
 
@@ -136,7 +136,7 @@ impl<'a> TrafficRun<'a> {
     }
 
     /// Decides the verdict. `reason` says why nothing could be told, if so.
-    fn decide(&self, verdict: &mut CaseVerdict, judged: &Judged, reason: Option<String>) {
+    fn decide(&self, verdict: &mut CaseVerdict, judged: &Judged, reason: Option<Reason>) {
         if let Some(word) = verdict.by_findings() {
             verdict.verdict = word;
         } else if judged.operation.is_none() {

@@ -4,7 +4,7 @@ use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
-use xs2aspec_record::Verdict;
+use xs2aspec_record::{Reason, Verdict};
 use xs2aspec_suite::{Case, Expectation};
 
 use crate::{
@@ -30,16 +30,16 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotReady {
     /// With this profile the request cannot be made.
-    Profile(String),
+    Profile(Reason),
     /// A request that prepares it did not come to what it must.
-    Target(String),
+    Target(Reason),
 }
 
 impl From<Stop> for NotReady {
     fn from(stop: Stop) -> Self {
         match stop.verdict {
-            Verdict::NotApplicable => Self::Profile(stop.reason),
-            _ => Self::Target(stop.reason),
+            Verdict::NotApplicable => Self::Profile(*stop.reason),
+            _ => Self::Target(*stop.reason),
         }
     }
 }
@@ -75,9 +75,9 @@ impl Judge {
         let prepared = self.offered(case, &trail).and_then(|()| self.set_up(case, &mut trail));
         Ok(match prepared.caught()? {
             Err(stop) => Err(stop.into()),
-            Ok(Prepared { ended: Some(Ended { words, .. }), .. }) => Err(NotReady::Target(format!(
-                "a request that prepares it was answered with {words}, after which it is not sent"
-            ))),
+            Ok(Prepared { ended: Some(Ended { got, lacks, .. }), .. }) => {
+                Err(NotReady::Target(lacks.unwrap_or(Reason::SetUpEnds { got })))
+            }
             Ok(Prepared { kept, .. }) => Ok(self.probe(Step::judged(case, &kept), &trail)),
         })
     }
@@ -94,7 +94,7 @@ impl Judge {
                 return Err(self.not_offered(name));
             }
         }
-        case.expect.filled(&value).map_err(|error| Stop::error(error.to_string()))
+        case.expect.filled(&value).map_err(|error| Stop::error(Reason::Defect { why: error.to_string() }))
     }
 
     fn builder<'a>(
@@ -152,9 +152,11 @@ impl Judge {
     pub fn unfilled(&self, error: FillError) -> Stop {
         match error {
             FillError::NotOffered(name) => self.not_offered(&name),
-            FillError::NotApplicable(why) => Stop::declared_absent(why),
-            FillError::Unusable(why) => Stop::inconclusive(why),
-            FillError::Defect(message) => Stop::error(format!("the request cannot be made: {message}")),
+            FillError::NotApplicable(why) => Stop::declared_absent(Reason::NoSuchRequest { why }),
+            FillError::Unusable(why) => Stop::inconclusive(Reason::Unusable { why }),
+            FillError::Defect(why) => {
+                Stop::error(Reason::Defect { why: format!("the request cannot be made: {why}") })
+            }
         }
     }
 

@@ -4,7 +4,7 @@
 mod ask;
 mod offer;
 
-use xs2aspec_record::{CaseVerdict, Culprit, Exchange, Finding, Verdict};
+use xs2aspec_record::{Came, CaseVerdict, Exchange, Finding, PlainRejected, Reason, Verdict};
 use xs2aspec_suite::Case;
 
 pub use self::ask::NotReady;
@@ -41,12 +41,12 @@ impl Judge {
             Err(Stop { verdict: word, reason, absence, seen, is_used_up: used_up }) => {
                 is_used_up = used_up;
                 verdict.verdict = word;
-                verdict.reason = Some(reason);
+                verdict.reason = Some(*reason);
                 verdict.absence = absence;
                 // What a broken set-up or response showed besides is in its exchanges; a verdict that is no
                 // `fail` has no findings.
                 verdict.findings.clear();
-                seen
+                seen.map(|seen| *seen)
             }
         };
         let failure = trail.last().and_then(|seen| seen.failure.clone());
@@ -110,9 +110,11 @@ impl Judge {
         let seen = verdict.observations.iter_mut().chain(&mut verdict.refusal);
         let differing = verdict.differences.iter_mut().flat_map(|one| [&mut one.sent, &mut one.control]);
         let told = verdict.codes.iter_mut().chain(differing.flatten());
-        for text in seen.chain(&mut verdict.reason).chain(told) {
-            *text = self.masker.text_with(text, learned);
+        let masked = |text: &str| self.masker.text_with(text, learned);
+        for text in seen.chain(told) {
+            *text = masked(text);
         }
+        verdict.reason = verdict.reason.as_ref().map(|reason| reason.with_texts(&masked));
     }
 
     /// Masks the findings of a case.
@@ -129,7 +131,7 @@ impl Judge {
         case: &Case,
         verdict: &mut CaseVerdict,
         trail: &mut Trail<'_>,
-    ) -> Way<(Outcome, String)> {
+    ) -> Way<(Outcome, Came)> {
         self.offered(case, trail)?;
         if let Some(plain) = &case.same_as {
             return self.by_name(case, plain, verdict, trail.known);
@@ -140,19 +142,21 @@ impl Judge {
         let Prepared { kept, checks, findings, ended } = set_up.map_err(|halt| {
             halt.map(|stop| match stop.verdict {
                 Verdict::Inconclusive if case.is_plain => {
-                    Stop::inconclusive(plain_rejected(&case.id, &stop.reason))
+                    let rejected = plain_rejected(&case.id, Came::Nothing(stop.reason));
+                    Stop::inconclusive(Reason::from(rejected))
                 }
                 _ => stop,
             })
         })?;
-        if let Some(Ended { outcome, words, verdict: unbroken }) = ended {
+        if let Some(Ended { outcome, got, lacks, verdict: unbroken }) = ended {
             verdict.exchange = trail.number();
             verdict.verdict = if findings.is_empty() { unbroken } else { Verdict::Fail };
             verdict.checks = checks + 1;
             verdict.findings = merged(findings);
             let word = if outcome == Outcome::Refused { "refused" } else { "answered" };
-            verdict.observations.push(format!("{}: {word} with {words}", case.clause));
-            return Ok((outcome, words));
+            let says = lacks.map_or_else(|| got.to_string(), |lacks| lacks.to_string());
+            verdict.observations.push(format!("{}: {word} with {says}", case.clause));
+            return Ok((outcome, Came::Got(got)));
         }
         let expect = self.expectation(case, &kept)?;
         let own = Step::judged(case, &kept);
@@ -161,15 +165,17 @@ impl Judge {
             Ok(asked) => asked,
             Err(stop) => match self.no_answer(&expect, own, verdict, (stop, trail))? {
                 Unanswered::Answered(asked) => *asked,
-                Unanswered::Each(words) => return Ok((Outcome::ServerError, words)),
+                Unanswered::Each(reason) => {
+                    return Ok((Outcome::ServerError, Came::Nothing(reason)));
+                }
             },
         };
         trail.status = Some(answer.status);
-        verdict.codes.clone_from(&examined.codes);
+        verdict.codes.clone_from(&examined.got.codes);
         verdict.exchange = trail.number();
         examined.checks += checks;
         examined.findings.splice(0..0, findings);
-        let mut seen = (examined.outcome, examined.words.clone());
+        let mut seen = (examined.outcome, Came::Got(examined.got.clone()));
         if examined.outcome != Outcome::Accepted
             && let Some(stop) = refused_control
         {
@@ -182,18 +188,19 @@ impl Judge {
         }
         let culprit = verdict.culprit.as_deref();
         if case.is_plain && self.is_left_open(culprit) {
-            let said = culprit.map(Culprit::says).unwrap_or_default();
-            let reason = format!("the plain request {} was not accepted: it got {}; {said}", case.id, seen.1);
-            return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) }.into());
+            let culprit = verdict.culprit.clone();
+            let rejected = PlainRejected { culprit, ..plain_rejected(&case.id, seen.1.clone()) };
+            let reason = Reason::from(rejected);
+            return Err(Stop::inconclusive(reason).after(seen).into());
         }
         let is_understood = self.profile.own_key || culprit.is_some();
         if case.is_plain && !is_understood && examined.outcome.is_refusal() {
-            let reason = plain_rejected(&case.id, &format!("it got {}", seen.1));
-            return Err(Stop { seen: Some(seen), ..Stop::inconclusive(reason) }.into());
+            let reason = Reason::from(plain_rejected(&case.id, seen.1.clone()));
+            return Err(Stop::inconclusive(reason).after(seen).into());
         }
         if let Some(meaning) = self.quota(case, &answer, trail) {
             if meaning == Quota::UsedUp {
-                return Err(Stop { seen: Some(seen), ..Stop::used_up() }.into());
+                return Err(Stop::used_up().after(seen).into());
             }
             examined.outcome = Outcome::Refused;
             seen.0 = Outcome::Refused;
@@ -216,17 +223,15 @@ impl Judge {
             let doubt = StillAccepting::unless_recent(&plain, &format!("again-after/{}", case.id));
             let again = self.still_accepting(doubt, trail)?;
             // What may not be asked now is asked before the verdict is told.
-            if let Some(words) = again.and_then(Again::rejection) {
-                let why = "the target accepts nothing any more, so that its refusal says nothing";
-                unconfirm(
-                    verdict,
-                    &format!("{why}: the plain request {plain} {words} when it was asked again"),
-                );
+            if let Some(rejection) = again.and_then(Again::rejection) {
+                unconfirm(verdict, Reason::AcceptsNothing { plain, came: rejection.clone() });
                 return Ok(seen);
             }
         }
-        verdict.reason =
-            judged.reason.map(|why| if case.is_plain { plain_rejected(&case.id, &why) } else { why });
+        verdict.reason = judged.reason.map(|why| {
+            let rejected = |why| plain_rejected(&case.id, Came::Nothing(Box::new(why)));
+            if case.is_plain { Reason::from(rejected(why)) } else { why }
+        });
         Ok(seen)
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chrono::DateTime;
 use serde_json::{Value, json};
-use xs2aspec_record::{Absence, CaseVerdict, Look, Verdict};
+use xs2aspec_record::{Absence, Look, Reason, Verdict};
 use xs2aspec_suite::{Case, Expectation, ProfileSpec, RequestSpec, Signing, definition::Change, template};
 
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
     profile::{Offered, Permission},
     question::Question,
     step::Step,
-    stop::{Caught, Held, Stop, Way},
+    stop::{Caught, Stop, Way},
     trail::Trail,
     view::View,
 };
@@ -27,7 +27,7 @@ impl Judge {
             return Ok(was_offered(case, trail.view)?);
         }
         if self.permission == Permission::Reads && !case.only_reads() {
-            return Err(Stop::held(Held::Forbidden).into());
+            return Err(Stop::declared_absent(Reason::OnlyRead).into());
         }
         for need in &case.needs {
             let line = self.spec().capability(need).map_or("", |capability| capability.add.as_str());
@@ -37,15 +37,10 @@ impl Judge {
                 Offered::NotSaid => return Err(self.not_said(need).into()),
                 Offered::Ask => {
                     if let Some(answer) = asked(need, trail.known)? {
-                        let reason = format!(
-                            "asked, the target answered {answer}: it has no `{need}`; to insist, add {line}, else \
-                             [capabilities] {need} = false"
-                        );
-                        return Err(Stop::not_said(
-                            reason,
-                            &format!("[capabilities] {need} = true, or false"),
-                        )
-                        .into());
+                        let (capability, answer, add) = (need.clone(), answer.clone(), line.to_owned());
+                        let reason = Reason::CapabilityLacked { capability, answer, add };
+                        let add = format!("[capabilities] {need} = true, or false");
+                        return Err(Stop::not_said(reason, &add).into());
                     }
                 }
             }
@@ -57,8 +52,7 @@ impl Judge {
     /// names apart.
     fn apart_from_needs(&self, case: &Case) -> Result<(), Stop> {
         if self.is_its_control(case) {
-            let reason = "the values of the target profile make it the request of its control";
-            return Err(Stop::declared_absent(reason.to_owned()));
+            return Err(Stop::declared_absent(Reason::SameAsControl));
         }
         // Most profiles declare nothing absent, and looking for values takes time.
         if self.profile.capabilities.values().all(|offered| *offered != Offered::No) {
@@ -98,8 +92,7 @@ impl Judge {
     /// A capability of which the profile says nothing, with the line to add.
     fn not_said(&self, need: &str) -> Stop {
         let line = self.spec().capability(need).map_or("", |capability| capability.add.as_str());
-        let reason = format!("the target profile does not say whether it offers `{need}`; add {line}");
-        Stop::not_said(reason, line)
+        Stop::not_said(Reason::NotSaid { capability: need.to_owned(), add: line.to_owned() }, line)
     }
 
     /// Whether a request that must be refused differs from its control in values of its path alone, and the
@@ -125,13 +118,11 @@ impl Judge {
     fn absent(&self, capability: &str) -> Stop {
         let spec = self.spec().capability(capability);
         let by_values = spec.filter(|spec| spec.told_by(|name| self.profile.value(name)) == Some(false));
-        let reason = match by_values.and_then(|spec| spec.differ.as_ref()) {
-            Some([one, other]) => {
-                format!("has one value for `{one}` and `{other}`, and so no `{capability}`")
-            }
-            None => format!("says that it has no `{capability}`"),
-        };
-        Stop::declared_absent(format!("the target profile {reason}"))
+        let capability = capability.to_owned();
+        Stop::declared_absent(match by_values.and_then(|spec| spec.differ.clone()) {
+            Some([one, other]) => Reason::OneValue { one, other, capability },
+            None => Reason::DeclaredAbsent { capability },
+        })
     }
 
     /// The capability that the profile declares absent and without which there is no such value.
@@ -142,15 +133,15 @@ impl Judge {
 
     /// Why a case cannot run against the target, with the line to add to its profile. May ask the target for
     /// a capability.
-    pub fn cannot_run(&self, case: &Case, view: &View, known: &Known) -> Judged<Option<String>> {
+    pub fn cannot_run(&self, case: &Case, view: &View, known: &Known) -> Judged<Option<Reason>> {
         let trail = Trail::new(view, known);
         let mut next = Some(case);
         while let Some(case) = next {
             if let Err(stop) = self.offered(case, &trail).caught()? {
-                return Ok(Some(stop.reason));
+                return Ok(Some(*stop.reason));
             }
             if let Some(value) = values(case).iter().find(|value| self.profile.value(value).is_none()) {
-                return Ok(Some(self.not_offered(value).reason));
+                return Ok(Some(*self.not_offered(value).reason));
             }
             if let Some(reason) = self.cannot_sign(case) {
                 return Ok(Some(reason));
@@ -162,7 +153,7 @@ impl Judge {
 
     /// Why the key cannot sign a case as it wants: an issuer with letters beyond ASCII stands in a wrapped
     /// header, and not in each character set.
-    fn cannot_sign(&self, case: &Case) -> Option<String> {
+    fn cannot_sign(&self, case: &Case) -> Option<Reason> {
         // A signature takes time to make, and so does a name.
         if case.request.signing == Signing::default()
             || self.signer.as_ref()?.certificate(None, "issuer")?.is_ascii()
@@ -170,7 +161,7 @@ impl Judge {
             return None;
         }
         match self.preview(case, DateTime::UNIX_EPOCH) {
-            Err(FillError::NotApplicable(reason)) => Some(reason),
+            Err(FillError::NotApplicable(why)) => Some(Reason::NoSuchRequest { why }),
             _ => None,
         }
     }
@@ -179,14 +170,15 @@ impl Judge {
     pub(crate) fn not_offered(&self, name: &str) -> Stop {
         let value = self.spec().value(name);
         let line = value.map_or("", |value| value.add.as_str());
-        let lacks = match value.and_then(|value| value.entry_of.as_deref()) {
+        let add = line.to_owned();
+        let reason = match value.and_then(|value| value.entry_of.clone()) {
             Some(table) => {
-                let key = name.rsplit_once('.').map_or(name, |(_, key)| key);
-                format!("further `{table}` with `{key}`")
+                let key = name.rsplit_once('.').map_or(name, |(_, key)| key).to_owned();
+                Reason::NoFurtherEntry { table, key, add }
             }
-            None => format!("`{name}`"),
+            None => Reason::NoValue { value: name.to_owned(), add },
         };
-        Stop::not_said(format!("the target profile has no {lacks}; add {line}"), line)
+        Stop::not_said(reason, line)
     }
 
     /// What the spec says of target profiles.
@@ -211,7 +203,7 @@ impl Judge {
     /// Returns the request that shows whether a target has a capability, its case, and the statuses of one
     /// that lacks it.
     fn capability_request(&self, need: &str, known: &Known) -> Option<(Case, Arc<RequestSpec>, &[u16])> {
-        if known.silence.as_deref().is_some() {
+        if known.silence.is_some() {
             return None;
         }
         let ask = self.spec().capability(need)?.ask.as_ref()?;
@@ -245,9 +237,9 @@ fn asked<'k>(need: &str, known: &'k Known) -> Judged<Option<&'k String>> {
 fn was_offered(case: &Case, view: &View) -> Result<(), Stop> {
     let verdict = view.verdict().filter(|verdict| verdict.verdict == Verdict::NotApplicable);
     match verdict.filter(|_| view.step((&case.id, "request")).is_none()) {
-        Some(CaseVerdict { absence, reason, .. }) => {
-            let reason = reason.clone().unwrap_or_default();
-            Err(Stop { absence: absence.clone(), ..Stop::new(Verdict::NotApplicable, reason) })
+        Some(verdict) => {
+            let absence = verdict.absence.clone();
+            Err(Stop { absence, ..Stop::new(Verdict::NotApplicable, verdict.why()) })
         }
         None => Ok(()),
     }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use xs2aspec_record::{CaseVerdict, End, Finding, Level, Mismatch, Verdict};
+use xs2aspec_record::{CaseVerdict, End, Finding, Level, Mismatch, Reason, Verdict};
 use xs2aspec_suite::Expectation;
 
 use super::still_accepting::apart;
@@ -24,8 +24,8 @@ const USUAL_LENGTH: usize = 8 * 1024;
 
 /// The result of a request without a complete response, once it was sent over other connections.
 pub(crate) enum Unanswered {
-    /// No response each time: how often, and why.
-    Each(String),
+    /// No response each time.
+    Each(Box<Reason>),
     /// A response, and what it is.
     Answered(Box<Answered>),
 }
@@ -57,8 +57,8 @@ impl Judge {
         if stop.verdict != Verdict::Error || !is_accepted || asked.is_none() || had_its_own {
             return Err(stop.into());
         }
-        let (words, expected) = match (self.unanswered(own, trail)?, expected) {
-            (Some(Unanswered::Each(words)), Some(expected)) => (words, expected),
+        let (reason, expected) = match (self.unanswered(own, trail)?, expected) {
+            (Some(Unanswered::Each(reason)), Some(expected)) => (reason, expected),
             (Some(answered @ Unanswered::Answered(_)), _) => return Ok(answered),
             _ => return Err(stop.into()),
         };
@@ -68,13 +68,13 @@ impl Judge {
         verdict.findings = vec![Finding {
             clause: case.clause.clone(),
             expected: expected.to_owned(),
-            actual: words.clone(),
+            actual: reason.to_string(),
             at: "status".to_owned(),
             kind: Mismatch::NoResponse,
             level: Level::Deny,
             end: End::Bank,
         }];
-        Ok(Unanswered::Each(words))
+        Ok(Unanswered::Each(reason))
     }
 
     /// What a target does that gives no whole answer to a request and accepts its control: the request is
@@ -117,8 +117,7 @@ impl Judge {
             }
         }
         let Some(failure) = failure else { return Ok(None) };
-        let words = format!("no answer three times, while the plain request is accepted: {failure}");
-        Ok(Some(Unanswered::Each(words)))
+        Ok(Some(Unanswered::Each(Box::new(Reason::NoResponseThreeTimes { failure }))))
     }
 }
 
@@ -164,10 +163,10 @@ mod tests {
 
     #[test]
     fn nothing_is_held_against_a_bank_that_answers_nothing_else_either() {
-        let refused = (SECOND, Again(Some("503")));
+        let refused = (SECOND, Again(Some(503)));
         let broken = ("request", Broken);
         assert_eq!(after(INVALID, &[broken, refused]), "again ncbct.path/plain");
-        assert_eq!(after(INVALID, &[broken, refused, (APART, Again(Some("503")))]), "error");
+        assert_eq!(after(INVALID, &[broken, refused, (APART, Again(Some(503)))]), "error");
         // Without an accepted control it says nothing.
         assert!(with(INVALID, &[broken], &Known::default()).starts_with("case "));
         assert_eq!(with(INVALID, &[("request", Status(400))], &accepting(INVALID)), "pass");

@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use xs2aspec_record::{CaseVerdict, ControlSeen, End, Finding, Level, Mismatch, Verdict};
+use xs2aspec_record::{
+    Came, CaseVerdict, ControlSeen, End, Finding, Hint, Level, Mismatch, PlainRejected, Reason, Verdict,
+};
 use xs2aspec_suite::{Case, IfControlRefused};
 
 use crate::{
@@ -17,21 +19,17 @@ use crate::{
     trail::Trail,
 };
 
-/// Why nothing was asked of a hopeless target.
-const GIVEN_UP: &str =
-    "the target accepted no plain request of this run, so that nothing was asked that leans on one";
-
 impl Done {
     /// Returns true if the judged request was accepted.
     pub fn is_accepted(&self) -> bool {
         matches!(self.answered, Some((Outcome::Accepted, _)))
     }
 
-    /// The answer in words, or why there was none.
-    fn words(&self) -> String {
+    /// Returns what came of the judged request.
+    fn came(&self) -> Came {
         match &self.answered {
-            Some((_, words)) => format!("got {words}"),
-            None => self.verdict.reason.clone().unwrap_or_else(|| "got no answer".to_owned()),
+            Some((_, came)) => came.clone(),
+            None => Came::Nothing(Box::new(self.verdict.why())),
         }
     }
 }
@@ -48,11 +46,8 @@ impl Judge {
         let known = trail.known;
         let Some(id) = &case.control else {
             let is_new = trail.view.is_open() && trail.view.is_empty();
-            return match known.silence.as_deref().filter(|_| case.is_plain && is_new) {
-                Some(why) => Err(Stop::error(format!(
-                    "not asked, since the plain requests before it got no answer: {why}"
-                ))
-                .into()),
+            return match known.silence.as_ref().filter(|_| case.is_plain && is_new) {
+                Some(why) => Err(Stop::error(Reason::Silence { failure: Box::new(why.clone()) }).into()),
                 None => Ok(None),
             };
         };
@@ -66,20 +61,21 @@ impl Judge {
         if control.is_used_up {
             return Err(Stop::used_up().into());
         }
-        let words = control.words();
         // A control that could not be sent says nothing about the target; neither does its case.
         if let word @ (Verdict::NotApplicable | Verdict::Error) = control.verdict.verdict {
             let absence = control.verdict.absence.clone();
-            return Err(Stop { absence, ..Stop::new(word, words) }.into());
+            return Err(Stop { absence, ..Stop::new(word, control.verdict.why()) }.into());
         }
         let root = self.root(case, known)?;
         let is_refused = control.answered.as_ref().is_some_and(|(outcome, _)| outcome.is_refusal());
-        let reason = root.clone().unwrap_or_else(|| format!("its control {id} was not accepted: {words}"));
+        let got = control.came();
+        let rejected = || Reason::ControlRejected { control: id.clone(), came: got.clone() };
+        let reason = root.clone().unwrap_or_else(rejected);
         let stop = match case.if_control_refused {
             IfControlRefused::Observed if root.is_none() => {
                 verdict
                     .observations
-                    .push(format!("{}: the target need not accept the control {id}: {words}", case.clause));
+                    .push(format!("{}: the target need not accept the control {id}: {got}", case.clause));
                 verdict.checks = 1;
                 Stop::new(Verdict::Observed, reason)
             }
@@ -123,15 +119,15 @@ impl Judge {
         plain: &str,
         verdict: &mut CaseVerdict,
         known: &Known,
-    ) -> Way<(Outcome, String)> {
+    ) -> Way<(Outcome, Came)> {
         let done = self.became(plain, known)?;
         if let word @ (Verdict::NotApplicable | Verdict::Error) = done.verdict.verdict {
             let absence = done.verdict.absence.clone();
-            return Err(Stop { absence, ..Stop::new(word, done.words()) }.into());
+            return Err(Stop { absence, ..Stop::new(word, done.verdict.why()) }.into());
         }
         verdict.control = Some(ControlSeen { case: plain.to_owned(), accepted: done.is_accepted() });
         verdict.checks = done.verdict.checks;
-        let (outcome, words) = done.answered.clone().unwrap_or((Outcome::Neither, String::new()));
+        let (outcome, got) = done.answered.clone().unwrap_or_else(|| (Outcome::Neither, done.came()));
         if done.is_accepted() {
             // What else the answer breaks is told of the plain request.
             let own = done.verdict.findings.iter().filter(|finding| finding.clause == case.clause);
@@ -143,7 +139,7 @@ impl Judge {
             verdict.findings = vec![Finding {
                 clause: case.clause.clone(),
                 expected: "acceptance (2xx)".to_owned(),
-                actual: words.clone(),
+                actual: got.response(),
                 at: "status".to_owned(),
                 kind: Mismatch::NotAccepted,
                 level: Level::Deny,
@@ -153,7 +149,7 @@ impl Judge {
             return Err(Stop::inconclusive(self.reason(plain, done, known)).into());
         }
         verdict.verdict = if verdict.findings.is_empty() { Verdict::Pass } else { Verdict::Fail };
-        Ok((outcome, words))
+        Ok((outcome, got))
     }
 
     /// Returns true if a case is accepted without anything that it does not say.
@@ -164,7 +160,7 @@ impl Judge {
 
     /// Why nothing can be told of a case, if that is because the plain request at the end of its controls was
     /// not accepted.
-    fn root(&self, case: &Case, known: &Known) -> Way<Option<String>> {
+    fn root(&self, case: &Case, known: &Known) -> Way<Option<Reason>> {
         let mut last = case;
         while let Some(control) = last.control.as_deref().and_then(|id| self.suite().case(id)) {
             last = control;
@@ -174,39 +170,36 @@ impl Judge {
         Ok((!is_known).then(|| self.reason(&last.id, plain, known)))
     }
 
-    /// Why nothing can be told of what leans on a plain request: the same words for all.
-    pub(crate) fn reason(&self, plain: &str, done: &Done, known: &Known) -> String {
+    /// Why nothing can be told of what leans on a plain request: the same for all.
+    pub(crate) fn reason(&self, plain: &str, done: &Done, known: &Known) -> Reason {
         let reason = match &done.verdict.reason {
-            Some(reason) if done.verdict.verdict == Verdict::Inconclusive => {
-                reason.clone() + self.hint(done, known)
+            Some(reason) if done.verdict.verdict == Verdict::Inconclusive => reason.clone(),
+            _ => {
+                let culprit = done.verdict.culprit.clone();
+                Reason::from(PlainRejected { culprit, ..plain_rejected(plain, done.came()) })
             }
-            _ if let Some(culprit) = &done.verdict.culprit => {
-                format!("the plain request {plain} was not accepted: it {}; {}", done.words(), culprit.says())
-            }
-            _ => plain_rejected(plain, &format!("it {}", done.words())) + self.hint(done, known),
         };
-        if known.plain.is_hopeless {
-            return format!("{reason}; {GIVEN_UP}");
-        }
-        reason
+        let reason = self.hinted(reason, done, known);
+        if known.plain.is_hopeless { reason.given_up() } else { reason }
     }
 
-    /// Returns advice on the key and the values of a profile whose plain request was not accepted, if any.
-    pub(crate) fn hint(&self, done: &Done, known: &Known) -> &'static str {
-        if self.profile().own_key || done.verdict.culprit.is_some() {
-            return "";
+    /// Returns why a plain request was not accepted, with advice on the key and the values of the profile, if
+    /// there is any.
+    pub(crate) fn hinted(&self, reason: Reason, done: &Done, known: &Known) -> Reason {
+        let is_understood = self.profile().own_key || done.verdict.culprit.is_some();
+        let hint = if known.plain.knows_key { Hint::Values } else { Hint::TestKey };
+        match reason {
+            Reason::PlainRejected(rejected) if !is_understood => {
+                Reason::from(PlainRejected { hint: Some(hint), ..*rejected })
+            }
+            other => other,
         }
-        if known.plain.knows_key {
-            return "; the target accepts signed requests that read, so that it knows the key: it need not know the values \
-                    of the profile";
-        }
-        "; the target need not know the suite's test key and values: a profile names its own (`xs2aspec init`)"
     }
 
     /// Returns what became of another case.
     fn became<'k>(&self, id: &str, known: &'k Known) -> Way<&'k Arc<Done>> {
         if self.suite().case(id).is_none() {
-            return Err(Stop::error(format!("there is no control `{id}`")).into());
+            return Err(Stop::error(Reason::Defect { why: format!("there is no control `{id}`") }).into());
         }
         known.case(id).ok_or_else(|| Need::Answer(Question::Case(id.to_owned())).into())
     }
@@ -232,9 +225,9 @@ fn is_given_up(trail: &Trail<'_>) -> bool {
     }
 }
 
-/// Renders the sentence that a plain request was not accepted.
-pub(crate) fn plain_rejected(plain: &str, why: &str) -> String {
-    format!("the plain request {plain} was not accepted: {why}")
+/// Returns that a plain request was not accepted.
+pub(crate) fn plain_rejected(plain: &str, came: Came) -> PlainRejected {
+    PlainRejected { plain: plain.to_owned(), came, culprit: None, hint: None, is_given_up: false }
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! What responses to the same request with different values say about a value of the profile.
 
+use xs2aspec_record::Got;
+
 use crate::{
     answer::Answer,
     codes::Codes,
@@ -29,7 +31,7 @@ impl Seen {
     /// Returns what is compared of a response. Where no codes stand where the document has them, texts that
     /// look like codes are taken.
     pub(super) fn of(answer: &Answer, examined: &Examined) -> Self {
-        let mut codes = examined.codes.clone();
+        let mut codes = examined.got.codes.clone();
         if codes.is_empty() && answer.status >= 400 {
             codes = Codes::anywhere(examined.document.as_ref(), &answer.body).alike();
         }
@@ -40,9 +42,8 @@ impl Seen {
         self.outcome == Outcome::Accepted
     }
 
-    pub(super) fn words(&self) -> String {
-        let codes = if self.codes.is_empty() { String::new() } else { format!(" {}", self.codes.join(", ")) };
-        format!("{}{codes}", self.status)
+    pub(super) fn got(&self) -> Got {
+        Got { codes: self.codes.clone(), ..Got::status(self.status) }
     }
 }
 

@@ -1,6 +1,8 @@
 //! Fresh ids: the rejection of a valid request is confirmed with other ids and amounts, since a bank may have
 //! taken the first ones for a repetition.
 
+use xs2aspec_record::Reason;
+
 use crate::{
     Judge,
     done::Answered,
@@ -41,15 +43,14 @@ impl Judge {
         if !first.1.outcome.is_refusal() || is_final {
             return Ok(first);
         }
-        let refused = first.1.words.clone();
-        let (mut last, mut got, mut accepted) = (first, refused.clone(), 0);
+        let (mut got, mut last, mut accepted) = (vec![first.1.got.clone()], first, 0);
         for name in others(step.name) {
             // A record of a run that was interrupted may end here.
             if !trail.can_ask(&step.case.id, &name) {
                 return Ok(last);
             }
             let next = self.exchange(step.named(&name), trail)?;
-            got = format!("{got}, then {}", next.1.words);
+            got.push(next.1.got.clone());
             if next.1.outcome == Outcome::Accepted {
                 accepted += 1;
             } else if accepted == 0 && !UNAVAILABLE.contains(&next.0.status) {
@@ -58,14 +59,13 @@ impl Judge {
             last = next;
         }
         if accepted < 2 {
-            let reason = format!("it got {got} for the same with other values");
-            return Err(Stop::inconclusive(reason).into());
+            return Err(Stop::inconclusive(Reason::Unsteady { got }).into());
         }
         trail.accepted_with = Values::Others;
         trail
             .remarks
             .passing
-            .push(format!("got {refused} once, and acceptance twice when it had other values"));
+            .push(format!("got {} once, and acceptance twice when it had other values", got[0]));
         Ok(last)
     }
 }

@@ -4,7 +4,7 @@
 use std::{cmp::Reverse, collections::BTreeSet};
 
 use xs2aspec_record::{
-    AskedAlone, CaseVerdict, Earlier, Exchange, Finding, Look, Repeated, Role, Verdict, finding_id,
+    AskedAlone, Came, CaseVerdict, Earlier, Exchange, Finding, Look, Repeated, Role, Verdict, finding_id,
 };
 use xs2aspec_suite::Case;
 
@@ -135,17 +135,17 @@ impl Judge {
     ) -> Judged<AskedAlone> {
         let Suspect { clause, at, first: (since, position), longest, until, earlier } = suspect;
         let is_wrong = |finding: &Finding| finding.clause == *clause && finding_id::place(&finding.at) == *at;
-        let ask = |case: &Case, mark: &str| -> Judged<(Repeated, String)> {
+        let ask = |case: &Case, mark: &str| -> Judged<(Repeated, Option<Came>)> {
             // What is used up is not there again; and a plain request in whose place another one is sent is
             // not asked any more.
             let is_replaced = case.is_plain && known.goes_on(case.operation());
             if case.needs_quota() || case.same_as.is_some() || is_replaced {
-                return Ok((Repeated::Untold, String::new()));
+                return Ok((Repeated::Untold, None));
             }
             Ok(match self.alone(case, &format!("{mark}-{number}"), view, known)? {
-                Some((findings, words)) if findings.iter().any(is_wrong) => (Repeated::Same, words),
-                Some((_, words)) => (Repeated::Kept, words),
-                None => (Repeated::Untold, String::new()),
+                Some((findings, came)) if findings.iter().any(is_wrong) => (Repeated::Same, Some(came)),
+                Some((_, came)) => (Repeated::Kept, Some(came)),
+                None => (Repeated::Untold, None),
             })
         };
         let earlier = match earlier {
@@ -157,11 +157,11 @@ impl Judge {
             None => None,
         };
         let mut case = order[*position];
-        let (mut again, mut words) = ask(case, "alone")?;
+        let (mut again, mut got) = ask(case, "alone")?;
         if let (Repeated::Kept, Some(longest)) = (again, longest) {
-            let (same, got) = ask(order[*longest], "longest")?;
+            let (same, other) = ask(order[*longest], "longest")?;
             if same == Repeated::Same {
-                (case, again, words) = (order[*longest], same, got);
+                (case, again, got) = (order[*longest], same, other);
             }
         }
         Ok(AskedAlone {
@@ -172,12 +172,12 @@ impl Judge {
             until: *until,
             requests: requests(case),
             again,
-            words,
+            came: got,
             earlier,
         })
     }
 
-    /// Returns what is wrong with a case that is asked again under another name, and what it got, in words;
+    /// Returns what is wrong with a case that is asked again under another name, and what came of it;
     /// nothing where it could not be judged.
     fn alone(
         &self,
@@ -185,16 +185,17 @@ impl Judge {
         mark: &str,
         view: &View,
         known: &Known,
-    ) -> Judged<Option<(Vec<Finding>, String)>> {
+    ) -> Judged<Option<(Vec<Finding>, Came)>> {
         let mut trail = Trail::again(view, known, &case.id, Look::Alone);
         let own = Case { id: trail.mark(mark), is_plain: false, ..case.clone() };
         let mut verdict = blank(&own);
         let asked = self.attempt(&own, &mut verdict, &mut trail).caught()?;
         self.levels().weigh(&mut verdict);
         let is_judged = matches!(verdict.verdict, Verdict::Pass | Verdict::Fail | Verdict::Warn);
-        let Some((_, words)) = asked.ok().filter(|_| is_judged) else { return Ok(None) };
+        let Some((_, got)) = asked.ok().filter(|_| is_judged) else { return Ok(None) };
         self.mask_findings(&mut verdict, &view.learned);
-        Ok(Some((verdict.findings, self.masker().text_with(&words, &view.learned))))
+        let masked = got.with_texts(&|text| self.masker().text_with(text, &view.learned));
+        Ok(Some((verdict.findings, masked)))
     }
 }
 

@@ -64,7 +64,7 @@ impl Judge {
                 Ok((Outcome::Accepted, _)) if is_whole => return Ok(None),
                 Ok((Outcome::Accepted, _)) => answers.insert(forms, Answer::Accepted),
                 Ok((outcome, _)) if outcome.is_refusal() => answers.insert(forms, Answer::Refused),
-                Ok((_, words)) => return unknown(format!("the request {mark} got {words}")),
+                Ok((_, got)) => return unknown(format!("the request {mark} got {got}")),
                 Err(stop) => return unknown(format!("the request {mark}: {}", stop.reason)),
             };
         }

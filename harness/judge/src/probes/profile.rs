@@ -9,7 +9,7 @@ use std::{
 };
 
 use serde_json::Value;
-use xs2aspec_record::{CaseVerdict, Finding, Look, Mismatch, Verdict};
+use xs2aspec_record::{CaseVerdict, Finding, Look, Mismatch, Reason, Suspicion, Verdict};
 use xs2aspec_spec::profile::InsteadSpec;
 use xs2aspec_suite::{Case, Depth, Preparation, RequestSpec};
 
@@ -77,13 +77,13 @@ impl Judge {
                 let why = match found {
                     Found::Wrong(why) => why.clone(),
                     Found::Unread if is_accepted && self.differs_in(value, case) => {
-                        format!("the target accepts an invented value in place of `{value}` as well")
+                        Box::new(Suspicion::Unread { value: value.clone() })
                     }
                     _ => continue,
                 };
                 verdict.findings.retain(|finding| !rests_on_value(finding) && !is_accepted);
                 if verdict.findings.is_empty() {
-                    unconfirm(verdict, &format!("the profile may be wrong: {why}"));
+                    unconfirm(verdict, Reason::ProfileDoubted { by: why });
                 }
                 return Ok(());
             }
@@ -121,7 +121,7 @@ impl Judge {
             return Ok(Found::Known);
         }
         let invented = Value::from(invented(own));
-        let mut found = by_itself.clone().map_or(Found::Nothing, Found::Wrong);
+        let mut found = by_itself.clone().map_or(Found::Nothing, |why| Found::Wrong(Box::new(why)));
         let mut takes_any = false;
         let valid = self.cases_with(value);
         for (number, case) in std::iter::once(failed).chain(&valid).enumerate() {
@@ -155,11 +155,13 @@ impl Judge {
                     // What is rejected in another way, or with all that goes along, shows no single value.
                     let is_single = swap == Swap::Alone && by_other.is_accepted();
                     let along = self.along(value, case, trail.known).into_iter().filter(|_| !is_single);
-                    let names: Vec<String> = std::iter::once(value.to_owned())
-                        .chain(along)
-                        .map(|name| format!("`{name}`"))
-                        .collect();
-                    found = Found::Wrong(why(&names.join(" or "), &by_own, &row.take, &by_other));
+                    found = Found::Wrong(Box::new(Suspicion::Unknown {
+                        values: std::iter::once(value.to_owned()).chain(along).collect(),
+                        got: by_own.got(),
+                        take: row.take.clone(),
+                        other: by_other.got(),
+                        is_taken: by_other.is_accepted(),
+                    }));
                     break;
                 }
             }
@@ -258,11 +260,11 @@ impl Judge {
     }
 
     /// Returns what shows without a request that a value is wrong: its check digits, or another value.
-    fn wrong_by_itself(&self, name: &str) -> Option<String> {
+    fn wrong_by_itself(&self, name: &str) -> Option<Suspicion> {
         let spec = self.suite().spec().profile.value(name)?;
         let own = self.profile().values.get(name)?;
         if spec.check_digits.is_some_and(|check_digits| !check_digits.fit(own)) {
-            return Some(format!("`{name}` has wrong check digits"));
+            return Some(Suspicion::CheckDigits { value: name.to_owned() });
         }
         let other = |name: &Option<String>| {
             let name = name.as_deref()?;
@@ -271,10 +273,10 @@ impl Judge {
         let whole = other(&spec.ends)
             .filter(|(name, whole)| self.wrong_by_itself(name).is_none() && !whole.ends_with(own.as_str()));
         if let Some((whole, _)) = whole {
-            return Some(format!("`{whole}` does not end with `{name}`"));
+            return Some(Suspicion::NoEnd { value: name.to_owned(), whole });
         }
         let same = other(&spec.unlike).filter(|(_, other)| *other == own);
-        same.map(|(other, _)| format!("`{name}` and `{other}` are the same"))
+        same.map(|(other, _)| Suspicion::Same { value: name.to_owned(), other })
     }
 
     /// Returns valid cases with a value, of different operations as far as there are. Those that only read
@@ -310,20 +312,6 @@ fn is_named(value: &str, text: &str, failed: &Case, known: &Known) -> Judged<boo
         return Err(Need::Answer(Question::Named(Arc::new(failed.clone()))));
     };
     Ok(named.iter().any(|(sent, texts)| !sent.contains(value) && texts.contains(text)))
-}
-
-/// Renders why the values of these names may be wrong.
-fn why(names: &str, own: &Seen, taken: &str, other: &Seen) -> String {
-    let got = own.words();
-    if other.is_accepted() {
-        return format!(
-            "the target responds with {got} to {names} and to an invented value, and accepts `{taken}`"
-        );
-    }
-    let other = other.words();
-    format!(
-        "the target responds with {got} to {names} and to an invented value, and with {other} to `{taken}`"
-    )
 }
 
 /// Returns a case without the requests before it if its own has the value, and needs nothing of what they

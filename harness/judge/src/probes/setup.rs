@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde_json::Value;
-use xs2aspec_record::{End, Finding, Level, Mismatch, Verdict};
+use xs2aspec_record::{End, Finding, Got, Level, Mismatch, Reason, Verdict};
 use xs2aspec_suite::{Case, Location, Preparation, StepExpect};
 
 use crate::{
@@ -36,8 +36,10 @@ pub(crate) struct Prepared {
 pub(crate) struct Ended {
     /// What it came to.
     pub(crate) outcome: Outcome,
-    /// The response in words.
-    pub(crate) words: String,
+    /// The response.
+    pub(crate) got: Got,
+    /// What it lacks, if that is why.
+    pub(crate) lacks: Option<Reason>,
     /// What the case is then.
     pub(crate) verdict: Verdict,
 }
@@ -64,20 +66,20 @@ impl Judge {
                     if meaning == Quota::UsedUp {
                         return Err(Stop::used_up().into());
                     }
-                    prepared.findings.push(not_accepted(case, &examined.words));
-                    let ended =
-                        Ended { outcome: Outcome::Refused, words: examined.words, verdict: Verdict::Fail };
+                    prepared.findings.push(not_accepted(case, &examined.got));
+                    let (outcome, got) = (Outcome::Refused, examined.got);
+                    let ended = Ended { outcome, got, lacks: None, verdict: Verdict::Fail };
                     return Ok(Prepared { ended: Some(ended), ..prepared });
                 }
                 let ends = ends(step.expect, examined.outcome);
                 if ends.is_none() && !prepares(step.expect, examined.outcome, answer.status) {
-                    let reason = format!("set-up step `{name}` got {}", examined.words);
+                    let reason = Reason::SetUpRejected { step: name, got: examined.got };
                     return Err(Stop::inconclusive(reason).into());
                 }
                 prepared.checks += examined.checks;
                 prepared.findings.extend(examined.findings);
                 if let Some(verdict) = ends {
-                    let ended = Ended { outcome: examined.outcome, words: examined.words, verdict };
+                    let ended = Ended { outcome: examined.outcome, got: examined.got, lacks: None, verdict };
                     return Ok(Prepared { ended: Some(ended), ..prepared });
                 }
                 for (key, place) in &step.keep {
@@ -92,13 +94,13 @@ impl Judge {
                         continue;
                     }
                     let Some(value) = value else {
-                        let words = format!("the answer to set-up step `{name}` has no {place}");
+                        let reason = Reason::SetUpLacks { step: name, place: place.to_string() };
                         if !matches!(step.expect, StepExpect::RefusalObserved | StepExpect::Rejected) {
-                            return Err(Stop::inconclusive(words).into());
+                            return Err(Stop::inconclusive(reason).into());
                         }
                         // What the target may lack as a whole it may lack in part.
-                        let outcome = examined.outcome;
-                        let ended = Ended { outcome, words, verdict: Verdict::Observed };
+                        let (outcome, got, lacks) = (examined.outcome, examined.got, Some(reason));
+                        let ended = Ended { outcome, got, lacks, verdict: Verdict::Observed };
                         return Ok(Prepared { ended: Some(ended), ..prepared });
                     };
                     values.entry(key.as_str()).or_default().push(value);
@@ -180,11 +182,11 @@ fn names(step: &Preparation) -> impl Iterator<Item = String> + '_ {
 }
 
 /// The finding that a preparing request was rejected although the clause of the case requires acceptance.
-fn not_accepted(case: &Case, words: &str) -> Finding {
+fn not_accepted(case: &Case, got: &Got) -> Finding {
     Finding {
         clause: case.clause.clone(),
         expected: "acceptance (2xx)".to_owned(),
-        actual: words.to_owned(),
+        actual: got.to_string(),
         at: "status".to_owned(),
         kind: Mismatch::NotAccepted,
         level: Level::Deny,

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use xs2aspec_record::{Look, Verdict};
+use xs2aspec_record::{Came, Got, Look, Verdict};
 use xs2aspec_suite::{Case, Expectation, RequestSpec, difference};
 
 use super::{eventually_visible as visible, setup::Prepared};
@@ -76,11 +76,11 @@ impl Judge {
                     again.refused = None;
                     break;
                 }
-                Ok((_, words)) => {
-                    again.refused = Some(format!("got {words}"));
-                    again.answer = Some(words);
+                Ok((_, got)) => {
+                    again.refused = Some(Came::Got(got.clone()));
+                    again.answer = Some(got);
                 }
-                Err(stop) => again.refused = Some(format!("could not be asked ({})", stop.reason)),
+                Err(stop) => again.refused = Some(Came::Nothing(stop.reason)),
             }
         }
         again.is_held_back = trail.is_held_back;
@@ -99,10 +99,10 @@ impl Judge {
     }
 
     /// What became of a request whose case is none of the suite.
-    pub(crate) fn asked(&self, case: &Case, trail: &mut Trail<'_>) -> Way<(Outcome, String)> {
+    pub(crate) fn asked(&self, case: &Case, trail: &mut Trail<'_>) -> Way<(Outcome, Got)> {
         let Prepared { kept, .. } = self.set_up(case, trail)?;
         let (_, examined) = self.exchange(Step::judged(case, &kept), trail)?;
-        Ok((examined.outcome, examined.words))
+        Ok((examined.outcome, examined.got))
     }
 
     /// Returns true if a case was rejected as whoever is not known is, though it changes nothing that says
@@ -143,7 +143,7 @@ mod tests {
             let first = ("request", Status(status));
             assert_eq!(after(INVALID, &[first]), "again ncbct.path/plain");
             assert_eq!(after(INVALID, &[first, (MARK, Asked(None))]), "pass");
-            assert_eq!(after(INVALID, &[first, (MARK, Asked(Some("401")))]), "inconclusive");
+            assert_eq!(after(INVALID, &[first, (MARK, Asked(Some(401)))]), "inconclusive");
         }
     }
 
@@ -162,13 +162,14 @@ mod tests {
         let known = accepting(plain);
         let again = |steps: &[(&str, crate::probes::tests::Got)]| {
             let again = JUDGE.again(&question, &view(plain, steps), &known);
-            told(again.map(|again| format!("{:?}", again.refused)))
+            let came = |again: Again| again.refused.map_or("accepted".to_owned(), |came| came.to_string());
+            told(again.map(came))
         };
         let (first, second) = ("again-1/request", "again-1b/request");
         assert_eq!(again(&[]), "send again-1/request");
-        assert_eq!(again(&[(first, Status(201))]), "None");
+        assert_eq!(again(&[(first, Status(201))]), "accepted");
         assert_eq!(again(&[(first, Status(401))]), "send again-1b/request");
-        assert_eq!(again(&[(first, Status(401)), (second, Status(201))]), "None");
-        assert_eq!(again(&[(first, Status(401)), (second, Status(403))]), "Some(\"got 403\")");
+        assert_eq!(again(&[(first, Status(401)), (second, Status(201))]), "accepted");
+        assert_eq!(again(&[(first, Status(401)), (second, Status(403))]), "it got 403");
     }
 }

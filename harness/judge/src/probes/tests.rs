@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use xs2aspec_record::{Body, CaseVerdict, Exchange, Header, Request, Response, Verdict};
+use xs2aspec_record::{Body, Came, CaseVerdict, Exchange, Header, Request, Response, Verdict};
 use xs2aspec_suite::{Case, Suite, Tree};
 
 use crate::{
@@ -35,7 +35,7 @@ pub(crate) enum Got {
     /// The connection broke.
     Broken,
     /// Asking the plain request again came to acceptance, or to this.
-    Again(Option<&'static str>),
+    Again(Option<u16>),
 }
 
 /// A case of the embedded suite.
@@ -108,7 +108,7 @@ pub(crate) fn view(id: &str, steps: &[(&str, Got)]) -> View {
         let answered = |status, body| (Some(response(status, body)), None);
         let (response, failure) = match got {
             Got::Again(refused) => {
-                let refused = refused.map(|words| format!("got {words}"));
+                let refused = refused.map(|status| Came::Got(xs2aspec_record::Got::status(status)));
                 view.add_again((*step).to_owned(), Again { refused, ..Again::default() });
                 continue;
             }

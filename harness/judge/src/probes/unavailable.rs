@@ -1,6 +1,6 @@
 //! Unavailable: 502, 503 and 504 may be of a gateway, and say something about a target only if they repeat.
 
-use xs2aspec_record::{Header, Response};
+use xs2aspec_record::{Header, Reason, Response};
 use xs2aspec_suite::{Case, Expectation};
 
 use super::{eventually_visible::removes, fresh_ids::others};
@@ -26,14 +26,14 @@ fn is_of_gateway(response: &Response) -> bool {
 impl Judge {
     /// Returns why a case that passed is flaky, if it is: a valid request was served only when it was sent
     /// again.
-    pub(crate) fn flaky(&self, case: &Case, trail: &Trail<'_>) -> Option<String> {
+    pub(crate) fn flaky(&self, case: &Case, trail: &Trail<'_>) -> Option<Reason> {
         let expect = judge::by_choice(&case.expect, self.levels().choice(&case.clause));
         if !matches!(expect, Expectation::Accepted | Expectation::Shows(_)) {
             return None;
         }
         let mut responses = trail.exchanges().filter_map(|exchange| exchange.response.as_ref());
         let status = responses.find(|response| is_of_gateway(response))?.status;
-        Some(format!("it got {status}, which may be of a gateway, and was served when it was sent again"))
+        Some(Reason::ServedAgain { status })
     }
 
     /// Sends a request that makes or deletes something again, with other ids and amounts, if a gateway may
@@ -50,7 +50,7 @@ impl Judge {
         // both are about what was prepared.
         let is_apart = !removes(step.request) && step.case.before.is_empty();
         let is_held_to_it = !matches!(step.case.expect, Expectation::Observed | Expectation::Choice(_));
-        let (mut last, mut rejected) = (first, None);
+        let (mut got, mut last, mut rejected) = (vec![first.1.got.clone()], first, None);
         for name in others(step.name) {
             // A record of a run that was interrupted may end here.
             let may_pass =
@@ -58,28 +58,22 @@ impl Judge {
             if !(may_pass || rejected.is_some()) || !trail.can_ask(&step.case.id, &name) {
                 break;
             }
-            let before = last.0.status;
             last = self.exchange(step.named(&name), trail)?;
+            got.push(last.1.got.clone());
             let is_open = last.1.outcome == Outcome::Busy || UNAVAILABLE.contains(&last.0.status);
             if is_held_to_it && is_apart && last.1.outcome == Outcome::Refused {
-                if rejected.as_ref() == Some(&last.1.words) {
+                if rejected.as_ref() == Some(&last.1.got) {
                     return Ok(last);
                 }
-                rejected = Some(last.1.words.clone());
+                rejected = Some(last.1.got.clone());
                 continue;
             }
             if is_held_to_it && last.1.outcome != Outcome::Accepted && !is_open {
-                let words = &last.1.words;
-                let reason = format!("it got {before}, then {words} for the same with other values");
-                return Err(Stop::inconclusive(reason).into());
+                return Err(Stop::inconclusive(Reason::Unsteady { got }).into());
             }
         }
         match rejected {
-            Some(words) => {
-                let reason =
-                    format!("it got a status of a gateway, and {words} once, for the same with other values");
-                Err(Stop::inconclusive(reason).into())
-            }
+            Some(_) => Err(Stop::inconclusive(Reason::Unsteady { got }).into()),
             None => Ok(last),
         }
     }
@@ -117,7 +111,7 @@ impl Judge {
             }
         }
         last.1.outcome = Outcome::ServerError;
-        last.1.words.push_str(" three times, while the plain request is accepted");
+        last.1.got.is_repeated = true;
         Ok(last)
     }
 }
@@ -156,7 +150,7 @@ mod tests {
         }
         let rejected = ("request/after-plain-2", Status(400));
         assert_eq!(after(INVALID, &[all[0], all[1], rejected]), "pass");
-        assert_eq!(after(INVALID, &[all[0], (ASKED[0], Again(Some("503")))]), "inconclusive");
+        assert_eq!(after(INVALID, &[all[0], (ASKED[0], Again(Some(503)))]), "inconclusive");
     }
 
     #[test]

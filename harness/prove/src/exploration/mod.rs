@@ -13,7 +13,7 @@ use std::{
 use tokio::task::JoinSet;
 use xs2aspec_generate::{Combination, Explorer, Sequencer, export};
 use xs2aspec_judge::{Done, Judge};
-use xs2aspec_record::{Exit, Finding, Level, Verdict as Word};
+use xs2aspec_record::{Exit, Finding, Level, Reason, Verdict as Word};
 use xs2aspec_runner::{BoxFuture, DrawnRun, Runner};
 use xs2aspec_suite::{Case, Suite};
 
@@ -79,7 +79,7 @@ struct Exploration<'a> {
     warnings: usize,
     drawn: usize,
     counts: BTreeMap<&'static str, usize>,
-    reasons: BTreeMap<String, usize>,
+    reasons: BTreeMap<Reason, usize>,
     record: DrawnRun<'a>,
     step: Steps<'a>,
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use xs2aspec_record::{Event, Exit};
+use xs2aspec_record::{Event, Exit, Reason};
 use xs2aspec_runner::Options;
 
 use crate::violation::Violation;
@@ -87,7 +87,7 @@ pub struct Explored {
     /// How many drawn requests had each verdict.
     pub counts: BTreeMap<&'static str, usize>,
     /// Why verdicts are neither pass nor fail, and how often.
-    pub reasons: BTreeMap<String, usize>,
+    pub reasons: BTreeMap<Reason, usize>,
     /// Why it ended.
     pub end: End,
     /// How long it took.

@@ -24,7 +24,7 @@ fn verdict(case: &str, clause: &str, word: Verdict, names: &[&str]) -> CaseVerdi
         findings: names.iter().map(finding).collect(),
         observations: vec![],
         refusal: None,
-        reason: (word == Verdict::Inconclusive).then(|| "quota".into()),
+        reason: (word == Verdict::Inconclusive).then_some(Reason::DailyCalls),
         absence: None,
         control: None,
         changes: vec![],

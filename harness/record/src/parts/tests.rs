@@ -1,8 +1,8 @@
 use super::*;
 use crate::{
-    AskedAlone, CaseSource, CaseVerdict, ClauseText, Entry, Exchange, Level, LevelRule, LevelSource,
-    OperationTimes, ReadError, RecordReader, RecordWriter, RefusedSince, Repeated, Resumed, Times, Verdict,
-    verdict::sample,
+    AskedAlone, Came, CaseSource, CaseVerdict, ClauseText, Entry, Exchange, Got, Level, LevelRule,
+    LevelSource, OperationTimes, ReadError, RecordReader, RecordWriter, RefusedSince, Repeated, Resumed,
+    Times, Verdict, verdict::sample,
 };
 
 /// The beginning of a shard of a plan of three cases.
@@ -88,14 +88,14 @@ fn alone(since: u64) -> Event {
         until: 0,
         requests: 1,
         again: Repeated::Kept,
-        words: "201".into(),
+        came: Some(Came::Got(Got::status(201))),
         earlier: None,
     })
 }
 
 fn refused(since: u64) -> Event {
-    let (plain, clause, words) = ("a/0".to_owned(), "a".to_owned(), "403".to_owned());
-    Event::RefusedSince(RefusedSince { plain, clause, until: 0, since, words, again: None, is_broken: false })
+    let (plain, clause, came) = ("a/0".to_owned(), "a".to_owned(), Came::Got(Got::status(403)));
+    Event::RefusedSince(RefusedSince { plain, clause, until: 0, since, came, again: None, is_broken: false })
 }
 
 /// The bytes of these records, one after the other.

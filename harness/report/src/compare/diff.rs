@@ -13,7 +13,6 @@ use crate::{
     findings::{Findings, Found},
     summary::SummaryBuilder,
     text::{self, short},
-    words,
 };
 
 /// Items of one list that are shown.
@@ -301,7 +300,7 @@ pub(crate) fn alike(text: &str) -> String {
 /// What a verdict rests on, in words.
 fn why(verdict: &CaseVerdict) -> String {
     let findings: Vec<String> = verdict.findings.iter().map(Finding::mismatch).collect();
-    if findings.is_empty() { words::reason(verdict).to_owned() } else { findings.join("; ") }
+    if findings.is_empty() { verdict.why().to_string() } else { findings.join("; ") }
 }
 
 /// As a code span that no text can end.

@@ -134,9 +134,10 @@ impl Time<'_> {
                     refused.plain
                 ))
             }
-            Self::InCompany(AskedAlone { case, words, .. }) => Some(format!(
-                "it depends on what is asked before it or beside it: {case} got {words} when it was asked again alone"
+            Self::InCompany(AskedAlone { case, came: Some(came), .. }) => Some(format!(
+                "it depends on what is asked before it or beside it: {case} was asked again alone, and {came}"
             )),
+            Self::InCompany(_) => Some("it depends on what is asked before it or beside it".to_owned()),
             Self::Explains => Some(
                 "a case of several requests, wrong also when it is asked alone; what is wrong beside other requests \
                  only is taken for the same"

@@ -3,7 +3,7 @@
 mod exchanged;
 
 use xs2aspec_record::{
-    AskedAlone, Body, ControlSeen, Culprit, Difference, Earlier, End, Event, Finding, Level, Mismatch,
+    AskedAlone, Body, Came, ControlSeen, Culprit, Difference, Earlier, End, Event, Finding, Level, Mismatch,
     RefusedForm, Repeated, Verdict,
 };
 
@@ -179,7 +179,7 @@ fn asked_again(clause: &str, (until, since): (u64, u64), again: Repeated) -> Ask
         until,
         requests: 1,
         again,
-        words: "200".into(),
+        came: Some(Came::Got(xs2aspec_record::Got::status(200))),
         earlier: None,
     }
 }

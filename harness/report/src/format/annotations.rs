@@ -7,7 +7,7 @@ use std::{
     io::{self, Write},
 };
 
-use xs2aspec_record::{Level, Verdict};
+use xs2aspec_record::{Level, Reason, Verdict};
 
 use crate::{
     findings::Found,
@@ -24,7 +24,7 @@ const MOST: usize = 50;
 /// cannot end a line or begin a command: it is made harmless first, and then escaped as the manual says.
 #[derive(Debug, Default)]
 pub struct Github {
-    unjudged: BTreeMap<Verdict, Groups>,
+    unjudged: BTreeMap<Verdict, Groups<Reason>>,
 }
 
 impl Reporter for Github {
@@ -49,7 +49,7 @@ impl Reporter for Github {
         }
         for (word, groups) in &self.unjudged {
             for (reason, group) in groups.by_times().into_iter().take(MOST) {
-                let says = message(&format!("{} cases could not be judged: {}", group.times, short(reason)));
+                let says = message(&format!("{} cases could not be judged: {}", group.times, short(&reason)));
                 // Writing to a String cannot fail.
                 _ = writeln!(lines, "::warning title={}::{says}", word.word());
             }

@@ -209,14 +209,14 @@ fn exchanged(exchange: &Exchange, base_url: &str) -> String {
 fn said(verdict: &CaseVerdict) -> Option<String> {
     let about = match verdict.verdict {
         Verdict::Pass | Verdict::Fail | Verdict::Warn => return None,
-        Verdict::Observed => return verdict.reason.as_deref().map(short),
+        Verdict::Observed => return verdict.reason.as_ref().map(|reason| short(&reason.to_string())),
         Verdict::Flaky => "flaky",
         Verdict::Waived => "known",
         Verdict::Inconclusive => "could not tell",
         Verdict::NotApplicable => "does not apply",
         Verdict::Error => "could not judge",
     };
-    Some(format!("{about}: {}", short(words::reason(verdict))))
+    Some(format!("{about}: {}", short(&verdict.why().to_string())))
 }
 
 /// The clauses that are broken. A case whose own clause is not among them names it as what it is about.

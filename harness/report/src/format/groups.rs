@@ -1,28 +1,29 @@
-//! Texts that many cases have in common, counted.
+//! What is said of many cases, counted.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt::Display};
 
-use xs2aspec_record::CaseVerdict;
+use xs2aspec_record::{CaseVerdict, Reason};
 
-use crate::words;
-
-/// Texts that are kept apart. A target that makes each of its answers another one does not fill the memory.
+/// So many are kept apart. A target that makes each of its answers another one does not fill the memory.
 const APART: usize = 2_000;
 
 /// Cases of a group that are named at most.
 const NAMED: usize = 5;
 
-/// What is said of texts beyond those that are kept apart.
+/// What stands for those beyond.
 const FURTHER: &str = "further ones, each of them different";
 
-/// Texts, how often each was said, and the first cases of which it was said.
-#[derive(Debug, Default)]
-pub(crate) struct Groups {
-    by_text: BTreeMap<String, Group>,
+/// What was said of cases, how often, and the first cases of which it was said.
+#[derive(Debug)]
+pub(crate) struct Groups<T> {
+    /// What is kept apart.
+    apart: BTreeMap<T, Group>,
+    /// All that is not kept apart.
+    further: Group,
     times: usize,
 }
 
-/// One text.
+/// What was said of some cases.
 #[derive(Debug, Default)]
 pub(crate) struct Group {
     /// How often it was said.
@@ -31,24 +32,29 @@ pub(crate) struct Group {
     pub(crate) cases: Vec<(String, String)>,
 }
 
-impl Groups {
-    /// Counts a text that was said of this case.
-    pub(crate) fn add(&mut self, text: &str, verdict: &CaseVerdict) {
+impl<T> Default for Groups<T> {
+    fn default() -> Self {
+        Self { apart: BTreeMap::new(), further: Group::default(), times: 0 }
+    }
+}
+
+impl Groups<Reason> {
+    /// Counts the reason of a verdict.
+    pub(crate) fn add_reason(&mut self, verdict: &CaseVerdict) {
+        self.add(verdict.why(), verdict);
+    }
+}
+
+impl<T: Ord + Display> Groups<T> {
+    /// Counts what was said of this case.
+    pub(crate) fn add(&mut self, said: T, verdict: &CaseVerdict) {
         self.times += 1;
-        let text = if self.by_text.contains_key(text) || self.by_text.len() < APART { text } else { FURTHER };
-        if !self.by_text.contains_key(text) {
-            self.by_text.insert(text.to_owned(), Group::default());
-        }
-        let Some(group) = self.by_text.get_mut(text) else { return };
+        let is_apart = self.apart.len() < APART || self.apart.contains_key(&said);
+        let group = if is_apart { self.apart.entry(said).or_default() } else { &mut self.further };
         group.times += 1;
         if group.cases.len() < NAMED {
             group.cases.push((verdict.case.clone(), verdict.place.to_string()));
         }
-    }
-
-    /// Counts the reason of a verdict.
-    pub(crate) fn add_reason(&mut self, verdict: &CaseVerdict) {
-        self.add(words::reason(verdict), verdict);
     }
 
     /// How often all of them were said.
@@ -56,9 +62,11 @@ impl Groups {
         self.times
     }
 
-    /// All of them, the most frequent first.
-    pub(crate) fn by_times(&self) -> Vec<(&str, &Group)> {
-        let mut groups: Vec<_> = self.by_text.iter().map(|(text, group)| (text.as_str(), group)).collect();
+    /// All of them in words, the most frequent first.
+    pub(crate) fn by_times(&self) -> Vec<(String, &Group)> {
+        let further = (FURTHER.to_owned(), &self.further);
+        let groups = self.apart.iter().map(|(said, group)| (said.to_string(), group));
+        let mut groups: Vec<_> = groups.chain([further]).filter(|(_, group)| group.times > 0).collect();
         groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.times));
         groups
     }
@@ -77,13 +85,13 @@ mod tests {
         let verdict = sample.verdict("periodic.months/one", Verdict::Error).clone();
         let mut groups = Groups::default();
         for number in 0..APART + 10 {
-            groups.add(&format!("reason {number:05}"), &verdict);
+            groups.add(format!("reason {number:05}"), &verdict);
         }
-        groups.add("reason 00000", &verdict);
+        groups.add("reason 00000".to_owned(), &verdict);
         let counted = groups.by_times();
         let (first, second) = (&counted[0], &counted[1]);
-        assert_eq!((first.0, first.1.times, first.1.cases.len()), (FURTHER, 10, NAMED));
-        assert_eq!((second.0, second.1.times), ("reason 00000", 2));
+        assert_eq!((first.0.as_str(), first.1.times, first.1.cases.len()), (FURTHER, 10, NAMED));
+        assert_eq!((second.0.as_str(), second.1.times), ("reason 00000", 2));
         assert_eq!((counted.len(), groups.times()), (APART + 1, APART + 11));
     }
 }

@@ -21,7 +21,7 @@ use std::{
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use xs2aspec_record::{Exchange, Level, Verdict};
+use xs2aspec_record::{Exchange, Level, Reason, Verdict};
 
 use self::{
     document::Drawing,
@@ -60,8 +60,8 @@ pub struct Page {
     detailed: usize,
     tally: Tally,
     findings: Witnessed,
-    reasons: BTreeMap<Verdict, Groups>,
-    observed: Groups,
+    reasons: BTreeMap<Verdict, Groups<Reason>>,
+    observed: Groups<String>,
     /// The cases that took longest so far, the slowest first.
     slowest: Vec<(u64, String)>,
 }
@@ -115,7 +115,7 @@ impl Reporter for Page {
         }
         for observation in &verdict.observations {
             // What differs in ids alone is one thing.
-            self.observed.add(&diff::alike(observation), verdict);
+            self.observed.add(diff::alike(observation), verdict);
         }
         let at = self.slowest.partition_point(|(micros, _)| *micros >= verdict.micros);
         if at < SLOWEST {
@@ -239,7 +239,7 @@ fn case(summary: &RunSummary, report: &CaseReport<'_>, clause: Option<usize>, is
         rest["observations"] = verdict.observations.iter().map(|seen| cut(seen, LINE)).collect();
     }
     if let Some(reason) = &verdict.reason {
-        rest["reason"] = cut(reason, LINE).into();
+        rest["reason"] = cut(&reason.to_string(), LINE).into();
     }
     if let Some(control) = &verdict.control {
         rest["control"] = json!({"case": control.case, "accepted": control.accepted});

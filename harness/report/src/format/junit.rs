@@ -225,21 +225,23 @@ fn outcome(writer: &mut Writer<impl Write>, summary: &RunSummary, report: &CaseR
         Verdict::Pass | Verdict::Observed => return Ok(()),
         Verdict::Warn if !summary.totals().denies_warnings() => return Ok(()),
         Verdict::NotApplicable | Verdict::Waived => {
-            let message = short(words::reason(verdict));
+            let message = short(&verdict.why().to_string());
             writer.create_element("skipped").with_attribute(("message", message.as_str())).write_empty()?;
             return Ok(());
         }
         Verdict::Flaky if summary.totals().denies_flaky() => {
-            ("failure", verdict.verdict.word().to_owned(), short(words::reason(verdict)))
+            ("failure", verdict.verdict.word().to_owned(), short(&verdict.why().to_string()))
         }
         // The attempts that failed, as test runners that repeat a test report them.
-        Verdict::Flaky => ("flakyFailure", verdict.verdict.word().to_owned(), short(words::reason(verdict))),
+        Verdict::Flaky => {
+            ("flakyFailure", verdict.verdict.word().to_owned(), short(&verdict.why().to_string()))
+        }
         Verdict::Fail | Verdict::Warn => {
             let (kind, message) = violation(summary, verdict);
             ("failure", kind, message)
         }
         Verdict::Inconclusive | Verdict::Error => {
-            ("error", verdict.verdict.word().to_owned(), short(words::reason(verdict)))
+            ("error", verdict.verdict.word().to_owned(), short(&verdict.why().to_string()))
         }
     };
     let attributes = [("type", kind.as_str()), ("message", message.as_str())];
@@ -252,7 +254,7 @@ fn outcome(writer: &mut Writer<impl Write>, summary: &RunSummary, report: &CaseR
 /// shows and the number of further mismatches.
 fn violation(summary: &RunSummary, verdict: &CaseVerdict) -> (String, String) {
     let Some(first) = verdict.findings.first() else {
-        return (harmless(&verdict.clause), short(words::reason(verdict)));
+        return (harmless(&verdict.clause), short(&verdict.why().to_string()));
     };
     let found = summary.findings().of_case(verdict);
     let id = found.first().map(|found| format!(" [finding {}]", found.id)).unwrap_or_default();

@@ -7,7 +7,7 @@ use std::{
     io::{self, Write},
 };
 
-use xs2aspec_record::{Counts, Level, Verdict};
+use xs2aspec_record::{Counts, Level, Reason, Verdict};
 
 use crate::{
     compare::diff,
@@ -41,8 +41,8 @@ const NOTES: usize = 4_000;
 /// The summary of a run. Where it would pass [`LARGEST`] items are left out, and it says how many.
 #[derive(Debug, Default)]
 pub struct Summary {
-    reasons: BTreeMap<Verdict, Groups>,
-    observed: Groups,
+    reasons: BTreeMap<Verdict, Groups<Reason>>,
+    observed: Groups<String>,
 }
 
 impl Reporter for Summary {
@@ -60,7 +60,7 @@ impl Reporter for Summary {
         }
         for observation in &verdict.observations {
             // What differs in ids alone is one thing.
-            self.observed.add(&diff::alike(observation), verdict);
+            self.observed.add(diff::alike(observation), verdict);
         }
         Ok(())
     }
@@ -110,7 +110,7 @@ impl Reporter for Summary {
             if let Some(groups) = self.reasons.get(&word) {
                 page.list(
                     title,
-                    groups.by_times().into_iter().map(|(reason, group)| grouped(reason, group)),
+                    groups.by_times().into_iter().map(|(reason, group)| grouped(&reason, group)),
                     0,
                 );
             }

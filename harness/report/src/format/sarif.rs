@@ -9,7 +9,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use xs2aspec_record::{ClauseText, Level, Verdict};
+use xs2aspec_record::{ClauseText, Level, Reason, Verdict};
 
 use crate::{
     demanded,
@@ -21,7 +21,6 @@ use crate::{
     reporter::{CaseReport, Reporter},
     summary::RunSummary,
     text::{harmless, short},
-    words,
 };
 
 /// Where the schema of the format is.
@@ -44,15 +43,15 @@ const REASONS: usize = 50;
 #[derive(Debug, Default)]
 pub struct Sarif {
     /// By the reason of their waiver.
-    waived: BTreeMap<String, Symptoms>,
-    unjudged: Groups,
+    waived: BTreeMap<Reason, Symptoms>,
+    unjudged: Groups<Reason>,
 }
 
 impl Reporter for Sarif {
     fn case(&mut self, summary: &RunSummary, report: &CaseReport<'_>, _: &mut dyn Write) -> io::Result<()> {
         match report.verdict.verdict {
             Verdict::Waived => {
-                let reason = words::reason(report.verdict).to_owned();
+                let reason = report.verdict.why();
                 let waived = self.waived.entry(reason).or_insert_with(|| Symptoms::of(summary.start()));
                 waived.add(report.verdict, report.exchanges, false);
             }
@@ -72,7 +71,8 @@ impl Reporter for Sarif {
         for (reason, waived) in &self.waived {
             for found in Findings::new(waived, &AskedAgain::default(), &[]).all() {
                 let mut result = result(summary, found, &mut rules);
-                result["suppressions"] = json!([{"kind": "external", "justification": short(reason)}]);
+                result["suppressions"] =
+                    json!([{"kind": "external", "justification": short(&reason.to_string())}]);
                 results.push(result);
             }
         }
@@ -108,8 +108,8 @@ impl Reporter for Sarif {
 impl Sarif {
     fn notifications(&self) -> Vec<Value> {
         let groups = self.unjudged.by_times();
-        let notification = |(reason, group): (&str, &Group)| {
-            let says = format!("{} cases could not be judged: {}", group.times, short(reason));
+        let notification = |(reason, group): (String, &Group)| {
+            let says = format!("{} cases could not be judged: {}", group.times, short(&reason));
             json!({"level": "warning", "message": message(&says)})
         };
         groups.into_iter().take(REASONS).map(notification).collect()
@@ -283,8 +283,9 @@ mod tests {
     fn what_is_waived_is_suppressed_and_what_could_not_be_judged_is_no_result() {
         let mut sample = Sample::new(2);
         let waived = sample.verdict("periodic.months/one", Verdict::Fail);
-        (waived.verdict, waived.reason) = (Verdict::Waived, Some("BANK-1: mended in May".to_owned()));
-        sample.verdict("ncbct.name/a", Verdict::Error).reason = Some("no answer".to_owned());
+        (waived.verdict, waived.reason) =
+            (Verdict::Waived, Some(Reason::InWords { says: "BANK-1: mended in May".to_owned() }));
+        sample.verdict("ncbct.name/a", Verdict::Error).reason = Some(Reason::no_response("no answer"));
         let log = drawn(&sample);
         let run = &log["runs"][0];
         let results = run["results"].as_array().unwrap();

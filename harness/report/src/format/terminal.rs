@@ -6,7 +6,7 @@ use std::{
     io::{self, Write},
 };
 
-use xs2aspec_record::{CaseVerdict, Counts, Level, RefusedSince, Verdict};
+use xs2aspec_record::{Came, CaseVerdict, Counts, Level, Reason, RefusedSince, Verdict};
 
 use crate::{
     compare::diff,
@@ -59,7 +59,7 @@ pub fn failure(summary: &RunSummary, report: &CaseReport<'_>) -> String {
 pub fn line(verdict: &CaseVerdict) -> String {
     let what = match verdict.findings.first() {
         Some(finding) => short(&finding.mismatch()),
-        None => short(words::reason(verdict)),
+        None => short(&verdict.why().to_string()),
     };
     let more = match verdict.findings.len() {
         0 | 1 => String::new(),
@@ -85,7 +85,7 @@ pub struct Terminal {
 struct Unjudged {
     /// The first few.
     blocks: String,
-    groups: Groups,
+    groups: Groups<Reason>,
 }
 
 impl Unjudged {
@@ -248,16 +248,16 @@ pub(crate) fn refused_since(summary: &RunSummary) -> Option<String> {
     let when = words::between(until, since);
     let names: Vec<String> = open.iter().take(NAMES).map(|one| harmless(&one.plain)).collect();
     // A request that another one has to prepare says less.
-    let mut words: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut came: BTreeMap<&Came, usize> = BTreeMap::new();
     for one in open {
-        *words.entry(&one.words).or_default() += 1;
+        *came.entry(&one.came).or_default() += 1;
     }
-    let words = words.into_iter().max_by_key(|(_, times)| *times).map(|(words, _)| short(words));
+    let came = came.into_iter().max_by_key(|(_, times)| *times).map(|(came, _)| short(&came.to_string()));
     Some(format!(
-        "{when} the target began to refuse what it had accepted ({}): it {}; what it refuses since then says nothing: a token may be over, a limit \
+        "{when} the target began to refuse what it had accepted ({}): {}; what it refuses since then says nothing: a token may be over, a limit \
          reached, or something lost",
         names.join(", "),
-        words.unwrap_or_default()
+        came.unwrap_or_default()
     ))
 }
 
@@ -353,7 +353,7 @@ pub(crate) fn by_name(count: usize) -> String {
     }
 }
 
-fn reasons(summary: &RunSummary, word: Verdict, groups: &Groups) -> String {
+fn reasons(summary: &RunSummary, word: Verdict, groups: &Groups<Reason>) -> String {
     let listed = if summary.findings().all().is_empty() { REASONS } else { REASONS_BESIDE_FINDINGS };
     let all = text::count(groups.times(), "case");
     let groups = groups.by_times();

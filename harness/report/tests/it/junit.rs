@@ -7,7 +7,7 @@ use quick_xml::{
     Reader, XmlVersion,
     events::{BytesStart, Event},
 };
-use xs2aspec_record::{Level, LevelRule, LevelSource, Role, Verdict};
+use xs2aspec_record::{Level, LevelRule, LevelSource, Reason, Role, Verdict};
 use xs2aspec_report::{
     Run,
     format::{Report, junit::Junit, terminal},
@@ -192,7 +192,8 @@ fn case_verdict(case: &Element, is_denied: bool) -> String {
 fn a_flaky_case_is_one_of_its_own_in_every_format_and_a_failure_if_it_is_denied() {
     for (level, is_denied) in [(Level::Warn, false), (Level::Deny, true)] {
         let mut sample = Sample::new(1);
-        sample.verdict("periodic.months/one", Verdict::Flaky).reason = Some("it got 502".to_owned());
+        sample.verdict("periodic.months/one", Verdict::Flaky).reason =
+            Some(Reason::ServedAgain { status: 502 });
         let pattern = LevelRule::FLAKY.to_owned();
         sample.start().levels = vec![LevelRule { pattern, level, by: LevelSource::CommandLine }];
         let events = sample.finished();

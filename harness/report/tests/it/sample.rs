@@ -1,9 +1,9 @@
 //! Records made by hand for the tests of every format.
 
 use xs2aspec_record::{
-    Body, CaseEvents, CaseSource, CaseVerdict, ClauseText, ControlSeen, Counts, End, Event, Exchange, Exit,
-    Finding, Level, Mismatch, Place, Request, Response, Role, RunFinished, RunStarted, Stopwatch, Strength,
-    Times, Totals, Verdict, WaiverSeen, WaiverState,
+    Body, Came, CaseEvents, CaseSource, CaseVerdict, ClauseText, ControlSeen, Counts, End, Event, Exchange,
+    Exit, Finding, Got, Level, Mismatch, Place, Reason, Request, Response, Role, RunFinished, RunStarted,
+    Stopwatch, Strength, Times, Totals, Verdict, WaiverSeen, WaiverState,
 };
 
 /// The failing case of [`hostile`].
@@ -95,11 +95,12 @@ impl Sample {
             observations: vec![],
             refusal: None,
             reason: match verdict {
-                Verdict::Inconclusive => {
-                    Some("its control periodic.months/two was not accepted: got 400".into())
-                }
-                Verdict::NotApplicable => Some("the target profile does not offer `sandbox`".into()),
-                Verdict::Error => Some("no answer within 5 s".into()),
+                Verdict::Inconclusive => Some(Reason::ControlRejected {
+                    control: "periodic.months/two".into(),
+                    came: Came::Got(Got::status(400)),
+                }),
+                Verdict::NotApplicable => Some(Reason::DeclaredAbsent { capability: "sandbox".into() }),
+                Verdict::Error => Some(Reason::no_response("no answer within 5 s")),
                 _ => None,
             },
             absence: None,
@@ -285,7 +286,7 @@ pub(crate) fn hostile() -> Vec<Event> {
     fail.findings = vec![own, all(HOSTILE), all(HOSTILE_MARKDOWN)];
     for verdict in [Verdict::Inconclusive, Verdict::NotApplicable, Verdict::Error, Verdict::Observed] {
         let case = sample.verdict(&format!("periodic.months/{}", verdict.word()), verdict);
-        case.reason = Some(long.clone());
+        case.reason = Some(Reason::InWords { says: long.clone() });
         case.observations = vec![HOSTILE.into(), HOSTILE_MARKDOWN.into(), long.clone()];
     }
     sample.finished()

@@ -3,7 +3,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use xs2aspec_judge::{fill::WireRequest, profile::Permission, stop::Held};
+use xs2aspec_judge::{fill::WireRequest, profile::Permission};
+use xs2aspec_record::Reason;
 use xs2aspec_suite::Shard;
 
 use crate::exchange::{Exchanged, Exchanger};
@@ -63,15 +64,15 @@ impl Gate {
     }
 
     /// Leave to send a request with this method.
-    pub(crate) fn pass(&self, method: &str, is_confirming: bool) -> Result<Pass<'_>, Held> {
+    pub(crate) fn pass(&self, method: &str, is_confirming: bool) -> Result<Pass<'_>, Reason> {
         if !self.permission.covers(method) {
-            return Err(Held::Forbidden);
+            return Err(Reason::OnlyRead);
         }
         let reserve = if is_confirming { 0 } else { self.reserve.load(Ordering::SeqCst) };
         let limit = self.limit().saturating_sub(reserve);
         let next = |passed: u64| (passed < limit).then_some(passed + 1);
         let before = self.passed.fetch_update(Ordering::SeqCst, Ordering::SeqCst, next);
-        let before = before.map_err(|_| Held::UsedUp)?;
+        let before = before.map_err(|_| Reason::NoMoreRequests)?;
         if is_confirming {
             // It was kept for this one.
             let fewer = |reserve: u64| reserve.checked_sub(1);
@@ -117,22 +118,22 @@ mod tests {
             threads.into_iter().map(|thread| thread.join().unwrap()).sum()
         });
         assert_eq!((passed, gate.passed()), (47, 50));
-        assert_eq!(gate.pass("GET", false).err(), Some(Held::UsedUp));
+        assert_eq!(gate.pass("GET", false).err(), Some(Reason::NoMoreRequests));
         gate.set_limit(51);
         assert_eq!(gate.pass("GET", false).ok().map(|pass| pass.number), Some(51));
         // What confirms verdicts has requests of its own.
         gate.set_limit(54);
         gate.set_reserve(2);
         assert!(gate.pass("GET", false).is_ok());
-        assert_eq!(gate.pass("GET", false).err(), Some(Held::UsedUp));
+        assert_eq!(gate.pass("GET", false).err(), Some(Reason::NoMoreRequests));
         assert!(gate.pass("GET", true).is_ok() && gate.pass("GET", true).is_ok());
-        assert_eq!(gate.pass("GET", true).err(), Some(Held::UsedUp));
+        assert_eq!(gate.pass("GET", true).err(), Some(Reason::NoMoreRequests));
         // It takes nothing from the others when it comes before them.
         gate.set_limit(57);
         gate.set_reserve(1);
         assert!(gate.pass("GET", true).is_ok());
         assert!(gate.pass("GET", false).is_ok() && gate.pass("GET", false).is_ok());
-        assert_eq!(gate.pass("GET", false).err(), Some(Held::UsedUp));
+        assert_eq!(gate.pass("GET", false).err(), Some(Reason::NoMoreRequests));
     }
 
     #[test]
@@ -153,9 +154,9 @@ mod tests {
     #[test]
     fn what_is_not_permitted_does_not_pass_and_does_not_count() {
         let reads = gate(Permission::Reads, None);
-        assert_eq!(reads.pass("DELETE", false).err(), Some(Held::Forbidden));
+        assert_eq!(reads.pass("DELETE", false).err(), Some(Reason::OnlyRead));
         assert!(reads.pass("GET", false).is_ok());
         assert_eq!(reads.passed(), 1);
-        assert_eq!(gate(Permission::Nothing, None).pass("GET", false).err(), Some(Held::Forbidden));
+        assert_eq!(gate(Permission::Nothing, None).pass("GET", false).err(), Some(Reason::OnlyRead));
     }
 }

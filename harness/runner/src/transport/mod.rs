@@ -17,20 +17,13 @@ use std::{
 };
 
 use xs2aspec_judge::{
-    Judge, Probe, RequestCache, Seen,
-    answer::micros,
-    fill::WireRequest,
-    mask::Learned,
-    stop::{Held, Stop},
+    Judge, Probe, RequestCache, Seen, answer::micros, fill::WireRequest, mask::Learned, stop::Stop,
 };
-use xs2aspec_record::{Exchange, Sending};
+use xs2aspec_record::{Exchange, Reason, Sending};
 
 use self::gate::Pass;
 pub(crate) use self::{gate::Gate, pace::Pace};
 use crate::{exchange::Exchanged, history::Appender};
-
-/// Why a request was not sent that nobody could prove.
-const NOT_WRITTEN: &str = "what is sent cannot be recorded, so it was not sent";
 
 /// The layers before a target.
 #[derive(Debug)]
@@ -139,7 +132,10 @@ impl Live {
         let (pass, written) = {
             let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
             let pass = self.gate.pass(&request.method, probe.is_confirming);
-            let pass = pass.map_err(|held| (Stop::held(held), held == Held::UsedUp))?;
+            let pass = pass.map_err(|held| {
+                let is_limit = held == Reason::NoMoreRequests;
+                (Stop::declared_absent(held), is_limit)
+            })?;
             let (case, step) = probe.recorded.clone();
             let sending = Sending { number: pass.number, case, step, method: request.method.clone() };
             (pass, self.history.get().map(|history| history.sending(sending)))
@@ -147,7 +143,7 @@ impl Live {
         if let Some(written) = written
             && !written.await
         {
-            return Err((Stop::error(NOT_WRITTEN.to_owned()), false));
+            return Err((Stop::error(Reason::NotWritten), false));
         }
         Ok(pass)
     }

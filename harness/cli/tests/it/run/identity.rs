@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::Value;
 use tempfile::TempDir;
-use xs2aspec_record::{CaseVerdict, Exchange};
+use xs2aspec_record::{CaseVerdict, Exchange, Reason};
 use xs2aspec_reference::{Bank, Config, Style, start};
 
 use crate::support::{MASK_KEY, REFERENCE, command, printed, recorded};
@@ -69,11 +69,11 @@ impl Place {
     }
 
     /// The verdicts of the cases in a record whose ids begin so, with their reasons.
-    fn verdicts(&self, out: &str, beginning: &str) -> Vec<(String, String, String)> {
+    fn verdicts(&self, out: &str, beginning: &str) -> Vec<(String, String, Option<Reason>)> {
         let (verdicts, _) = recorded(&self.path(out), "no record");
         let of = verdicts.into_iter().filter(|verdict| verdict.case.starts_with(beginning));
         let word = |word: xs2aspec_record::Verdict| word.word().to_owned();
-        of.map(|one| (one.case, word(one.verdict), one.reason.unwrap_or_default())).collect()
+        of.map(|one| (one.case, word(one.verdict), one.reason)).collect()
     }
 
     /// The first event of a record.
@@ -370,7 +370,7 @@ async fn a_quota_that_another_run_used_up_accuses_nobody() {
             let open: Vec<_> = open.iter().filter(|verdict| verdict.1 == "inconclusive").collect();
             assert!(open.len() > 10, "{code}: {open:?}");
             for (case, _, reason) in open {
-                assert_eq!(reason, "the daily calls may be used up", "{code}: {case}");
+                assert_eq!(*reason, Some(Reason::DailyCalls), "{code}: {case}");
             }
             let gate = place.command(&["diff", "one", "two", "--gate", "new"]).output().unwrap();
             let said = printed(&gate);

@@ -10,7 +10,7 @@ use std::{
 
 use tempfile::TempDir;
 use wiremock::ResponseTemplate;
-use xs2aspec_record::{CaseVerdict, Entry, RecordReader, Verdict};
+use xs2aspec_record::{CaseVerdict, Entry, Hint, PlainRejected, Reason, RecordReader, Verdict};
 use xs2aspec_reference::Config;
 use xs2aspec_suite::{Suite, Tree};
 
@@ -128,40 +128,39 @@ async fn a_server_with_one_answer_to_everything_is_few_findings_and_never_confor
             // What leans on plain requests is not asked, and their other lawful forms are few.
             let asked = recorded(&out, &said).1.len();
             assert!(asked < 200, "{asked} requests: {what}");
-            let given_up = |verdict: &&CaseVerdict| {
-                verdict
-                    .reason
-                    .as_deref()
-                    .is_some_and(|why| why.contains("accepted no plain request of this run"))
+            let given_up = |verdict: &&CaseVerdict| match verdict.why() {
+                Reason::PlainRejected(rejected) => rejected.is_given_up,
+                other => matches!(other, Reason::GivenUp { .. }),
             };
             assert!(verdicts.iter().filter(given_up).count() > 100, "{what}");
             let (exit, said_again) = support::xs2aspec(&["rejudge", out.to_str().unwrap()]);
             // What was given up was not asked. What says that the target lacks something is in no exchange of
             // a case. Nothing of either can be judged again. The profile may say something of the latter.
             let given_up = verdicts.iter().filter(|verdict| verdict.unconfirmed).count();
-            let is_asked_for = |verdict: &&CaseVerdict| {
-                verdict.reason.as_deref().is_some_and(|why| why.starts_with("asked, the target answered"))
-            };
+            let is_asked_for =
+                |verdict: &&CaseVerdict| matches!(verdict.reason, Some(Reason::CapabilityLacked { .. }));
             let most = given_up + verdicts.iter().filter(is_asked_for).count();
             let (_, told) = said_again.split_once(" 0 would be others, ").expect(&said_again);
             let untold: usize = told.split(' ').next().unwrap().parse().unwrap();
             assert!((given_up..=most).contains(&untold), "{untold}: {what}: {said_again}");
             assert_eq!(exit, Some(if untold == 0 { 0 } else { 3 }), "{what}: {said_again}");
             // What rests on a plain request has the reason in common.
-            let reasons: BTreeSet<&str> = verdicts
-                .iter()
-                .filter(|verdict| verdict.verdict == Verdict::Inconclusive)
-                .filter_map(|verdict| verdict.reason.as_deref())
-                // What leans on a plain request says too that nothing was asked.
-                .filter_map(|reason| reason.split("; the target accepted no plain request").next())
-                // A case of its own that sends something before says that this failed.
-                .filter(|reason| !reason.starts_with("set-up step "))
+            let reasons = verdicts.iter().filter(|verdict| verdict.verdict == Verdict::Inconclusive);
+            let rejected: BTreeSet<PlainRejected> = reasons
+                .filter_map(|verdict| match verdict.why() {
+                    // What leans on a plain request says too that nothing was asked.
+                    Reason::PlainRejected(rejected) => {
+                        Some(PlainRejected { is_given_up: false, ..*rejected })
+                    }
+                    // A case of its own that sends something before says that this failed.
+                    Reason::SetUpRejected { .. } => None,
+                    other => panic!("{other}"),
+                })
                 .collect();
             // One for each operation, the payment status among them.
-            assert!(reasons.len() <= 6, "{reasons:#?}");
-            assert!(reasons.iter().all(|reason| reason.starts_with("the plain request ")), "{reasons:#?}");
-            let has_hint = |reason: &&str| reason.contains("need not know the suite's test key");
-            assert_eq!(reasons.iter().all(has_hint), target == server.uri(), "{reasons:#?}");
+            assert!((1..=6).contains(&rejected.len()), "{rejected:#?}");
+            let has_hint = |rejected: &PlainRejected| rejected.hint == Some(Hint::TestKey);
+            assert_eq!(rejected.iter().all(has_hint), target == server.uri(), "{rejected:#?}");
             let last: Vec<&str> = said.lines().rev().take(12).collect();
             assert!(
                 last.iter().any(|line| line.starts_with("no valid request was accepted: ")
@@ -213,7 +212,8 @@ async fn a_hopeless_target_is_asked_again_when_a_run_goes_on_and_what_leans_on_i
     stub::respond(&server, ResponseTemplate::new(401)).await;
     let (exit, said) = tokio::task::block_in_place(resume);
     let kept = verdicts(&out);
-    let reasons: Vec<&str> = kept.iter().filter_map(|verdict| verdict.reason.as_deref()).collect();
+    let reasons: Vec<String> =
+        kept.iter().filter_map(|verdict| Some(verdict.reason.as_ref()?.to_string())).collect();
     assert!(exit == Some(3) && reasons.len() > 20, "{said}");
     assert!(!reasons.iter().any(|reason| reason.contains("404")), "{said}");
 }
@@ -272,7 +272,7 @@ fn a_server_that_never_answers_is_an_error_within_the_deadline() {
     assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
     let verdicts = verdicts(&out);
     assert!(verdicts.iter().any(|verdict| verdict.verdict == Verdict::Error
-        && verdict.reason.as_deref() == Some("no complete answer within 200 ms")));
+        && verdict.reason == Some(Reason::no_response("no complete answer within 200 ms"))));
     assert!(
         verdicts.iter().all(|verdict| matches!(verdict.verdict, Verdict::Error | Verdict::NotApplicable))
     );
@@ -358,7 +358,7 @@ async fn a_case_whose_request_the_profile_makes_that_of_its_control_says_nothing
     // The id that the profile names in the first account as well.
     let same = verdict("20250212!0000002=");
     assert_eq!(same.verdict, Verdict::NotApplicable);
-    assert!(same.reason.unwrap().contains("the request of its control"));
+    assert_eq!(same.reason, Some(Reason::SameAsControl));
     assert_ne!(verdict("20250214-0000004").verdict, Verdict::NotApplicable);
 }
 

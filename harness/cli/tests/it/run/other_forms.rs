@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, fs, path::Path};
 
 use tempfile::TempDir;
-use xs2aspec_record::{CaseVerdict, Culprit, Role, Verdict};
+use xs2aspec_record::{CaseVerdict, Culprit, Reason, Role, Verdict};
 use xs2aspec_reference::Config;
 
 use crate::support::{MASK_KEY, recorded, xs2aspec};
@@ -96,7 +96,8 @@ fn a_spelling_that_the_profile_does_not_declare_is_named_and_the_run_goes_on_wit
     let plain = &verdicts["ncbct.path/plain"];
     let line = r#"[choices] "key-id.serial" = "lower""#;
     assert_eq!(plain.verdict, Verdict::Inconclusive, "{said}");
-    assert!(plain.reason.as_ref().is_some_and(|reason| reason.ends_with(line)), "{plain:?}");
+    let Reason::PlainRejected(rejected) = plain.why() else { panic!("{plain:?}") };
+    assert_eq!(rejected.culprit, Some(Box::new(Culprit::Chosen { add: line.to_owned() })), "{plain:?}");
     assert_eq!(denied(&verdicts), ["ncbct.creditor-name.required"], "{said}");
     let fails = verdicts.values().filter(|verdict| verdict.verdict == Verdict::Fail);
     assert!(fails.clone().all(|verdict| verdict.judged_with == [line]), "{said}");

@@ -219,8 +219,9 @@ impl Shown {
             );
         }
         let culprit = verdict.culprit.as_ref().map(|culprit| culprit.says());
-        for said in culprit.iter().chain(&verdict.reason) {
-            _ = write!(html, "<p>{}</p>", shown(said));
+        let reason = verdict.reason.as_ref().map(ToString::to_string);
+        for said in culprit.into_iter().chain(reason) {
+            _ = write!(html, "<p>{}</p>", shown(&said));
         }
         let places = exchange::differing(verdict);
         let found: Vec<String> = verdict.findings.iter().map(|finding| finding.at.clone()).collect();

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt::Write as _};
 
 use sha2::{Digest, Sha256};
-use xs2aspec_record::{End, Level, Strength, TargetProfile, Verdict, digest::hex};
+use xs2aspec_record::{End, Level, Reason, Strength, TargetProfile, Verdict, digest::hex};
 
 use super::markup::{escaped, list, section, shown};
 use crate::{
@@ -264,7 +264,7 @@ pub(super) fn changes(summary: &RunSummary) -> String {
 }
 
 /// What was not asked or not told, by reason.
-pub(super) fn unasked(reasons: &BTreeMap<Verdict, Groups>) -> String {
+pub(super) fn unasked(reasons: &BTreeMap<Verdict, Groups<Reason>>) -> String {
     let mut html = String::new();
     for (verdict, groups) in reasons {
         let (title, class) = match verdict {
@@ -292,7 +292,7 @@ pub(super) fn unasked(reasons: &BTreeMap<Verdict, Groups>) -> String {
 }
 
 /// What the target did where the document leaves it free.
-pub(super) fn observed(groups: &Groups) -> String {
+pub(super) fn observed(groups: &Groups<String>) -> String {
     let groups = groups.by_times();
     let items = groups.iter().take(ITEMS).map(|(seen, group)| format!("{} × {}", group.times, shown(seen)));
     let more = (groups.len() > ITEMS).then(|| format!("and {} more in record.jsonl", groups.len() - ITEMS));

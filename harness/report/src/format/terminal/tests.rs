@@ -72,7 +72,7 @@ fn hundreds_of_cases_stay_readable() {
         fail.findings[0].at = format!("body/member-{number:03}");
         let reason = format!("reason {}", number % 30);
         sample.verdict(&format!("periodic.months/unsure-{number:03}"), Verdict::Inconclusive).reason =
-            Some(reason);
+            Some(Reason::InWords { says: reason });
         sample.verdict(&format!("periodic.months/error-{number:03}"), Verdict::Error);
     }
     let events = sample.finished();
@@ -100,7 +100,7 @@ fn without_findings_more_reasons_are_listed() {
     let mut sample = Sample::new(500);
     for number in 0..500 {
         let unsure = sample.verdict(&format!("periodic.months/unsure-{number:03}"), Verdict::Inconclusive);
-        unsure.reason = Some(format!("reason {}", number % 30));
+        unsure.reason = Some(Reason::InWords { says: format!("reason {}", number % 30) });
     }
     let shown = attention(&sample.finished());
     assert_eq!(shown.matches("   |   and 14 more\n").count(), 20, "{shown}");

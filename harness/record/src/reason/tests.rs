@@ -1,0 +1,105 @@
+//! What a reason says, and what of it is data.
+
+use serde_json::json;
+
+use super::*;
+use crate::{AskedAlone, CaseVerdict, LevelSource, Verdict, verdict::sample};
+
+fn rejected() -> PlainRejected {
+    let codes = vec!["NO1400004200179".to_owned()];
+    PlainRejected {
+        plain: "a.path/plain".to_owned(),
+        came: Came::Got(Got { codes, ..Got::status(400) }),
+        culprit: None,
+        hint: Some(Hint::TestKey),
+        is_given_up: true,
+    }
+}
+
+/// Reasons with every kind of data.
+fn table() -> Vec<(Reason, &'static str)> {
+    let unknown = Suspicion::Unknown {
+        values: vec!["psu.id".to_owned(), "account.iban".to_owned()],
+        got: Got::status(401),
+        take: "psu.other".to_owned(),
+        other: Got::status(201),
+        is_taken: true,
+    };
+    let set_up = Reason::SetUpRejected { step: "payment".to_owned(), got: Got::status(403) };
+    let came = Came::Nothing(Box::new(set_up));
+    let excuse = Excuse::Level { by: LevelSource::Profile };
+    vec![
+        (
+            Reason::PlainRejected(Box::new(rejected())),
+            "the plain request a.path/plain was not accepted: it got 400 with code NO1400004200179; the target need \
+             not know the suite's test key and values: a profile names its own (`xs2aspec init`); the target accepted \
+             no plain request of this run, so that nothing was asked that leans on one",
+        ),
+        (Reason::DailyCalls, "the daily calls may be used up"),
+        (
+            Reason::ControlRejected { control: "a/b".to_owned(), came },
+            "its control a/b was not accepted: set-up step `payment` got 403",
+        ),
+        (
+            Reason::ControlExcused { control: "a/b".to_owned(), excuse },
+            "its control a/b was not accepted, which is allowed by the profile",
+        ),
+        (
+            Reason::ProfileDoubted { by: Box::new(unknown) },
+            "the profile may be wrong: the target responds with 401 to `psu.id` or `account.iban` and to an invented \
+             value, and accepts `psu.other`",
+        ),
+        (
+            Reason::Unsteady { got: vec![Got::status(503), Got::status(400)] },
+            "it got 503, then 400 for the same with other values",
+        ),
+        (
+            Reason::GivenUp { because: Box::new(Reason::DailyCalls) },
+            "the daily calls may be used up; the target accepted no plain request of this run, so that nothing was \
+             asked that leans on one",
+        ),
+    ]
+}
+
+#[test]
+fn a_reason_is_read_as_it_was_written_and_told_in_words() {
+    for (reason, words) in table() {
+        assert_eq!(reason.to_string(), words);
+        let line = serde_json::to_value(&reason).unwrap();
+        assert!(line["code"].is_string(), "{line}");
+        assert_eq!(serde_json::from_value::<Reason>(line).unwrap(), reason);
+    }
+}
+
+#[test]
+fn masking_changes_texts_and_no_code() {
+    for (reason, _) in table() {
+        assert_eq!(reason.with_texts(&str::to_owned), reason);
+    }
+    let masked = Reason::PlainRejected(Box::new(rejected()))
+        .with_texts(&|text| text.replace("NO1400004200179", "***"));
+    let Reason::PlainRejected(rejected_then) = masked else { panic!("{masked}") };
+    assert_eq!(rejected_then.came.to_string(), "it got 400 with code ***");
+    // What would not be a reason any more is told in words.
+    let all = Reason::PlainRejected(Box::new(rejected())).with_texts(&|_| "***".to_owned());
+    assert_eq!(all, Reason::InWords { says: "***".to_owned() });
+}
+
+#[test]
+fn the_words_of_an_older_record_are_a_reason() {
+    let mut line = serde_json::to_value(sample("a", Verdict::Inconclusive)).unwrap();
+    line["reason"] = json!("it got 429");
+    let verdict: CaseVerdict = serde_json::from_value(line.clone()).unwrap();
+    assert_eq!(verdict.reason, Some(Reason::InWords { says: "it got 429".to_owned() }));
+    line["reason"] = json!({"code": "no-such-code"});
+    assert!(serde_json::from_value::<CaseVerdict>(line).is_err());
+    let asked = |words: &str| -> AskedAlone {
+        let line = json!({
+            "clause": "a", "at": "status", "case": "a/b", "since": 1, "until": 0, "requests": 1, "again": "kept",
+            "words": words,
+        });
+        serde_json::from_value(line).unwrap()
+    };
+    assert_eq!(asked("").came, None);
+    assert_eq!(asked("got 200").came.map(|came| came.to_string()), Some("it got 200".to_owned()));
+}
