@@ -5,7 +5,9 @@ use std::{
     path::Path,
 };
 
-use xs2aspec_client::{Broken, Item, Plan, State, Statement, Ticked, Watch, broken, report as drawn, tick};
+use xs2aspec_judge::client::{
+    Broken, Item, Plan, State, Statement, Ticked, Watch, broken, report as drawn, tick,
+};
 use xs2aspec_record::{Event, Exchange, Exit, Level};
 use xs2aspec_report::text;
 use xs2aspec_suite::Suite;
@@ -58,7 +60,7 @@ pub(crate) fn report(args: &ClientReport) -> Result<Exit, Failure> {
     let exchanges = witnesses(&path, &ticked)?;
     let mut recording = Recording::create(&args.out, &[&path])?;
     let (file, tree) = (drawn::place_of_the_plan(suite.tree()), suite.tree());
-    let plan_text = tree.text(xs2aspec_client::plan::FILE).unwrap_or_default();
+    let plan_text = tree.text(xs2aspec_judge::client::plan::FILE).unwrap_or_default();
     let tool = format!("xs2aspec {}", env!("CARGO_PKG_VERSION"));
     let mut arguments = vec![args.record.display().to_string()];
     arguments.extend(repetition::out(&args.out));

@@ -2,12 +2,15 @@
 
 use std::{path::Path, sync::Arc};
 
-use xs2aspec_judge::{Judge as Judging, Profile};
+use xs2aspec_judge::{Judge, Profile, traffic::TrafficJudge};
 use xs2aspec_record::{End, Exit, Level, Traffic};
 use xs2aspec_report::text;
-use xs2aspec_runner::Options;
+use xs2aspec_runner::{
+    Options,
+    traffic_run::{Broken, Totals, TrafficRun},
+};
 use xs2aspec_traffic::{
-    Broken, Judge, Restorer, Totals, TrafficRun,
+    Restorer,
     input::{self, Piece},
 };
 
@@ -28,11 +31,11 @@ pub(crate) fn judge(args: &Args) -> Result<Exit, Failure> {
     };
     profile.levels.extend(args.levels.0.iter().cloned());
     let now = args.now.unwrap_or_else(chrono::Utc::now);
-    let judging = Judging::of_traffic(Arc::clone(&suite), profile).map_err(Failure::input)?;
+    let judging = Judge::of_traffic(Arc::clone(&suite), profile).map_err(Failure::input)?;
     let judging = judging.with_mask_key(args.mask_key.key()?);
     let reads: Vec<&Path> = args.files.iter().chain(&args.mask_key.file).map(AsRef::as_ref).collect();
     let mut recording = Recording::create(&args.out, &reads)?;
-    let mut judge = Judge::new(Arc::clone(&suite), &judging, args.target.is_some());
+    let mut judge = TrafficJudge::new(&judging, args.target.is_some());
     let only = args.end.map(End::from);
     let options = Options { on_purpose: is_of_a_run(args), ..options(args) };
     let mut run = TrafficRun::begin((&judging, now), only, &options, |event| recording.write(event));

@@ -10,16 +10,20 @@ use std::{
 
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio::sync::mpsc::Receiver;
-use xs2aspec_client::{Plan, recorded, tick};
-use xs2aspec_judge::{Judge as Judging, Profile, mask::MaskKey};
+use xs2aspec_judge::{Judge, Profile, mask::MaskKey};
+use xs2aspec_judge::{
+    client::{Plan, recorded, tick},
+    traffic::{Judged, Payload, Received, Sent, Traffic, TrafficJudge},
+};
 use xs2aspec_proxy::{Exchange, Kept, Sighting};
 use xs2aspec_record::{
     Body, CaseVerdict, End, Event, Exchange as Recorded, Exit, Finding, Header, Request, Response,
 };
 use xs2aspec_report::text;
 use xs2aspec_runner::Options;
+use xs2aspec_runner::traffic_run::TrafficRun;
 use xs2aspec_suite::Suite;
-use xs2aspec_traffic::{Judge, Judged, Payload, Received, Sent, Traffic, TrafficRun};
+use xs2aspec_traffic::decoded;
 
 use crate::{Failure, judge, recording::Recording};
 
@@ -93,9 +97,9 @@ fn log(
     mut sightings: Receiver<Vec<Sighting>>,
 ) -> Result<Exit, Failure> {
     let plan = Plan::load(setup.suite.tree()).map_err(Failure::input)?.unwrap_or_default();
-    let judging = Judging::of_traffic(Arc::clone(&setup.suite), setup.profile.clone());
+    let judging = Judge::of_traffic(Arc::clone(&setup.suite), setup.profile.clone());
     let judging = judging.map_err(Failure::input)?.with_mask_key(setup.mask_key.clone());
-    let mut judge = Judge::new(Arc::clone(&setup.suite), &judging, setup.is_of_the_bank);
+    let mut judge = TrafficJudge::new(&judging, setup.is_of_the_bank);
     let mut writer = Writer { record, is_shown: setup.is_shown, last: None, known: HashSet::new() };
     let mut run =
         TrafficRun::begin((&judging, setup.now), setup.only, &setup.options, |event| writer.write(event));
@@ -147,7 +151,7 @@ fn traffic(number: u64, exchange: Exchange, setup: &Setup) -> Traffic {
     let request = Sent { method: request.method, url, headers: request.headers, body, is_restored: false };
     let answer = answer.map(|answer| {
         let body = payload(&answer.body, answer.is_whole);
-        Received { status: answer.status, headers: answer.headers, body }.decoded()
+        decoded(Received { status: answer.status, headers: answer.headers, body })
     });
     let began = setup.now + TimeDelta::from_std(at).unwrap_or_default();
     Traffic { number, label: None, began, micros: micros(took), request, answer, failure }

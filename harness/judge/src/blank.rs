@@ -1,36 +1,16 @@
 //! Verdicts before anything came back.
 
-use xs2aspec_record::{CaseVerdict, Difference, Place, Reason, Role, Verdict};
+use xs2aspec_record::{CaseVerdict, Difference, Place, Reason, Verdict};
 use xs2aspec_suite::{Case, difference};
 
 /// The verdict of a case about which nothing is known, without what it says of the case itself.
 pub(crate) fn blank(case: &Case) -> CaseVerdict {
+    let place = Place { file: case.file.clone(), line: case.line, column: case.column };
     CaseVerdict {
-        case: case.id.clone(),
-        clause: case.clause.clone(),
         area: case.area.clone(),
         operation: case.operation().to_owned(),
-        role: Role::Selected,
-        place: Place { file: case.file.clone(), line: case.line, column: case.column },
-        verdict: Verdict::Error,
-        expected: String::new(),
-        checks: 0,
-        findings: Vec::new(),
-        observations: Vec::new(),
-        refusal: None,
-        reason: None,
-        absence: None,
-        control: None,
-        changes: Vec::new(),
-        differences: Vec::new(),
-        codes: Vec::new(),
-        culprit: None,
         same_as: case.same_as.clone(),
-        judged_with: Vec::new(),
-        waived_with: None,
-        unconfirmed: false,
-        exchange: None,
-        micros: 0,
+        ..CaseVerdict::blank(case.id.clone(), case.clause.clone(), place)
     }
 }
 

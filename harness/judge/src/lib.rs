@@ -20,6 +20,7 @@
 //!   one another.
 //! - [`tally`]: the numbers of a run; [`waived`]: what its waivers cover.
 //! - [`doctor`]: what a profile may have wrong, where a target accepts nothing.
+//! - [`traffic`]: what others send; [`client`]: what a client should have shown.
 //! - [`rejudge`](mod@rejudge): recorded responses judged again.
 
 pub mod answer;
@@ -27,6 +28,7 @@ mod answer_checks;
 mod blank;
 pub mod case;
 pub mod certificate_encoding;
+pub mod client;
 mod codes;
 pub mod confirmation;
 pub mod culprits;
@@ -56,6 +58,7 @@ pub mod stop;
 mod strength;
 mod substitute;
 pub mod tally;
+pub mod traffic;
 mod trail;
 mod unconfirmed;
 pub mod view;

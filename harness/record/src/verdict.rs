@@ -314,6 +314,37 @@ pub struct CaseVerdict {
 }
 
 impl CaseVerdict {
+    /// Returns the verdict of a case of which nothing is known: an error without a reason.
+    pub fn blank(case: String, clause: String, place: Place) -> Self {
+        Self {
+            case,
+            clause,
+            area: String::new(),
+            operation: String::new(),
+            role: Role::Selected,
+            place,
+            verdict: Verdict::Error,
+            expected: String::new(),
+            checks: 0,
+            findings: Vec::new(),
+            observations: Vec::new(),
+            refusal: None,
+            reason: None,
+            absence: None,
+            control: None,
+            changes: Vec::new(),
+            differences: Vec::new(),
+            codes: Vec::new(),
+            culprit: None,
+            same_as: None,
+            judged_with: Vec::new(),
+            waived_with: None,
+            unconfirmed: false,
+            exchange: None,
+            micros: 0,
+        }
+    }
+
     /// The changes that make the verdict what it is, as far as that is known, in words.
     pub fn telling_changes(&self) -> Vec<String> {
         match self.culprit.as_deref() {
@@ -397,31 +428,13 @@ impl CaseVerdict {
 /// A verdict of a case of this clause, without findings, for tests.
 #[cfg(test)]
 pub(crate) fn sample(clause: &str, verdict: Verdict) -> CaseVerdict {
+    let place = Place { file: "cases/x/a.yaml".into(), line: 1, column: 1 };
     CaseVerdict {
-        case: format!("{clause}/b"),
-        clause: clause.into(),
         area: "x".into(),
         operation: "ncbct".into(),
-        role: Role::Selected,
-        place: Place { file: "cases/x/a.yaml".into(), line: 1, column: 1 },
         verdict,
         expected: "accepted".into(),
         checks: 1,
-        findings: vec![],
-        observations: vec![],
-        refusal: None,
-        reason: None,
-        absence: None,
-        control: None,
-        changes: vec![],
-        differences: vec![],
-        codes: vec![],
-        culprit: None,
-        same_as: None,
-        judged_with: vec![],
-        waived_with: None,
-        unconfirmed: false,
-        exchange: None,
-        micros: 0,
+        ..CaseVerdict::blank(format!("{clause}/b"), clause.into(), place)
     }
 }

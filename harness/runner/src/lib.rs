@@ -4,7 +4,7 @@
 //! - [`exchange`]: sending a request, and reading the answer.
 //! - [`Runner`]: one target, and the loop: what the judge needs is sent, and the judge is asked again.
 //! - [`run`](mod@run): a whole plan, as events; [`resume`]: the rest of a run that was killed.
-//! - [`drawn`]: the record of cases that are drawn as a run goes on.
+//! - [`drawn`]: the record of cases that are drawn as a run goes on; [`traffic_run`]: the record of traffic.
 
 mod clock;
 mod conclusions;
@@ -15,6 +15,7 @@ mod history;
 pub mod resume;
 pub mod run;
 mod runner;
+pub mod traffic_run;
 mod transport;
 
 pub use clock::Clock;

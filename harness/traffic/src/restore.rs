@@ -6,18 +6,18 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 use xs2aspec_judge::{
-    Judge, Profile, certificate_encoding::CertificateEncoding, fill::encode, mask::Masker,
+    Judge, Profile,
+    certificate_encoding::CertificateEncoding,
+    fill::encode,
+    mask::Masker,
     request_signer::RequestSigner,
+    traffic::{Payload, Sent, Traffic, vocabulary::filled},
 };
 use xs2aspec_signing::RequestTarget;
 use xs2aspec_spec::masks::{holds_pseudonym, pseudonyms};
 use xs2aspec_suite::{Party, Signing, Suite, template};
 
-use crate::{
-    input::Masked,
-    traffic::{Payload, Sent, Traffic},
-    vocabulary::filled,
-};
+use crate::input::Masked;
 
 const SIGNATURE: &str = "signature";
 const DIGEST: &str = "digest";

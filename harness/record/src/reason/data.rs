@@ -1,4 +1,5 @@
-//! What stands in reasons: what came of a request, why that is no matter, and what shows that a profile is wrong.
+//! What stands in reasons: what came of a request, why that is no matter, and what shows that a profile is
+//! wrong.
 
 use serde::{Deserialize, Serialize};
 

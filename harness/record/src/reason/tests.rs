@@ -42,7 +42,7 @@ fn table() -> Vec<(Reason, &'static str)> {
         ),
         (
             Reason::ControlExcused { control: "a/b".to_owned(), excuse },
-            "its control a/b was not accepted, which is allowed by the profile",
+            "its control a/b was not accepted, which is allowed by [levels] of the target profile",
         ),
         (
             Reason::ProfileDoubted { by: Box::new(unknown) },

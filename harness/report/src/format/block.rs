@@ -281,7 +281,7 @@ mod tests {
         INCONCLUSIVE  periodic.months.duplicate / spread
           --> cases/periodic/months-of-execution.yaml:18
            | body/monthsOfExecution = [3, 5, 3]
-           | could not tell: its control periodic.months/two was not accepted: got 400
+           | could not tell: its control periodic.months/two was not accepted: it got 400
            = clause  periodic.months.duplicate (stated): month numbers may not repeat
            = control not accepted: periodic.months / two
            = again   xs2aspec run --only periodic.months.duplicate/spread --target 'my bank.toml' --now 2030-01-02T03:04:05Z

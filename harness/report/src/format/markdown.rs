@@ -370,7 +370,7 @@ mod tests {
 
         ### Inconclusive, by reason
 
-        - 1 case: `its control periodic.months/two was not accepted: got 400`
+        - 1 case: `its control periodic.months/two was not accepted: it got 400`
           - `periodic.months.duplicate/spread`
 
         ### Errors, by reason
@@ -380,7 +380,7 @@ mod tests {
 
         ### Not applicable, by reason
 
-        - 1 case: `` the target profile does not offer `sandbox` ``
+        - 1 case: `` the target profile says that it has no `sandbox` ``
           - `customers.path/plain`
 
         ### Observed

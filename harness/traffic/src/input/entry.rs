@@ -4,7 +4,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::traffic::{Payload, Received, Sent, Traffic};
+use xs2aspec_judge::traffic::{Payload, Received, Sent, Traffic};
 
 /// Reads an entry. The error says which member is wrong, what was expected and what was found.
 pub fn traffic(number: u64, entry: &Value) -> Result<Traffic, String> {

@@ -17,7 +17,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 
-use crate::traffic::Traffic;
+use xs2aspec_judge::traffic::Traffic;
 
 /// How much of a file is read to see what it is.
 const LOOKED_AT: u64 = 4096;

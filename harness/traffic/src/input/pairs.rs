@@ -11,7 +11,7 @@ use chrono::{DateTime, Utc};
 use xs2aspec_record::lines::{LONGEST, LONGEST_WORDS};
 
 use super::{InputError, Piece};
-use crate::traffic::{Payload, Received, Sent, Traffic};
+use xs2aspec_judge::traffic::{Payload, Received, Sent, Traffic};
 
 /// The longest line that is read.
 const MOST_LINE: u64 = 1 << 20;
@@ -66,7 +66,7 @@ pub fn read(
                 None => lines.start().map_err(fail)?,
             };
             if status >= 200 {
-                answer = Some(Received { status, headers, body: Payload::Bytes(body) }.decoded());
+                answer = Some(crate::decoded(Received { status, headers, body: Payload::Bytes(body) }));
                 break;
             }
         }

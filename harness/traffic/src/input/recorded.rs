@@ -7,7 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use xs2aspec_record::{Body, Event, Exchange, Header, TargetProfile};
 
 use super::{InputError, Masked, Piece};
-use crate::traffic::{Payload, Received, Sent, Traffic};
+use xs2aspec_judge::traffic::{Payload, Received, Sent, Traffic};
 
 /// Reads a record.
 pub fn read(name: &str, file: impl BufRead, take: &mut dyn FnMut(Piece) -> bool) -> Result<(), InputError> {

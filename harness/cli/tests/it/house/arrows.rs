@@ -19,7 +19,6 @@ fn allowed() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         "reference",
         "prove",
         "proxy",
-        "client",
         "traffic",
     ];
     BTreeMap::from([
@@ -36,7 +35,6 @@ fn allowed() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("xs2aspec-evidence", BTreeSet::from(["record", "report"])),
         ("xs2aspec-prove", BTreeSet::from(["suite", "generate", "judge", "runner", "record", "reference"])),
         ("xs2aspec-proxy", BTreeSet::new()),
-        ("xs2aspec-client", BTreeSet::from(["spec", "record"])),
         ("xs2aspec", BTreeSet::from(all)),
         // It measures all of them, and nobody imports it.
         ("xs2aspec-bench", BTreeSet::from(all)),

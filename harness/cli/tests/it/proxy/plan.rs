@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use xs2aspec_client::{Plan, plan::ShownBy};
+use xs2aspec_judge::client::{Plan, plan::ShownBy};
 use xs2aspec_suite::{Expectation, Suite, Tree};
 
 use super::Running;
@@ -56,7 +56,7 @@ fn what_the_plan_names_is_there() {
         assert!(plan.items.iter().any(|item| item.id == format!("call/{operation}")), "{operation}");
     }
     for operation in suite.requests().operations() {
-        let judged = |item: &&xs2aspec_client::Item| matches!(&item.shown_by, ShownBy::NoBreach(own) if own == operation);
+        let judged = |item: &&xs2aspec_judge::client::Item| matches!(&item.shown_by, ShownBy::NoBreach(own) if own == operation);
         assert_eq!(plan.items.iter().filter(judged).count(), 1, "{operation}");
     }
 }

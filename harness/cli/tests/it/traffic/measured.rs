@@ -7,6 +7,7 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
+use xs2aspec_judge::traffic::{Judged, Payload, Received, Sent, Traffic, TrafficJudge};
 use xs2aspec_judge::{Identity, Judge as Judging, fill::WireRequest};
 use xs2aspec_prove::BankVariant;
 use xs2aspec_record::{End, Level};
@@ -15,7 +16,6 @@ use xs2aspec_runner::{
     exchange::{Answer, InProcess},
 };
 use xs2aspec_suite::{Depth, Expectation, Suite, Tree};
-use xs2aspec_traffic::{Judge, Judged, Payload, Received, Sent, Traffic};
 
 const NOWHERE: &str = "http://localhost";
 
@@ -84,7 +84,7 @@ async fn measure(bank: BankVariant, depth: Depth, areas: &[&str]) -> Measured {
     let base = Runner::new(Arc::clone(&suite), profile(), identity, Clock::at(now)).unwrap();
     let runner = base.for_target(profile(), &Arc::default(), Some(inside)).unwrap();
     let judging = Judging::of_traffic(Arc::clone(&suite), runner.judge().profile().clone()).unwrap();
-    let mut judge = Judge::new(Arc::clone(&suite), &judging, true);
+    let mut judge = TrafficJudge::new(&judging, true);
     let mut number = 0;
     let mut judged = || -> Vec<(u16, Judged)> {
         let all = std::mem::take(&mut *sent.lock().unwrap());

@@ -8,7 +8,7 @@ use std::{
 use chrono::DateTime;
 use xs2aspec_record::{Body, Exchange};
 
-use crate::{condition::header, state::State};
+use crate::client::{condition::header, state::State};
 
 /// Methods by which asking again changes nothing (RFC 9110 section 9.2.1).
 const SAFE: [&str; 4] = ["GET", "HEAD", "OPTIONS", "TRACE"];

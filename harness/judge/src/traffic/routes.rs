@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use xs2aspec_judge::Profile;
+use crate::Profile;
 use xs2aspec_suite::Suite;
 
-use crate::traffic::Sent;
+use super::message::Sent;
 
 /// The paths of every operation.
 #[derive(Debug)]

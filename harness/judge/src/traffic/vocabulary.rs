@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::Profile;
 use serde_json::Value;
-use xs2aspec_judge::Profile;
 use xs2aspec_suite::{RequestSpec, Suite, template};
 
 /// The kind of places that hold a date.
@@ -84,7 +84,7 @@ impl Words {
 }
 
 /// A value with its placeholders filled and its functions computed; `None` if something is not known.
-pub(crate) fn filled(value: &Value, lookup: &dyn Fn(&str) -> Option<Value>) -> Option<Value> {
+pub fn filled(value: &Value, lookup: &dyn Fn(&str) -> Option<Value>) -> Option<Value> {
     let filled = template::expand(value, lookup).and_then(template::compute).ok()?;
     template::names(&filled).is_empty().then_some(filled)
 }

@@ -7,12 +7,14 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use xs2aspec_judge::Judge;
-use xs2aspec_record::{CaseVerdict, End, Event, Exchange, Level, Place, Reason, Role, RunFinished, Verdict};
-use xs2aspec_runner::{Clock, DrawnRun, run::Options};
+use xs2aspec_judge::{
+    Judge,
+    traffic::{Judged, Traffic, mask::TrafficMasker},
+};
+use xs2aspec_record::{CaseVerdict, End, Event, Exchange, Level, RunFinished};
 use xs2aspec_suite::{BodySpec, Case, RequestSpec, Signing};
 
-use crate::{judge::Judged, mask::TrafficMasker, traffic::Traffic};
+use crate::{clock::Clock, drawn::DrawnRun, run::Options};
 
 /// The folder of the cases of traffic: an area, as reports call it.
 const AREA: &str = "traffic";
@@ -84,12 +86,15 @@ impl<'a> TrafficRun<'a> {
         let plain = self.judge.suite().requests().plain_clause(&operation);
         let any = self.judge.suite().answers().server_error();
         let clause = plain.unwrap_or(any).to_owned();
-        let case = case(&id, &clause, &operation, &traffic.request.method);
-        let masked = self.masker.masked(traffic, judged);
-        let at = (traffic.began - began).num_microseconds().and_then(|at| u64::try_from(at).ok());
+        let at = (traffic.number, source);
+        let case = case((id, clause), &operation, &traffic.request.method, at);
+        let mut verdict = judged.verdict(&case, traffic, self.only);
+        verdict.exchange = Some(self.number);
+        let masked = self.masker.masked(traffic, judged, &mut verdict);
+        let began = (traffic.began - began).num_microseconds().and_then(|at| u64::try_from(at).ok());
         let exchange = Exchange {
             number: self.number,
-            case: id.clone(),
+            case: case.id.clone(),
             step: "request".to_owned(),
             look: None,
             operation: judged.operation.clone(),
@@ -97,56 +102,11 @@ impl<'a> TrafficRun<'a> {
             request: masked.request,
             response: masked.response,
             failure: masked.failure,
-            at: at.unwrap_or_default(),
+            at: began.unwrap_or_default(),
             micros: traffic.micros,
         };
-        let mut findings = masked.findings;
-        findings.retain(|finding| self.only.is_none_or(|only| only == finding.end));
-        let codes = if findings.is_empty() { vec![] } else { masked.codes };
-        let mut verdict = CaseVerdict {
-            case: id,
-            clause,
-            area: AREA.to_owned(),
-            operation,
-            role: Role::Selected,
-            place: Place { file: source.to_owned(), line: line(traffic.number), column: 1 },
-            verdict: Verdict::Pass,
-            expected: judged.due.clone(),
-            checks: judged.checks,
-            findings,
-            observations: masked.observations,
-            refusal: None,
-            reason: None,
-            absence: None,
-            control: None,
-            changes: masked.label.into_iter().collect(),
-            differences: vec![],
-            codes,
-            culprit: None,
-            same_as: None,
-            judged_with: vec![],
-            waived_with: None,
-            unconfirmed: false,
-            exchange: Some(self.number),
-            micros: traffic.micros,
-        };
-        self.decide(&mut verdict, judged, masked.reason);
         self.count(source, traffic, &verdict, judged);
         self.record.record(&case, verdict, vec![exchange], sink);
-    }
-
-    /// Decides the verdict. `reason` says why nothing could be told, if so.
-    fn decide(&self, verdict: &mut CaseVerdict, judged: &Judged, reason: Option<Reason>) {
-        if let Some(word) = verdict.by_findings() {
-            verdict.verdict = word;
-        } else if judged.operation.is_none() {
-            verdict.verdict = Verdict::Observed;
-            verdict.checks = 0;
-            verdict.reason = reason;
-        } else if let Some(reason) = reason.filter(|_| self.only != Some(End::Client)) {
-            verdict.verdict = Verdict::Inconclusive;
-            verdict.reason = Some(reason);
-        }
     }
 
     fn count(&mut self, source: &str, traffic: &Traffic, verdict: &CaseVerdict, judged: &Judged) {
@@ -175,8 +135,13 @@ impl<'a> TrafficRun<'a> {
     }
 }
 
-/// The case that an exchange is: what it says of itself is which operation was asked.
-fn case(id: &str, clause: &str, operation: &str, method: &str) -> Case {
+/// The case that an exchange is: what it says of itself is which operation was asked, and where it was read.
+fn case(
+    (id, clause): (String, String),
+    operation: &str,
+    method: &str,
+    (number, source): (u64, &str),
+) -> Case {
     let request = RequestSpec {
         operation: operation.to_owned(),
         method: method.to_owned(),
@@ -187,7 +152,8 @@ fn case(id: &str, clause: &str, operation: &str, method: &str) -> Case {
         signing: Signing::default(),
         exact: false,
     };
-    Case::unwritten(id.to_owned(), clause.to_owned(), operation, &Arc::new(request))
+    let case = Case::unwritten(id, clause, operation, &Arc::new(request));
+    Case { area: AREA.to_owned(), file: source.to_owned(), line: line(number), ..case }
 }
 
 fn line(number: u64) -> u32 {

@@ -2,23 +2,23 @@
 //! run-time values are not filled yet. What a value stands for is found by filling what the plain request and
 //! the rules have at its place, and comparing.
 
+use crate::Profile;
 use chrono::{DateTime, Utc};
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
-use xs2aspec_judge::Profile;
 use xs2aspec_spec::{
     masks::holds_pseudonym,
     request::{Breach, Payload as Shown, Prepared, View},
 };
 use xs2aspec_suite::{RequestSpec, template};
 
-use crate::{
+use super::{
     extensions::is_json_by_extensions,
     json::has_member_twice,
     memory::{Memory, hash},
+    message::{Payload, Sent},
     routes::{Found, Route, decoded},
     signature,
-    traffic::{Payload, Sent},
     values::{Digested, begins_with_json, date, digested, is_of_transport, is_own_host, is_uuid},
     vocabulary::{Vocabulary, written},
 };

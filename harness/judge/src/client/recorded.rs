@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use xs2aspec_record::{CaseVerdict, ClauseText, End, Event, Exchange, Finding, Level, RunStarted};
 use xs2aspec_spec::AnswerRules;
 
-use crate::{
+use crate::client::{
     condition::{Holds, header},
     plan::{Plan, ShownBy},
     sequence::{Seen, hash},

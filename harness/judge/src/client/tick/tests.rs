@@ -5,7 +5,7 @@ use xs2aspec_record::{Event, Exchange, Exit, RunStarted};
 use xs2aspec_spec::{AnswerRules, Tree};
 
 use super::*;
-use crate::{Statement, Watch, plan::FILE, recorded, report};
+use crate::client::{Statement, Watch, plan::FILE, recorded, report};
 
 /// An exchange that began so many milliseconds after the first one and took one of them.
 fn exchange(number: u64, at: u64, method: &str, body: &str, status: u16, more: &[(&str, &str)]) -> Event {

@@ -10,7 +10,7 @@ use chrono::NaiveDate;
 use serde_json::Value;
 use xs2aspec_suite::{Location, Suite};
 
-use crate::{routes::decoded, traffic::Sent};
+use super::{message::Sent, routes::decoded};
 
 /// How many resources, and how many requests, are remembered: those of last.
 const MOST: usize = 1 << 17;

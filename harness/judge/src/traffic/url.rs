@@ -1,7 +1,7 @@
 //! URLs of others, without what identifies somebody: tokens stand in queries, fragments, paths, and before
 //! the host.
 
-use crate::{known::Known, routes::decoded};
+use super::{known::Known, routes::decoded};
 
 /// Kind of the pseudonym of the user and password before a host.
 pub(crate) const USER: &str = "userinfo";
@@ -61,7 +61,7 @@ fn parameters(pairs: &str, known: &Known, hide: &dyn Fn(&str, &str) -> String) -
 
 #[cfg(test)]
 mod tests {
-    use xs2aspec_judge::Profile;
+    use crate::Profile;
     use xs2aspec_suite::{ProfileSpec, Suite, Tree};
 
     use super::*;

@@ -10,7 +10,7 @@ use xs2aspec_signing::{
 };
 use xs2aspec_spec::{RequestRules, SigningSpec, masks::holds_pseudonym};
 
-use crate::traffic::Sent;
+use super::message::Sent;
 
 /// What the rules write for a signature that is one, and for a certificate that is one.
 const SIGNATURE: &str = "${signature}";

@@ -7,10 +7,10 @@ use std::{
 
 use xs2aspec_record::{
     Absence, CaseSource, CaseVerdict, ClauseText, End, Event, Exchange, Exit, Finding, Level, Mismatch,
-    Place, Reason, Role, RunFinished, RunStarted, Strength, Totals, Traffic, Verdict,
+    Place, Reason, RunFinished, RunStarted, Strength, Totals, Traffic, Verdict,
 };
 
-use crate::{plan::FILE, recorded::Recorded, state::State, tick::Ticked};
+use crate::client::{plan::FILE, recorded::Recorded, state::State, tick::Ticked};
 
 /// The area of all cases.
 const AREA: &str = "client";
@@ -182,32 +182,19 @@ impl Case<'_> {
                 (Verdict::Fail, None)
             }
         };
+        let place = Place { file: self.file.to_owned(), line: item.place.0, column: item.place.1 };
         CaseVerdict {
-            case: self.id(),
-            clause: self.id(),
             area: AREA.to_owned(),
             operation: seen.and_then(|(_, seen)| seen.operation.clone()).unwrap_or_default(),
-            role: Role::Selected,
-            place: Place { file: self.file.to_owned(), line: item.place.0, column: item.place.1 },
             verdict,
             expected: item.says.clone(),
             checks: u32::from(seen.is_some()),
             findings,
-            observations: vec![],
-            refusal: None,
             absence: (verdict == Verdict::NotApplicable).then_some(Absence::Declared),
             reason,
-            control: None,
-            changes: vec![],
-            differences: vec![],
-            codes: vec![],
-            culprit: None,
-            same_as: None,
-            judged_with: vec![],
-            waived_with: None,
-            unconfirmed: false,
             exchange: seen.map(|(number, _)| number),
             micros: seen.map_or(0, |(_, seen)| seen.micros),
+            ..CaseVerdict::blank(self.id(), self.id(), place)
         }
     }
 

@@ -3,18 +3,18 @@
 
 use std::cell::RefCell;
 
-use xs2aspec_judge::{
+use crate::{
     Judge,
     mask::{Field, Learned, Masker},
 };
-use xs2aspec_record::{Body, Finding, Header, Reason, Request, Response};
+use xs2aspec_record::{Body, CaseVerdict, Header, Request, Response};
 use xs2aspec_spec::masks::{Privacy, is_secret};
 use xs2aspec_suite::MaskSpec;
 
-use crate::{
+use super::{
     judge::Judged,
     known::Known,
-    traffic::{Payload, Traffic},
+    message::{Payload, Traffic},
     url,
 };
 
@@ -26,23 +26,21 @@ const UNKNOWN: &str = "field";
 
 /// A masker of traffic.
 #[derive(Debug)]
-pub(crate) struct TrafficMasker<'a> {
+pub struct TrafficMasker<'a> {
     masker: &'a Masker,
     spec: &'a MaskSpec,
     known: Known,
 }
 
-/// An exchange and its findings, as they may be recorded.
-pub(crate) struct Masked {
-    pub(crate) request: Request,
-    pub(crate) response: Option<Response>,
-    pub(crate) findings: Vec<Finding>,
-    pub(crate) observations: Vec<String>,
-    pub(crate) failure: Option<String>,
-    pub(crate) reason: Option<Reason>,
-    pub(crate) label: Option<String>,
-    /// The error codes of the response.
-    pub(crate) codes: Vec<String>,
+/// An exchange as it may be recorded.
+#[derive(Debug)]
+pub struct Masked {
+    /// The request.
+    pub request: Request,
+    /// The response, if there was one.
+    pub response: Option<Response>,
+    /// Why there is no whole response.
+    pub failure: Option<String>,
 }
 
 /// Characters of a body that a finding quotes.
@@ -74,13 +72,14 @@ impl Values {
 }
 
 impl<'a> TrafficMasker<'a> {
-    pub(crate) fn new(judge: &'a Judge) -> Self {
+    /// Returns a masker by the document and the profile of a judge.
+    pub fn new(judge: &'a Judge) -> Self {
         let known = Known::new(judge.suite(), judge.profile());
         Self { masker: judge.masker(), spec: &judge.suite().spec().masks, known }
     }
 
-    /// Returns an exchange without secrets and personal values.
-    pub(crate) fn masked(&self, traffic: &Traffic, judged: &Judged) -> Masked {
+    /// Returns an exchange without secrets and personal values, and masks its verdict.
+    pub fn masked(&self, traffic: &Traffic, judged: &Judged, verdict: &mut CaseVerdict) -> Masked {
         let sent = Message { headers: &traffic.request.headers, body: &traffic.request.body };
         let received =
             traffic.answer.as_ref().map(|answer| Message { headers: &answer.headers, body: &answer.body });
@@ -102,29 +101,16 @@ impl<'a> TrafficMasker<'a> {
             let (headers, body) = self.message(message, &learned);
             Response { status: answer.status, headers, body }
         });
-        let mut findings = judged.findings.clone();
-        for finding in &mut findings {
+        for finding in &mut verdict.findings {
             let at = finding.at.clone();
             self.masker.finding(finding, &learned, &|name| self.privacy_at(&at, name));
         }
-        let not_told = judged.not_told.iter().map(|told| {
-            let end = told.end.word();
-            format!("could not tell of the {end}: {}: {}", told.at, told.why)
-        });
-        let mut observations: Vec<String> =
-            judged.observations.iter().cloned().chain(not_told).map(|seen| text(&seen)).collect();
-        observations.sort();
-        observations.dedup();
-        Masked {
-            request,
-            response,
-            findings,
-            observations,
-            failure: traffic.failure.as_deref().map(text),
-            reason: judged.undecided.as_ref().map(|reason| reason.with_texts(&text)),
-            label: traffic.label.as_deref().map(text),
-            codes: judged.codes.iter().map(|code| text(code)).collect(),
-        }
+        let told = verdict.observations.iter_mut().chain(&mut verdict.codes).chain(&mut verdict.changes);
+        told.for_each(|said| *said = text(said));
+        verdict.observations.sort();
+        verdict.observations.dedup();
+        verdict.reason = verdict.reason.as_ref().map(|reason| reason.with_texts(&text));
+        Masked { request, response, failure: traffic.failure.as_deref().map(text) }
     }
 
     /// Returns how private a field is. What the document does not know is.

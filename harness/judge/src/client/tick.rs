@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use xs2aspec_record::{Exchange, Level};
 use xs2aspec_spec::AnswerRules;
 
-use crate::{
+use crate::client::{
     condition::Holds,
     plan::{Item, Plan, ShownBy, Then},
     recorded::{Broken, Recorded, Sighted},

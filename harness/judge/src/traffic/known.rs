@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
+use crate::Profile;
 use serde_json::Value;
-use xs2aspec_judge::Profile;
 use xs2aspec_spec::masks::{is_secret, normalized};
 use xs2aspec_suite::{BodySpec, Suite};
 

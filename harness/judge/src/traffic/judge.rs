@@ -3,15 +3,15 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
-use xs2aspec_judge::{
-    Judge as Judging, Levels, Profile,
+use crate::{
+    Judge, Levels, Profile,
+    answer::Answer,
     certificate_encoding::CertificateEncoding,
     judge::{self as answers, Examined, Outcome},
     request_signer::RequestSigner,
 };
+use serde_json::{Map, Value};
 use xs2aspec_record::{End, Finding, Got, Level, Mismatch, Reason};
-use xs2aspec_runner::exchange::Answer;
 use xs2aspec_signing::Certificate;
 use xs2aspec_spec::{
     Strength,
@@ -21,18 +21,18 @@ use xs2aspec_spec::{
 };
 use xs2aspec_suite::{Expectation, Party, Suite, combination::expected};
 
-use crate::{
+use super::{
     memory::Memory,
+    message::{Payload, Received, Sent, Traffic},
     reading::{Reader, Reading},
     routes::Routes,
     signature::{self, Certificates},
-    traffic::{Payload, Received, Sent, Traffic},
     vocabulary::Vocabulary,
 };
 
 /// Judges exchanges, in the order in which they took place: what one made the next may speak of.
 #[derive(Debug)]
-pub struct Judge {
+pub struct TrafficJudge {
     suite: Arc<Suite>,
     profile: Profile,
     levels: Levels,
@@ -95,13 +95,14 @@ struct Asked {
     hidden: Vec<(String, String)>,
 }
 
-impl Judge {
+impl TrafficJudge {
     /// A judge of traffic by this profile. `is_of_the_bank` says whether its profile was written
     /// for the bank that answered.
-    pub fn new(suite: Arc<Suite>, judging: &Judging, is_of_the_bank: bool) -> Self {
-        let profile = judging.profile().clone();
+    pub fn new(judge: &Judge, is_of_the_bank: bool) -> Self {
+        let suite = Arc::clone(&judge.suite);
+        let profile = judge.profile().clone();
         Self {
-            levels: judging.levels().clone(),
+            levels: judge.levels().clone(),
             certificates: certificates(&suite, &profile),
             routes: Routes::new(&suite, &profile),
             vocabulary: Vocabulary::new(&suite, &profile),

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use xs2aspec_spec::{At, Problem, Tree, yaml};
 
-use crate::condition::Condition;
+use crate::client::condition::Condition;
 
 /// Where it stands in a tree.
 pub const FILE: &str = "fixtures/spec/client-plan.yaml";

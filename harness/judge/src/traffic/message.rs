@@ -1,7 +1,6 @@
 //! A request and its answer as somebody else sent them, wherever they were read.
 
 use chrono::{DateTime, Utc};
-use xs2aspec_runner::exchange::{self, Answer};
 
 /// A request and its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,21 +95,6 @@ impl Sent {
 }
 
 impl Received {
-    /// Takes the content codings off a body that is as it went over the wire. A body that cannot be decoded
-    /// is not known.
-    #[must_use]
-    pub fn decoded(self) -> Self {
-        let Self { status, headers, body } = self;
-        let Payload::Bytes(body) = body else { return Self { status, headers, body } };
-        let coded = Answer { status, headers, body };
-        let body = match exchange::decoded(&coded) {
-            Ok(None) => Payload::Bytes(coded.body),
-            Ok(Some(plain)) => Payload::Bytes(plain),
-            Err(error) => Payload::Unknown(format!("cannot be read: {error}")),
-        };
-        Self { status, headers: coded.headers, body }
-    }
-
     /// The first value of a header field, by its name in any letter case.
     pub fn header(&self, name: &str) -> Option<&str> {
         header(&self.headers, name)

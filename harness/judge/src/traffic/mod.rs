@@ -1,0 +1,28 @@
+//! Judges what others send: the requests of a client, and the responses of its bank.
+//!
+//! - `message`: a request and its response, wherever they were read; [`judge`]: what either end broke, and
+//!   what could not be told; `verdict`: what that is in a record.
+//! - `routes`: the operation of a request; `reading`: a request as the rules look at one; [`vocabulary`] and
+//!   `values`: what its values stand for; `signature`: what its signature is; `memory`: what earlier
+//!   exchanges made.
+//! - [`mask`] masks what is recorded of it, `known` lists the names of the document, `url` masks URLs.
+
+mod extensions;
+mod json;
+pub mod judge;
+mod known;
+pub mod mask;
+mod memory;
+mod message;
+mod reading;
+mod routes;
+mod signature;
+mod url;
+mod values;
+mod verdict;
+pub mod vocabulary;
+
+pub use self::{
+    judge::{Judged, NotTold, TrafficJudge},
+    message::{Payload, Received, Sent, Traffic},
+};

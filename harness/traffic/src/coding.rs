@@ -1,0 +1,18 @@
+//! Content codings of responses as they went over the wire.
+
+use xs2aspec_judge::traffic::{Payload, Received};
+use xs2aspec_runner::exchange::{self, Answer};
+
+/// Takes the content codings off a body. One that cannot be decoded is not known.
+#[must_use]
+pub fn decoded(received: Received) -> Received {
+    let Received { status, headers, body } = received;
+    let Payload::Bytes(body) = body else { return Received { status, headers, body } };
+    let coded = Answer { status, headers, body };
+    let body = match exchange::decoded(&coded) {
+        Ok(None) => Payload::Bytes(coded.body),
+        Ok(Some(plain)) => Payload::Bytes(plain),
+        Err(error) => Payload::Unknown(format!("cannot be read: {error}")),
+    };
+    Received { status, headers: coded.headers, body }
+}
