@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use xs2aspec_record::{Exchange, Look};
+use xs2aspec_record::{Exchange, Got, Look};
 
 use crate::{
     known::Known,
@@ -38,8 +38,8 @@ pub(crate) struct Trail<'v> {
 /// Remarks of a verdict.
 #[derive(Debug, Default)]
 pub(crate) struct Remarks {
-    /// Rejections that did not come again.
-    pub(crate) passing: Vec<String>,
+    /// A rejection of a valid request that did not come again.
+    pub(crate) rejected_once: Option<Got>,
     /// Where requests differ from what the case says, since the target rejects a plain one.
     pub(crate) judged_with: BTreeSet<String>,
     /// How long after it was made the target showed a thing, where it needed a while.
@@ -141,7 +141,7 @@ impl<'v> Trail<'v> {
     pub(crate) fn append(&mut self, other: Self) {
         self.accepted_with = self.accepted_with.max(other.accepted_with);
         self.remarks.judged_with.extend(other.remarks.judged_with);
-        self.remarks.passing.extend(other.remarks.passing);
+        self.remarks.rejected_once = self.remarks.rejected_once.take().or(other.remarks.rejected_once);
         self.is_held_back |= other.is_held_back;
         self.steps.extend(other.steps);
         self.calls_before = other.calls_before;

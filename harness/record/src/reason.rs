@@ -113,6 +113,12 @@ pub enum Reason {
         /// The response, or the responses in the order of time.
         got: Vec<Got>,
     },
+    /// A valid request was rejected once, and accepted twice when it had other ids and amounts.
+    #[error("it got {got} once, and was accepted twice when it had other values")]
+    RejectedOnce {
+        /// The response.
+        got: Got,
+    },
     /// A gateway may have failed.
     #[error("it got {status}, which may be of a gateway, and was served when it was sent again")]
     ServedAgain {

@@ -99,7 +99,7 @@ impl<'a> Cycle<'a> {
 
     /// Returns true if nothing is left to do.
     pub(crate) fn is_over(&mut self) -> bool {
-        self.waiting.peek().is_none() && self.flying.is_empty()
+        self.waiting.peek().is_none() && self.flying.is_empty() && self.pending.is_empty()
     }
 
     /// Begins what can begin, and returns the verdicts that are known once something has come back. Returns

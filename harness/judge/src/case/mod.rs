@@ -78,9 +78,13 @@ impl Judge {
         let values = trail.values.max(trail.accepted_with);
         let exchanges: Vec<Exchange> = trail.exchanges().cloned().collect();
         let Trail { status, remarks, .. } = trail;
-        let Remarks { passing, judged_with, shows_after } = remarks;
+        let Remarks { judged_with, shows_after, .. } = remarks;
         verdict.judged_with = judged_with.into_iter().collect();
-        verdict.observations.extend(passing.into_iter().map(|seen| format!("{}: {seen}", case.clause)));
+        verdict.observations.extend(shows_after.map(|after| {
+            let ms = after.as_millis();
+            let clause = &case.clause;
+            format!("{clause}: shows what was made only when it was asked again, {ms} ms later; the run waits as long from here on")
+        }));
         if self.asks.again {
             self.mask(&mut verdict, &view.learned);
         }

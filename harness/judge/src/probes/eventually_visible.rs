@@ -87,10 +87,6 @@ fn is_not_there(case: &Case, (answer, examined): &Answered) -> bool {
 /// Learns that the target shows what was made only after this time.
 fn shows_late(after: Duration, trail: &mut Trail<'_>) {
     trail.remarks.shows_after = Some(after);
-    trail.remarks.passing.push(format!(
-        "shows what was made only when it was asked again, {} ms later; the run waits as long from here on",
-        after.as_millis()
-    ));
 }
 
 #[cfg(test)]

@@ -31,6 +31,9 @@ impl Judge {
         if !matches!(expect, Expectation::Accepted | Expectation::Shows(_)) {
             return None;
         }
+        if let Some(got) = &trail.remarks.rejected_once {
+            return Some(Reason::RejectedOnce { got: got.clone() });
+        }
         let mut responses = trail.exchanges().filter_map(|exchange| exchange.response.as_ref());
         let status = responses.find(|response| is_of_gateway(response))?.status;
         Some(Reason::ServedAgain { status })
