@@ -1,7 +1,7 @@
 //! Verdicts that rest on a rejection: they stand if the plain request was accepted before and after it. A
 //! target whose token is over, or that has had enough, rejects whatever it is asked.
 
-use xs2aspec_record::{CaseVerdict, End, Finding, Got, Level, Mismatch, Reason, RefusedSince};
+use xs2aspec_record::{CaseVerdict, End, Finding, Level, Mismatch, Reason, RefusedSince};
 
 use crate::{Done, Judge, Known, judge::NOT_THERE, known::Check, question::Again, unconfirmed::unconfirm};
 
@@ -47,8 +47,8 @@ impl Judge {
     pub fn unconfirmed(&self, verdict: CaseVerdict, reason: Reason, known: &mut Known) -> CaseVerdict {
         let mut verdict = verdict;
         unconfirm(&mut verdict, reason);
-        if let Some((refused, answer)) = known.take_broken(&self.plain(&verdict.case)) {
-            self.breaks(&mut verdict, &refused, &answer);
+        if let Some(refused) = known.take_broken(&self.plain(&verdict.case)) {
+            self.breaks(&mut verdict, &refused);
         }
         verdict
     }
@@ -56,7 +56,7 @@ impl Judge {
     /// Makes a verdict the one that shows that a plain request reads what is not there any more. Whoever made
     /// it a moment ago may read it, so that neither key nor values can be the cause. What the profile names
     /// may be hidden when a consent is over: of that it is a warning.
-    fn breaks(&self, verdict: &mut CaseVerdict, refused: &RefusedSince, answer: &Got) {
+    fn breaks(&self, verdict: &mut CaseVerdict, refused: &RefusedSince) {
         let Some(plain) = self.suite().case(&refused.plain) else { return };
         let level = match self.levels().clause(&plain.clause).level {
             Level::Note => return,
@@ -67,7 +67,7 @@ impl Judge {
         verdict.findings = vec![Finding {
             clause: plain.clause.clone(),
             expected: format!("acceptance (2xx) of {}, as earlier in the run", refused.plain),
-            actual: answer.to_string(),
+            actual: refused.came.response(),
             at: "status".to_owned(),
             kind: Mismatch::NotAccepted,
             level,
@@ -108,7 +108,7 @@ impl Judge {
             return None;
         }
         let refused = self.refused_since(plain, until, again)?;
-        known.refused.push((refused.clone(), again.answer.clone().unwrap_or_default()));
+        known.refused.push(refused.clone());
         Some(refused)
     }
 

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use xs2aspec_record::{Came, CaseVerdict, Exchange, Got, Reason, RefusedSince, Verdict};
+use xs2aspec_record::{Came, CaseVerdict, Exchange, Reason, RefusedSince, Verdict};
 use xs2aspec_suite::{Case, RequestSpec};
 
 use crate::{
@@ -35,8 +35,8 @@ pub struct Known {
     pub(crate) plain: Plain,
     /// Answers to whether plain requests are still accepted, in the order of time.
     checks: BTreeMap<String, Vec<Check>>,
-    /// Plain requests that are not accepted any more, with the last response that was none.
-    pub(crate) refused: Vec<(RefusedSince, Got)>,
+    /// Plain requests that are not accepted any more.
+    pub(crate) refused: Vec<RefusedSince>,
 }
 
 /// An answer to whether a plain request is still accepted.
@@ -207,18 +207,17 @@ impl Known {
 
     /// Notes that a plain request is accepted again, with the request of this number.
     pub(crate) fn end_refusal(&mut self, plain: &str, number: u64) -> Option<RefusedSince> {
-        let is_open =
-            |(refused, _): &&mut (RefusedSince, Got)| refused.plain == plain && refused.again.is_none();
-        let (refused, _) = self.refused.iter_mut().rev().find(is_open)?;
+        let is_open = |refused: &&mut RefusedSince| refused.plain == plain && refused.again.is_none();
+        let refused = self.refused.iter_mut().rev().find(is_open)?;
         refused.again = Some(number);
         Some(refused.clone())
     }
 
     /// Takes a rejection that breaks the clause of its plain request, for the first case that shows it.
-    pub(crate) fn take_broken(&mut self, plain: &str) -> Option<(RefusedSince, Got)> {
-        let is_broken = |(refused, _): &&mut (RefusedSince, Got)| refused.plain == plain && refused.is_broken;
-        let (refused, answer) = self.refused.iter_mut().find(is_broken)?;
-        let taken = (refused.clone(), std::mem::take(answer));
+    pub(crate) fn take_broken(&mut self, plain: &str) -> Option<RefusedSince> {
+        let is_broken = |refused: &&mut RefusedSince| refused.plain == plain && refused.is_broken;
+        let refused = self.refused.iter_mut().find(is_broken)?;
+        let taken = refused.clone();
         refused.is_broken = false;
         Some(taken)
     }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use xs2aspec_record::{Came, Exchange, Got, Suspicion};
+use xs2aspec_record::{Came, Exchange, Suspicion};
 use xs2aspec_suite::Case;
 
 /// A question.
@@ -67,8 +67,6 @@ impl StillAccepting {
 pub struct Again {
     /// What came of it, if it was not accepted.
     pub refused: Option<Came>,
-    /// The last response that was no acceptance, if there was one.
-    pub answer: Option<Got>,
     /// True if it was not sent, since no more may be.
     pub is_held_back: bool,
     /// Its last request, and what came back.

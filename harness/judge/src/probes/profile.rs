@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// Number of valid cases, besides the failed one, with which a value is tried at most.
-const TRIED: usize = 3;
+const TRIED: usize = 5;
 
 impl Judge {
     /// Makes a verdict inconclusive that rests on a wrong value of the profile.

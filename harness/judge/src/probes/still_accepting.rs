@@ -76,13 +76,12 @@ impl Judge {
                     again.refused = None;
                     break;
                 }
-                Ok((_, got)) => {
-                    again.refused = Some(Came::Got(got.clone()));
-                    again.answer = Some(got);
-                }
+                Ok((_, got)) => again.refused = Some(Came::Got(got)),
                 Err(stop) => again.refused = Some(Came::Nothing(stop.reason)),
             }
         }
+        let masked = |text: &str| self.masker().text_with(text, &view.learned);
+        again.refused = again.refused.map(|came| came.with_texts(&masked));
         again.is_held_back = trail.is_held_back;
         again.last = trail.last().and_then(|seen| seen.exchanges.last()).cloned();
         Ok(again)

@@ -42,21 +42,21 @@ pub(crate) fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Reason>,
     }))
 }
 
-/// Reads what came of a request.
+/// Reads what came of a request. The words of older records begin with "got" or "could not".
 pub(crate) fn read_came<'de, D: Deserializer<'de>>(from: D) -> Result<Came, D::Error> {
-    Ok(came(Written::deserialize(from)?))
+    Ok(came(Written::deserialize(from)?, "it"))
 }
 
-/// Reads what came of a request, if anything did.
+/// Reads what came of a request, if anything did. The words of older records are those of a response.
 pub(crate) fn read_came_of_any<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Came>, D::Error> {
     let written: Option<Written<Came>> = Option::deserialize(from)?;
     let is_any = |written: &Written<Came>| !matches!(written, Written::Words(says) if says.is_empty());
-    Ok(written.filter(is_any).map(came))
+    Ok(written.filter(is_any).map(|written| came(written, "it got")))
 }
 
-fn came(written: Written<Came>) -> Came {
+fn came(written: Written<Came>, before: &str) -> Came {
     match written {
-        Written::Words(says) => Came::Nothing(Box::new(Reason::InWords { says: format!("it {says}") })),
+        Written::Words(says) => Came::Nothing(Box::new(Reason::InWords { says: format!("{before} {says}") })),
         Written::Data(came) => came,
     }
 }
