@@ -132,15 +132,21 @@ impl Known {
         absent.map(|(need, _)| need.clone()).collect()
     }
 
-    /// Returns what was found of a value of the profile.
+    /// Returns what was found of a value of the profile. What a case of the other kind has shown holds too.
     pub fn found(&self, doubt: &Doubt) -> Option<&Found> {
-        self.doubts.get(doubt)
+        let other = Doubt { is_rejected: !doubt.is_rejected, ..doubt.clone() };
+        let is_shown = |found: &&Found| matches!(found, Found::Known | Found::Wrong(_));
+        self.doubts.get(&other).filter(is_shown).or_else(|| self.doubts.get(doubt))
     }
 
     /// Returns true if a value in the requests of a case is known to be wrong.
     fn is_suspected(&self, case: &Case) -> bool {
         let is_wrong = |value: &String| {
-            let doubts = [Swap::Alone, Swap::Together].map(|swap| Doubt { value: value.clone(), swap });
+            let doubts = [Swap::Alone, Swap::Together].map(|swap| Doubt {
+                value: value.clone(),
+                swap,
+                is_rejected: true,
+            });
             doubts.iter().any(|doubt| matches!(self.found(doubt), Some(Found::Wrong(_))))
         };
         values_of(case).iter().any(is_wrong)

@@ -93,6 +93,8 @@ pub type Named = Vec<(BTreeSet<String>, BTreeSet<String>)>;
 pub struct Doubt {
     pub(crate) value: String,
     pub(crate) swap: Swap,
+    /// True if the failed case was rejected: one that was accepted may be so since nobody looks at the value.
+    pub(crate) is_rejected: bool,
 }
 
 /// The values that are replaced together with a value that may be wrong.

@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// Number of valid cases, besides the failed one, with which a value is tried at most.
-const TRIED: usize = 5;
+const TRIED: usize = 3;
 
 impl Judge {
     /// Makes a verdict inconclusive that rests on a wrong value of the profile.
@@ -70,7 +70,7 @@ impl Judge {
             |value: &&String| is_rejected || is_of_case(value) || self.wrong_by_itself(value).is_some();
         for swap in [Swap::Alone, Swap::Together] {
             for value in values.iter().filter(is_doubtful) {
-                let doubt = Doubt { value: value.clone(), swap };
+                let doubt = Doubt { value: value.clone(), swap, is_rejected };
                 let Some(found) = trail.known.found(&doubt) else {
                     return Err(Need::Answer(Question::Doubt(doubt, Arc::new(case.clone()))));
                 };
@@ -197,7 +197,7 @@ impl Judge {
     fn along(&self, value: &str, case: &Case, known: &Known) -> BTreeSet<String> {
         let along = self.rows(value).into_iter().flat_map(|row| row.along.into_keys());
         let along: BTreeSet<String> = along.collect();
-        let doubt = |name: &String| Doubt { value: name.clone(), swap: Swap::Alone };
+        let doubt = |name: &String| Doubt { value: name.clone(), swap: Swap::Alone, is_rejected: true };
         let is_open = |name: &String| known.found(&doubt(name)) != Some(&Found::Known);
         values_of(case).intersection(&along).filter(|name| is_open(name)).cloned().collect()
     }
@@ -368,7 +368,7 @@ mod tests {
         let mut known = Known::default();
         known.add_named(Named::new());
         let steps: Vec<(&str, Got)> = ASKED.into_iter().zip(got.iter().copied()).collect();
-        let doubt = Doubt { value: VALUE.to_owned(), swap: Swap::Alone };
+        let doubt = Doubt { value: VALUE.to_owned(), swap: Swap::Alone, is_rejected: true };
         let found = JUDGE.doubt(&doubt, case(VALID), &view(VALID, &steps), &known);
         told(found.map(|found| match found {
             Found::Wrong(why) => format!("wrong: {why}"),
@@ -386,6 +386,17 @@ mod tests {
         assert_eq!(found(&[Status(201), unknown]), "Known");
         let other = found(&[unknown, unknown]);
         assert!(other.starts_with("send profile/psu.private.id/alone/0/"), "{other}");
+    }
+
+    #[test]
+    fn what_an_accepted_case_does_not_show_a_rejected_one_may() {
+        let doubt = |is_rejected| Doubt { value: VALUE.to_owned(), swap: Swap::Alone, is_rejected };
+        let mut known = Known::default();
+        known.add_found(doubt(false), Found::Unread);
+        assert_eq!(known.found(&doubt(false)), Some(&Found::Unread));
+        assert_eq!(known.found(&doubt(true)), None, "nobody looked at the value");
+        known.add_found(doubt(true), Found::Known);
+        assert_eq!(known.found(&doubt(false)), Some(&Found::Known), "it is known to whoever asks");
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub(crate) fn accepting(id: &str) -> Known {
     let mut known = Known::default();
     for value in values_of(case(id)) {
         for swap in [Swap::Alone, Swap::Together] {
-            known.add_found(Doubt { value: value.clone(), swap }, Found::Known);
+            known.add_found(Doubt { value: value.clone(), swap, is_rejected: true }, Found::Known);
         }
     }
     let mut next = case(id).control.clone();
@@ -94,7 +94,7 @@ pub(crate) fn told(judged: Result<String, Need>) -> String {
         Err(Need::Answer(Question::StillAccepting(question))) => format!("again {}", question.plain),
         Err(Need::Answer(Question::Case(id))) => format!("case {id}"),
         Err(Need::Answer(Question::Capability(need))) => format!("capability {need}"),
-        Err(Need::Answer(Question::Doubt(Doubt { value, swap }, _))) => {
+        Err(Need::Answer(Question::Doubt(Doubt { value, swap, .. }, _))) => {
             format!("doubt {value} {}", swap.word())
         }
         Err(Need::Answer(Question::Named(_))) => "named".to_owned(),
