@@ -1,4 +1,4 @@
-//! A response in short: what is told of it, and compared.
+//! A response in short, to be told and compared.
 
 use std::fmt;
 
@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 pub struct Got {
     /// Status code.
     pub status: u16,
-    /// The member of the body that says what became of a resource, and what it says.
+    /// The member of the body with the status of the resource, and that status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource: Option<(String, String)>,
-    /// The first error codes of the body.
+    /// The first codes of the body. They are told of an error alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub codes: Vec<String>,
-    /// What is in the body in place of what an operation has.
+    /// The kind of a body that is of no operation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub foreign: Option<Foreign>,
     /// True if it came three times, while the plain request was accepted in between.
@@ -47,7 +47,7 @@ impl fmt::Display for Got {
         if let Some((member, value)) = resource {
             write!(f, " with {member} {value}")?;
         }
-        if !codes.is_empty() {
+        if *status >= 400 && !codes.is_empty() {
             write!(f, " with code {}", codes.join(", "))?;
         }
         f.write_str(match foreign {
@@ -73,6 +73,7 @@ mod tests {
                 "201 with state NEW",
             ),
             (Got { codes: codes.clone(), ..Got::status(400) }, "400 with code A, B"),
+            (Got { codes: codes.clone(), ..Got::status(201) }, "201"),
             (
                 Got { codes, foreign: Some(Foreign::Page), ..Got::status(404) },
                 "404 with code A, B with an HTML page",
