@@ -10,9 +10,10 @@ use std::{
 
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio::sync::mpsc::Receiver;
-use xs2aspec_judge::{Judge, Profile, mask::MaskKey};
 use xs2aspec_judge::{
+    Judge, Profile,
     client::{Plan, recorded, tick},
+    mask::MaskKey,
     traffic::{Judged, Payload, Received, Sent, Traffic, TrafficJudge},
 };
 use xs2aspec_proxy::{Exchange, Kept, Sighting};
@@ -20,8 +21,7 @@ use xs2aspec_record::{
     Body, CaseVerdict, End, Event, Exchange as Recorded, Exit, Finding, Header, Request, Response,
 };
 use xs2aspec_report::text;
-use xs2aspec_runner::Options;
-use xs2aspec_runner::traffic_run::TrafficRun;
+use xs2aspec_runner::{Options, traffic_run::TrafficRun};
 use xs2aspec_suite::Suite;
 use xs2aspec_traffic::decoded;
 

@@ -65,7 +65,7 @@ impl StillAccepting {
 /// The result of a valid request that was sent again.
 #[derive(Debug, Clone, Default)]
 pub struct Again {
-    /// What came of it, if it was not accepted.
+    /// The result, if it was not accepted.
     pub refused: Option<Came>,
     /// True if it was not sent, since no more may be.
     pub is_held_back: bool,

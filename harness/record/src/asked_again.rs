@@ -23,7 +23,7 @@ pub struct AskedAlone {
     pub requests: usize,
     /// What came of asking the case again.
     pub again: Repeated,
-    /// What came of its request then.
+    /// The result of its request then.
     #[serde(
         default,
         alias = "words",
@@ -58,7 +58,7 @@ pub struct RefusedSince {
     pub until: u64,
     /// The number of the request at which it was refused.
     pub since: u64,
-    /// What came of it.
+    /// The result.
     #[serde(alias = "words", deserialize_with = "reason::read_came")]
     pub came: Came,
     /// The number of the request at which it was accepted again.

@@ -22,7 +22,7 @@ pub enum Reason {
     /// No plain request was accepted, so that nothing was asked that leans on one.
     #[error("{because}{}", given_up(true))]
     GivenUp {
-        /// Why else.
+        /// The other reason.
         because: Box<Self>,
     },
     /// A plain request that was never accepted: what is refused like it says nothing.
@@ -32,7 +32,7 @@ pub enum Reason {
     NeverAccepted {
         /// The plain request.
         plain: String,
-        /// What came of it.
+        /// The result.
         came: Came,
     },
     /// A plain request was accepted, and then no more.
@@ -43,7 +43,7 @@ pub enum Reason {
     AcceptedNoMore {
         /// The plain request.
         plain: String,
-        /// What came of it.
+        /// The result.
         came: Came,
     },
     /// The plain request was not accepted right after a rejection.
@@ -54,7 +54,7 @@ pub enum Reason {
     AcceptsNothing {
         /// The plain request.
         plain: String,
-        /// What came of it.
+        /// The result.
         came: Came,
     },
     /// The control was not accepted.
@@ -62,7 +62,7 @@ pub enum Reason {
     ControlRejected {
         /// The control.
         control: String,
-        /// What came of it.
+        /// The result.
         came: Came,
     },
     /// The control was not accepted, which is waived or allowed.
@@ -70,13 +70,13 @@ pub enum Reason {
     ControlExcused {
         /// The control.
         control: String,
-        /// Why that is no matter.
+        /// The excuse.
         excuse: Excuse,
     },
     /// All findings are waived.
     #[error("{excuse}")]
     Waived {
-        /// Why that is no matter.
+        /// The excuse.
         excuse: Excuse,
     },
     /// A request that prepares the case was not accepted.
@@ -84,7 +84,7 @@ pub enum Reason {
     SetUpRejected {
         /// The step.
         step: String,
-        /// The response, or the responses in the order of time.
+        /// The response.
         got: Got,
     },
     /// The response to a request that prepares the case lacks what the case needs of it.
@@ -98,19 +98,19 @@ pub enum Reason {
     /// A request that prepares the case got a response after which the case is not sent.
     #[error("a request that prepares it was answered with {got}, after which it is not sent")]
     SetUpEnds {
-        /// The response, or the responses in the order of time.
+        /// The response.
         got: Got,
     },
     /// A value of the profile may be wrong.
     #[error("the profile may be wrong: {by}")]
     ProfileDoubted {
-        /// What shows it.
+        /// The evidence.
         by: Box<Suspicion>,
     },
     /// The same request got different responses, with other ids and amounts.
     #[error("it got {} for the same with other values", listed(got))]
     Unsteady {
-        /// The response, or the responses in the order of time.
+        /// The responses, in the order of time.
         got: Vec<Got>,
     },
     /// A valid request was rejected once, and accepted twice when it had other ids and amounts.
@@ -131,13 +131,13 @@ pub enum Reason {
     /// The target had no time.
     #[error("it got {got}: the target had no time for it")]
     Busy {
-        /// The response, or the responses in the order of time.
+        /// The response.
         got: Got,
     },
     /// The target says that a quota is used up.
     #[error("it got {got}: a quota is used up")]
     QuotaUsedUp {
-        /// The response, or the responses in the order of time.
+        /// The response.
         got: Got,
     },
     /// Whoever called before may have used up the calls of the day.
@@ -146,13 +146,13 @@ pub enum Reason {
     /// There was no whole response.
     #[error("{failure}")]
     NoResponse {
-        /// Why there was none.
+        /// The failure.
         failure: String,
     },
     /// There was no whole response three times, while the plain request was accepted in between.
     #[error("no answer three times, while the plain request is accepted: {failure}")]
     NoResponseThreeTimes {
-        /// Why there was none.
+        /// The failure.
         failure: String,
     },
     /// A record has no response.
@@ -167,7 +167,7 @@ pub enum Reason {
     /// Nobody answered the plain requests before it.
     #[error("not asked, since the plain requests before it got no answer: {failure}")]
     Silence {
-        /// Why there was none.
+        /// The failure.
         failure: Box<Self>,
     },
     /// The run was interrupted while it was under way.
@@ -192,7 +192,7 @@ pub enum Reason {
     CapabilityLacked {
         /// The capability.
         capability: String,
-        /// What it responded, to what.
+        /// The response, and the request.
         answer: String,
         /// The line to add to the profile.
         add: String,
@@ -245,19 +245,19 @@ pub enum Reason {
     /// With this profile there is no such request.
     #[error("{why}")]
     NoSuchRequest {
-        /// Why, in words.
+        /// The reason in words.
         why: String,
     },
     /// The request cannot be made of what the target responded.
     #[error("{why}")]
     Unusable {
-        /// Why, in words.
+        /// The reason in words.
         why: String,
     },
     /// The suite has a defect.
     #[error("{why}")]
     Defect {
-        /// Why, in words.
+        /// The reason in words.
         why: String,
     },
     /// Traffic: a client did not show it.
@@ -276,17 +276,17 @@ pub enum Reason {
     /// Traffic: a bank may refuse it for what nobody sees.
     #[error("it was refused with {got}, and {why}")]
     RefusalUndecided {
-        /// The response, or the responses in the order of time.
+        /// The response.
         got: Got,
-        /// Why, in words.
+        /// The reason in words.
         why: String,
     },
     /// Traffic: it had to be refused, and a body that is not known may say so.
     #[error("it had to be refused and got {got}, and the body {why}")]
     BodyUnknown {
-        /// The response, or the responses in the order of time.
+        /// The response.
         got: Got,
-        /// Why, in words.
+        /// The reason in words.
         why: String,
     },
     /// A record up to format 6 has the words alone.

@@ -4,8 +4,15 @@ use xs2aspec_record::{
     Body, CaseVerdict, Counts, Culprit, Difference, End, Event, Exchange, Finding, Level, RunStarted, Verdict,
 };
 
+use crate::text::short;
+
 /// The body of an answer that is no longer is shown with its status: `{}`, `null`.
 const NOTHING: usize = 4;
+
+/// Returns the reason of a verdict in words, shortened.
+pub(crate) fn why(verdict: &CaseVerdict) -> String {
+    short(&verdict.why().to_string())
+}
 
 /// Returns what makes the request of a case another one, a line each: what the target was found to mind, else
 /// where it differs from the control, else what the case changes in its baseline. Placeholders are shown as

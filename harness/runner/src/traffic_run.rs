@@ -135,7 +135,7 @@ impl<'a> TrafficRun<'a> {
     }
 }
 
-/// The case that an exchange is: what it says of itself is which operation was asked, and where it was read.
+/// Returns an exchange as a case: its operation, and the place where it was read.
 fn case(
     (id, clause): (String, String),
     operation: &str,

@@ -4,7 +4,7 @@
 mod ask;
 mod offer;
 
-use xs2aspec_record::{Came, CaseVerdict, Exchange, Finding, PlainRejected, Reason, Verdict};
+use xs2aspec_record::{Came, CaseVerdict, Exchange, Finding, Reason, Verdict};
 use xs2aspec_suite::Case;
 
 pub use self::ask::NotReady;
@@ -81,9 +81,11 @@ impl Judge {
         let Remarks { judged_with, shows_after, .. } = remarks;
         verdict.judged_with = judged_with.into_iter().collect();
         verdict.observations.extend(shows_after.map(|after| {
-            let ms = after.as_millis();
-            let clause = &case.clause;
-            format!("{clause}: shows what was made only when it was asked again, {ms} ms later; the run waits as long from here on")
+            format!(
+                "{}: shows what was made only when it was asked again, {} ms later; the run waits as long from here on",
+                case.clause,
+                after.as_millis()
+            )
         }));
         if self.asks.again {
             self.mask(&mut verdict, &view.learned);
@@ -146,8 +148,7 @@ impl Judge {
         let Prepared { kept, checks, findings, ended } = set_up.map_err(|halt| {
             halt.map(|stop| match stop.verdict {
                 Verdict::Inconclusive if case.is_plain => {
-                    let rejected = plain_rejected(&case.id, Came::Nothing(stop.reason));
-                    Stop::inconclusive(Reason::from(rejected))
+                    Stop::inconclusive(plain_rejected(&case.id, Came::Nothing(stop.reason), None))
                 }
                 _ => stop,
             })
@@ -191,16 +192,11 @@ impl Judge {
                 self.accepted_otherwise(case, (&answer, examined.document.as_ref()), trail)?.map(Box::new);
         }
         let culprit = verdict.culprit.as_deref();
-        if case.is_plain && self.is_left_open(culprit) {
-            let culprit = verdict.culprit.clone();
-            let rejected = PlainRejected { culprit, ..plain_rejected(&case.id, seen.1.clone()) };
-            let reason = Reason::from(rejected);
-            return Err(Stop::inconclusive(reason).after(seen).into());
-        }
         let is_understood = self.profile.own_key || culprit.is_some();
-        if case.is_plain && !is_understood && examined.outcome.is_refusal() {
-            let reason = Reason::from(plain_rejected(&case.id, seen.1.clone()));
-            return Err(Stop::inconclusive(reason).after(seen).into());
+        let is_open = self.is_left_open(culprit) || !is_understood && examined.outcome.is_refusal();
+        if case.is_plain && is_open {
+            let rejected = plain_rejected(&case.id, seen.1.clone(), verdict.culprit.clone());
+            return Err(Stop::inconclusive(rejected).after(seen).into());
         }
         if let Some(meaning) = self.quota(case, &answer, trail) {
             if meaning == Quota::UsedUp {
@@ -232,10 +228,8 @@ impl Judge {
                 return Ok(seen);
             }
         }
-        verdict.reason = judged.reason.map(|why| {
-            let rejected = |why| plain_rejected(&case.id, Came::Nothing(Box::new(why)));
-            if case.is_plain { Reason::from(rejected(why)) } else { why }
-        });
+        let rejected = |why| plain_rejected(&case.id, Came::Nothing(Box::new(why)), None);
+        verdict.reason = judged.reason.map(|why| if case.is_plain { rejected(why) } else { why });
         Ok(seen)
     }
 }

@@ -1,6 +1,6 @@
 //! Each clause has its level, and each breach what that level says.
 
-use xs2aspec_record::{End, Finding, Place, Role};
+use xs2aspec_record::{End, Finding, Place};
 use xs2aspec_suite::{Spec, Tree};
 
 use super::*;
@@ -93,32 +93,12 @@ fn a_case_is_as_bad_as_the_worst_thing_it_shows_and_a_note_breaks_nothing() {
             level: Level::Deny,
             end: End::Bank,
         };
+        let place = Place { file: "a.yaml".to_owned(), line: 1, column: 1 };
         let mut verdict = CaseVerdict {
-            case: format!("{clause}/x"),
-            clause: clause.to_owned(),
-            area: "a".to_owned(),
-            operation: "b".to_owned(),
-            role: Role::Selected,
-            place: Place { file: "a.yaml".to_owned(), line: 1, column: 1 },
             verdict: Verdict::Fail,
-            expected: "accepted".to_owned(),
             checks: 1,
             findings: broken.iter().map(finding).collect(),
-            observations: vec![],
-            refusal: None,
-            reason: None,
-            absence: None,
-            control: None,
-            changes: vec![],
-            differences: vec![],
-            codes: vec![],
-            culprit: None,
-            same_as: None,
-            judged_with: vec![],
-            waived_with: None,
-            unconfirmed: false,
-            exchange: None,
-            micros: 0,
+            ..CaseVerdict::blank(format!("{clause}/x"), clause.to_owned(), place)
         };
         levels.weigh(&mut verdict);
         assert_eq!(verdict.contradiction(), None);

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use xs2aspec_record::{
-    Came, CaseVerdict, ControlSeen, End, Finding, Hint, Level, Mismatch, PlainRejected, Reason, Verdict,
+    Came, CaseVerdict, ControlSeen, Culprit, End, Finding, Hint, Level, Mismatch, PlainRejected, Reason,
+    Verdict,
 };
 use xs2aspec_suite::{Case, IfControlRefused};
 
@@ -174,10 +175,7 @@ impl Judge {
     pub(crate) fn reason(&self, plain: &str, done: &Done, known: &Known) -> Reason {
         let reason = match &done.verdict.reason {
             Some(reason) if done.verdict.verdict == Verdict::Inconclusive => reason.clone(),
-            _ => {
-                let culprit = done.verdict.culprit.clone();
-                Reason::from(PlainRejected { culprit, ..plain_rejected(plain, done.came()) })
-            }
+            _ => plain_rejected(plain, done.came(), done.verdict.culprit.clone()),
         };
         let reason = self.hinted(reason, done, known);
         if known.plain.is_hopeless { reason.given_up() } else { reason }
@@ -225,9 +223,9 @@ fn is_given_up(trail: &Trail<'_>) -> bool {
     }
 }
 
-/// Returns that a plain request was not accepted.
-pub(crate) fn plain_rejected(plain: &str, came: Came) -> PlainRejected {
-    PlainRejected { plain: plain.to_owned(), came, culprit: None, hint: None, is_given_up: false }
+/// Returns the reason that a plain request was not accepted.
+pub(crate) fn plain_rejected(plain: &str, came: Came, culprit: Option<Box<Culprit>>) -> Reason {
+    Reason::from(PlainRejected { plain: plain.to_owned(), came, culprit, hint: None, is_given_up: false })
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ pub(crate) struct Ended {
     pub(crate) outcome: Outcome,
     /// The response.
     pub(crate) got: Got,
-    /// What it lacks, if that is why.
+    /// The part that it lacks, if that is why.
     pub(crate) lacks: Option<Reason>,
     /// What the case is then.
     pub(crate) verdict: Verdict,

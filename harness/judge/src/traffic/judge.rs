@@ -3,13 +3,6 @@
 
 use std::sync::Arc;
 
-use crate::{
-    Judge, Levels, Profile,
-    answer::Answer,
-    certificate_encoding::CertificateEncoding,
-    judge::{self as answers, Examined, Outcome},
-    request_signer::RequestSigner,
-};
 use serde_json::{Map, Value};
 use xs2aspec_record::{End, Finding, Got, Level, Mismatch, Reason};
 use xs2aspec_signing::Certificate;
@@ -28,6 +21,13 @@ use super::{
     routes::Routes,
     signature::{self, Certificates},
     vocabulary::Vocabulary,
+};
+use crate::{
+    Judge, Levels, Profile,
+    answer::Answer,
+    certificate_encoding::CertificateEncoding,
+    judge::{self as answers, Examined, Outcome},
+    request_signer::RequestSigner,
 };
 
 /// Judges exchanges, in the order in which they took place: what one made the next may speak of.

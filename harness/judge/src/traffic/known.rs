@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use crate::Profile;
 use serde_json::Value;
 use xs2aspec_spec::masks::{is_secret, normalized};
 use xs2aspec_suite::{BodySpec, Suite};
+
+use crate::Profile;
 
 /// Headers that frame, negotiate and cache messages (RFC 9110, RFC 9111, RFC 9112). They identify nobody.
 const OF_HTTP: [&str; 34] = [

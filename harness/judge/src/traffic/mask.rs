@@ -3,10 +3,6 @@
 
 use std::cell::RefCell;
 
-use crate::{
-    Judge,
-    mask::{Field, Learned, Masker},
-};
 use xs2aspec_record::{Body, CaseVerdict, Header, Request, Response};
 use xs2aspec_spec::masks::{Privacy, is_secret};
 use xs2aspec_suite::MaskSpec;
@@ -16,6 +12,10 @@ use super::{
     known::Known,
     message::{Payload, Traffic},
     url,
+};
+use crate::{
+    Judge,
+    mask::{Field, Learned, Masker},
 };
 
 /// Kind of the pseudonym of an identifier.

@@ -2,7 +2,6 @@
 //! run-time values are not filled yet. What a value stands for is found by filling what the plain request and
 //! the rules have at its place, and comparing.
 
-use crate::Profile;
 use chrono::{DateTime, Utc};
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
@@ -22,6 +21,7 @@ use super::{
     values::{Digested, begins_with_json, date, digested, is_of_transport, is_own_host, is_uuid},
     vocabulary::{Vocabulary, written},
 };
+use crate::Profile;
 
 /// What stands for a value that a record does not show.
 const HIDDEN: &str = "${target.hidden}";

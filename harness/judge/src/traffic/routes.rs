@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::Profile;
 use xs2aspec_suite::Suite;
 
 use super::message::Sent;
+use crate::Profile;
 
 /// The paths of every operation.
 #[derive(Debug)]

@@ -1,12 +1,12 @@
 //! What single values of a request stand for: digests, dates, identifiers, and header fields of which no
 //! operation speaks.
 
-use crate::request_signer::RequestSigner;
 use chrono::{Datelike, NaiveDate, Weekday};
 use serde_json::Value;
 use xs2aspec_suite::template;
 
 use super::{message::Sent, vocabulary::filled};
+use crate::request_signer::RequestSigner;
 
 /// What a digest of the body stands for; one with something around it stands for that with the same around
 /// it.

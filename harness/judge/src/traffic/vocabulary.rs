@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::Profile;
 use serde_json::Value;
 use xs2aspec_suite::{RequestSpec, Suite, template};
+
+use crate::Profile;
 
 /// The kind of places that hold a date.
 const DATE: &str = "date";

@@ -1,5 +1,5 @@
 use super::*;
-use xs2aspec_record::{ControlSeen, End, Finding, Level, Place, Role};
+use xs2aspec_record::{ControlSeen, End, Finding, Level, Place};
 
 fn verdict(case: &str, clause: &str, word: Verdict, names: &[&str]) -> CaseVerdict {
     let finding = |clause: &&str| Finding {
@@ -11,32 +11,17 @@ fn verdict(case: &str, clause: &str, word: Verdict, names: &[&str]) -> CaseVerdi
         level: if word == Verdict::Warn { Level::Warn } else { Level::Deny },
         end: End::Bank,
     };
+    let place = Place { file: "f.yaml".into(), line: 1, column: 1 };
     CaseVerdict {
-        case: case.to_owned(),
-        clause: clause.to_owned(),
         area: "area".into(),
         operation: "ncbct".into(),
-        role: Role::Selected,
-        place: Place { file: "f.yaml".into(), line: 1, column: 1 },
         verdict: word,
         expected: "refused".into(),
         checks: 1,
         findings: names.iter().map(finding).collect(),
-        observations: vec![],
-        refusal: None,
         reason: (word == Verdict::Inconclusive).then_some(Reason::DailyCalls),
-        absence: None,
-        control: None,
-        changes: vec![],
-        differences: vec![],
-        codes: vec![],
-        culprit: None,
-        same_as: None,
-        judged_with: vec![],
-        waived_with: None,
-        unconfirmed: false,
-        exchange: None,
         micros: 1,
+        ..CaseVerdict::blank(case.to_owned(), clause.to_owned(), place)
     }
 }
 

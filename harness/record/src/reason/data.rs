@@ -1,5 +1,4 @@
-//! What stands in reasons: what came of a request, why that is no matter, and what shows that a profile is
-//! wrong.
+//! The data of reasons: the result of a request, the excuse for a rejection, the evidence against a profile.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,12 +11,12 @@ use crate::{culprit::Culprit, got::Got, level::LevelSource};
 pub struct PlainRejected {
     /// The plain request.
     pub plain: String,
-    /// What came of it.
+    /// The result.
     pub came: Came,
-    /// What the target minds in it.
+    /// The part of it that the target rejects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub culprit: Option<Box<Culprit>>,
-    /// What whoever wrote the profile may have to change.
+    /// A hint for the author of the profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<Hint>,
     /// True if no plain request was accepted, so that nothing was asked that leans on one.
@@ -25,7 +24,7 @@ pub struct PlainRejected {
     pub is_given_up: bool,
 }
 
-/// What came of a request: a response, or why there is none that says something.
+/// The result of a request: a response, or the reason that there is none.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 pub enum Came {
@@ -37,7 +36,7 @@ pub enum Came {
     Nothing(Box<Reason>),
 }
 
-/// Why a rejection is no matter.
+/// The excuse for a rejection.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 pub enum Excuse {
@@ -46,22 +45,22 @@ pub enum Excuse {
     Waiver {
         /// The last day of the waiver.
         until: String,
-        /// Who answers for it.
+        /// The owner.
         owner: String,
-        /// Where it is dealt with.
+        /// The ticket.
         ticket: String,
-        /// Why.
+        /// The reason of the waiver.
         because: String,
     },
     /// Its clause may be broken.
     #[error("allowed by {}", by.words())]
     Level {
-        /// Who says so.
+        /// The source of the level.
         by: LevelSource,
     },
 }
 
-/// What shows that a value of the profile may be wrong.
+/// The evidence that a value of the profile may be wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 pub enum Suspicion {
@@ -109,7 +108,7 @@ pub enum Suspicion {
     },
 }
 
-/// What whoever wrote the profile may have to change.
+/// A hint for the author of a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hint {

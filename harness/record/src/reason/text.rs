@@ -26,7 +26,7 @@ fn texts(value: Value, change: &dyn Fn(&str) -> String) -> Value {
     }
 }
 
-/// What is a text in records up to format 6.
+/// A value that is a text in records up to format 6.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Written<T> {
@@ -42,12 +42,12 @@ pub(crate) fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Reason>,
     }))
 }
 
-/// Reads what came of a request. The words of older records begin with "got" or "could not".
+/// Reads the result of a request. The words of older records begin with "got" or "could not".
 pub(crate) fn read_came<'de, D: Deserializer<'de>>(from: D) -> Result<Came, D::Error> {
     Ok(came(Written::deserialize(from)?, "it"))
 }
 
-/// Reads what came of a request, if anything did. The words of older records are those of a response.
+/// Reads the result of a request, if there is one. The words of older records are those of a response.
 pub(crate) fn read_came_of_any<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Came>, D::Error> {
     let written: Option<Written<Came>> = Option::deserialize(from)?;
     let is_any = |written: &Written<Came>| !matches!(written, Written::Words(says) if says.is_empty());

@@ -216,7 +216,7 @@ fn said(verdict: &CaseVerdict) -> Option<String> {
         Verdict::NotApplicable => "does not apply",
         Verdict::Error => "could not judge",
     };
-    Some(format!("{about}: {}", short(&verdict.why().to_string())))
+    Some(format!("{about}: {}", words::why(verdict)))
 }
 
 /// The clauses that are broken. A case whose own clause is not among them names it as what it is about.

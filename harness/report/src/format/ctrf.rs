@@ -109,7 +109,7 @@ fn test(summary: &RunSummary, report: &CaseReport<'_>) -> Value {
             test["trace"] = block::failure_block(summary, report).into();
         }
         Verdict::Pass | Verdict::Observed => {}
-        _ => test["message"] = text::short(&verdict.why().to_string()).into(),
+        _ => test["message"] = words::why(verdict).into(),
     }
     test
 }

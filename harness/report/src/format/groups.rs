@@ -10,20 +10,20 @@ const APART: usize = 2_000;
 /// Cases of a group that are named at most.
 const NAMED: usize = 5;
 
-/// What stands for those beyond.
+/// The name of those beyond.
 const FURTHER: &str = "further ones, each of them different";
 
-/// What was said of cases, how often, and the first cases of which it was said.
+/// Statements about cases, how often each was made, and the first cases of which it was said.
 #[derive(Debug)]
 pub(crate) struct Groups<T> {
-    /// What is kept apart.
+    /// Those that are kept apart.
     apart: BTreeMap<T, Group>,
     /// All that is not kept apart.
     further: Group,
     times: usize,
 }
 
-/// What was said of some cases.
+/// One statement.
 #[derive(Debug, Default)]
 pub(crate) struct Group {
     /// How often it was said.

@@ -225,23 +225,21 @@ fn outcome(writer: &mut Writer<impl Write>, summary: &RunSummary, report: &CaseR
         Verdict::Pass | Verdict::Observed => return Ok(()),
         Verdict::Warn if !summary.totals().denies_warnings() => return Ok(()),
         Verdict::NotApplicable | Verdict::Waived => {
-            let message = short(&verdict.why().to_string());
+            let message = words::why(verdict);
             writer.create_element("skipped").with_attribute(("message", message.as_str())).write_empty()?;
             return Ok(());
         }
         Verdict::Flaky if summary.totals().denies_flaky() => {
-            ("failure", verdict.verdict.word().to_owned(), short(&verdict.why().to_string()))
+            ("failure", verdict.verdict.word().to_owned(), words::why(verdict))
         }
         // The attempts that failed, as test runners that repeat a test report them.
-        Verdict::Flaky => {
-            ("flakyFailure", verdict.verdict.word().to_owned(), short(&verdict.why().to_string()))
-        }
+        Verdict::Flaky => ("flakyFailure", verdict.verdict.word().to_owned(), words::why(verdict)),
         Verdict::Fail | Verdict::Warn => {
             let (kind, message) = violation(summary, verdict);
             ("failure", kind, message)
         }
         Verdict::Inconclusive | Verdict::Error => {
-            ("error", verdict.verdict.word().to_owned(), short(&verdict.why().to_string()))
+            ("error", verdict.verdict.word().to_owned(), words::why(verdict))
         }
     };
     let attributes = [("type", kind.as_str()), ("message", message.as_str())];
@@ -254,7 +252,7 @@ fn outcome(writer: &mut Writer<impl Write>, summary: &RunSummary, report: &CaseR
 /// shows and the number of further mismatches.
 fn violation(summary: &RunSummary, verdict: &CaseVerdict) -> (String, String) {
     let Some(first) = verdict.findings.first() else {
-        return (harmless(&verdict.clause), short(&verdict.why().to_string()));
+        return (harmless(&verdict.clause), words::why(verdict));
     };
     let found = summary.findings().of_case(verdict);
     let id = found.first().map(|found| format!(" [finding {}]", found.id)).unwrap_or_default();

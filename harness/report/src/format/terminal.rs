@@ -59,7 +59,7 @@ pub fn failure(summary: &RunSummary, report: &CaseReport<'_>) -> String {
 pub fn line(verdict: &CaseVerdict) -> String {
     let what = match verdict.findings.first() {
         Some(finding) => short(&finding.mismatch()),
-        None => short(&verdict.why().to_string()),
+        None => words::why(verdict),
     };
     let more = match verdict.findings.len() {
         0 | 1 => String::new(),

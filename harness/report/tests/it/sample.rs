@@ -77,13 +77,10 @@ impl Sample {
         if sent {
             self.exchanges.push(exchange(number, case, verdict == Verdict::Error));
         }
+        let place = Place { file: format!("cases/{area}/months-of-execution.yaml"), line: 18, column: 5 };
         self.verdicts.push(CaseVerdict {
-            case: case.into(),
-            clause: clause.into(),
             area: area.into(),
             operation: area.into(),
-            role: Role::Selected,
-            place: Place { file: format!("cases/{area}/months-of-execution.yaml"), line: 18, column: 5 },
             verdict,
             expected: "refused".into(),
             checks: u32::from(sent),
@@ -92,8 +89,6 @@ impl Sample {
                 Verdict::Warn => vec![Finding { level: Level::Warn, ..finding }],
                 _ => vec![],
             },
-            observations: vec![],
-            refusal: None,
             reason: match verdict {
                 Verdict::Inconclusive => Some(Reason::ControlRejected {
                     control: "periodic.months/two".into(),
@@ -103,18 +98,9 @@ impl Sample {
                 Verdict::Error => Some(Reason::no_response("no answer within 5 s")),
                 _ => None,
             },
-            absence: None,
-            control: None,
-            changes: vec![],
-            differences: vec![],
-            codes: vec![],
-            culprit: None,
-            same_as: None,
-            judged_with: vec![],
-            waived_with: None,
-            unconfirmed: false,
             exchange: sent.then_some(number),
             micros: 12_345,
+            ..CaseVerdict::blank(case.into(), clause.into(), place)
         });
         self.last()
     }
