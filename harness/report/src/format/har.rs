@@ -3,7 +3,6 @@
 
 use std::{
     io::{self, Write},
-    ops::Range,
     path::Path,
 };
 
@@ -17,8 +16,17 @@ use crate::{format::parts::Parts, reporter::Reporter, summary::RunSummary};
 /// clock of the run as the record says.
 pub struct Archive {
     entries: Parts,
-    /// When each exchange began, its number, and where its entry is.
-    order: Vec<((u64, u64), Range<u64>)>,
+    order: Vec<Position>,
+}
+
+/// The position of an entry, in order of time. There may be a million of them, so each takes 24 bytes.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Position {
+    began: u64,
+    /// The number of the exchange, for those that began in one microsecond.
+    number: u32,
+    length: u32,
+    start: u64,
 }
 
 impl Archive {
@@ -55,18 +63,23 @@ impl Reporter for Archive {
     ) -> io::Result<()> {
         for exchange in exchanges {
             let part = self.entries.add(&serde_json::to_vec(&entry(summary.start(), exchange))?);
-            self.order.push(((exchange.at, exchange.number), part));
+            self.order.push(Position {
+                began: exchange.at,
+                number: u32::try_from(exchange.number).unwrap_or(u32::MAX),
+                length: u32::try_from(part.end - part.start).map_err(io::Error::other)?,
+                start: part.start,
+            });
         }
         Ok(())
     }
 
     fn finish(&mut self, _: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
-        self.order.sort_by_key(|(began, _)| *began);
-        for (at, (_, part)) in self.order.iter().enumerate() {
+        self.order.sort_unstable();
+        for (at, Position { start, length, .. }) in self.order.iter().enumerate() {
             if at > 0 {
                 out.write_all(b",")?;
             }
-            self.entries.copy(part.clone(), out)?;
+            self.entries.copy(*start..start + u64::from(*length), out)?;
         }
         out.write_all(b"]}}")
     }
