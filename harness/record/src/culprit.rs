@@ -37,6 +37,12 @@ pub enum Culprit {
         /// The line of a profile that declares it.
         add: String,
     },
+    /// The valid request of the case was rejected after the requests of these cases, twice, and accepted
+    /// alone.
+    Company {
+        /// The cases whose requests came before it, in the order in which they were sent.
+        cases: Vec<String>,
+    },
     /// It was not found.
     Unknown {
         /// Why not.
@@ -84,6 +90,9 @@ impl Culprit {
                 );
             }
             Self::Chosen { add } => return format!("accepted as this line of a profile declares: {add}"),
+            Self::Company { cases } => {
+                return format!("accepted alone, rejected after the requests of {}", cases.join(", "));
+            }
             Self::Unknown { why } => return format!("which of these changes is refused is not known: {why}"),
         };
         let says = match forms.len() {

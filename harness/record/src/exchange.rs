@@ -92,6 +92,8 @@ pub enum Look {
     StillAccepting,
     /// A failed case is sent again in isolation.
     Alone,
+    /// A valid request that was rejected once is sent again after the requests that came before it.
+    Company,
     /// Another valid request is sent instead of a rejected plain one.
     Substitute,
     /// Which of several lawful forms is rejected.

@@ -9,7 +9,10 @@ use std::{
 use tokio::sync::Notify;
 use xs2aspec_judge::{
     culprits::Culprits,
-    probes::isolation::{self, Witness},
+    probes::{
+        company::was_rejected_once,
+        isolation::{self, Witness},
+    },
     waived::Waivers,
 };
 use xs2aspec_record::{CaseVerdict, Event, Exchange, Role, Verdict};
@@ -20,6 +23,13 @@ use crate::{history::History, runner::Runner};
 /// After so long nothing more is asked alone: a target may be slow, or give no response to what it minds.
 const LONGEST: Duration = Duration::from_secs(20);
 
+/// The requests before a rejected one that are sent again with it.
+const COMPANY: usize = 8;
+
+/// So many requests that were rejected once are sent again in company. More than a few make a run
+/// inconclusive anyway.
+const REJECTED_ONCE: usize = 10;
+
 /// Concludes the cases of a run.
 pub(crate) struct Conclusions<'a> {
     runner: &'a Runner,
@@ -29,8 +39,11 @@ pub(crate) struct Conclusions<'a> {
     waivers: Waivers,
     /// What the cases say that ended.
     witnesses: Vec<Witness>,
-    /// Rejected rows, by their positions.
-    rows: BTreeMap<usize, CaseVerdict>,
+    /// Verdicts that wait for another look, by their positions: rejected rows, and requests that were
+    /// rejected once.
+    waiting: BTreeMap<usize, CaseVerdict>,
+    /// How many of them were rejected once.
+    rejected_once: usize,
 }
 
 impl<'a> Conclusions<'a> {
@@ -41,7 +54,8 @@ impl<'a> Conclusions<'a> {
             culprits: Culprits::new(runner.judge()),
             waivers,
             witnesses: Vec::new(),
-            rows: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            rejected_once: 0,
         }
     }
 
@@ -73,8 +87,12 @@ impl<'a> Conclusions<'a> {
             return false;
         };
         self.witnesses.extend(Witness::new(at, &verdict, judged));
-        if self.culprits.is_refused_row(self.order[at].0, &verdict, judged) {
-            self.rows.insert(at, verdict);
+        let is_in_company = was_rejected_once(&verdict)
+            && self.rejected_once < REJECTED_ONCE
+            && self.runner.judge().asks_again();
+        self.rejected_once += usize::from(is_in_company);
+        if is_in_company || self.culprits.is_refused_row(self.order[at].0, &verdict, judged) {
+            self.waiting.insert(at, verdict);
             return false;
         }
         let is_violation = self.is_violation(&verdict, history);
@@ -101,7 +119,15 @@ impl<'a> Conclusions<'a> {
         is_red && !self.waivers.are_of(self.runner.judge().suite(), verdict)
     }
 
-    /// Concludes the rows that wait, in the order of their ids: the run asks the same for each of them,
+    /// Returns the cases whose requests came just before that of a case, in the order of time.
+    fn company(&self, at: usize, verdict: &CaseVerdict) -> Vec<&'a Case> {
+        let number = verdict.exchange.unwrap_or_default();
+        let before = self.witnesses.partition_point(|witness| witness.number() < number);
+        let before = &self.witnesses[before.saturating_sub(COMPANY)..before];
+        before.iter().map(Witness::position).filter(|other| *other != at).map(|at| self.order[at].0).collect()
+    }
+
+    /// Concludes the verdicts that wait, in the order of their ids: the run asks the same for each of them,
     /// however many cases were in flight. Asks nothing more once it is interrupted. Returns true if it is.
     pub(crate) async fn narrow(
         &mut self,
@@ -109,9 +135,18 @@ impl<'a> Conclusions<'a> {
         interrupt: &Notify,
         mut is_interrupted: bool,
     ) -> bool {
-        while let Some((at, mut verdict)) = self.rows.pop_first() {
+        self.witnesses.sort_by_key(Witness::number);
+        while let Some((at, mut verdict)) = self.waiting.pop_first() {
             let (row, judge) = (self.order[at].0, self.runner.judge());
-            if !is_interrupted && !self.culprits.is_known(&mut verdict) {
+            if !is_interrupted && was_rejected_once(&verdict) {
+                let company = self.company(at, &verdict);
+                let asked =
+                    self.runner.ask(|view, known| judge.in_company(row, &company, &verdict, (view, known)));
+                tokio::select! {
+                    rejected = history.beside(asked) => verdict = rejected.unwrap_or(verdict),
+                    () = interrupt.notified() => is_interrupted = true,
+                }
+            } else if !is_interrupted && !self.culprits.is_known(&mut verdict) {
                 tokio::select! {
                     narrowed = history.beside(self.runner.ask(|view, known| judge.narrow(row, view, known))) => {
                         self.culprits.take(&mut verdict, narrowed);

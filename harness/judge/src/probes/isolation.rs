@@ -73,6 +73,16 @@ impl Witness {
         })
     }
 
+    /// Returns the number of the request.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Returns the position of the case in the order of the record.
+    pub fn position(&self) -> usize {
+        self.position
+    }
+
     fn shows(&self, (clause, at): (&str, &str)) -> bool {
         self.wrong.iter().any(|(of, place, _)| of == clause && place == at)
     }

@@ -2,6 +2,7 @@
 //! history and says what it needs.
 
 pub(crate) mod broken_connection;
+pub mod company;
 pub(crate) mod control;
 pub(crate) mod eventually_visible;
 mod evidence;

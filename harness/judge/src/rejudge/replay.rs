@@ -35,7 +35,14 @@ impl<'a> Replay<'a> {
     fn judged(&mut self, case: &Case, view: &View) -> Done {
         loop {
             match self.judge.case(case, view, &self.known) {
-                Ok(done) => return done,
+                Ok(mut done) => {
+                    // What came of it in company decides in the end, if it was sent so.
+                    let of = (view, &self.known);
+                    if let Ok(Some(verdict)) = self.judge.in_company(case, &[], &done.verdict, of) {
+                        done.verdict = verdict;
+                    }
+                    return done;
+                }
                 Err(Need::Answer(Question::Case(id))) => self.judge_rested_on(&id),
                 Err(need) => unreachable!("a record answers nothing else: {need:?}"),
             }

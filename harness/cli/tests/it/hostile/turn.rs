@@ -9,7 +9,7 @@ use std::{
     path::Path,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
     time::Instant,
@@ -17,7 +17,9 @@ use std::{
 
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
-use xs2aspec_record::{Came, CaseVerdict, Exchange, Foreign, Got, Hint, PlainRejected, Reason, Verdict};
+use xs2aspec_record::{
+    Came, CaseVerdict, Culprit, Exchange, Foreign, Got, Hint, Look, PlainRejected, Reason, Verdict,
+};
 use xs2aspec_reference::{Bank, Config};
 
 use super::server::message;
@@ -339,7 +341,7 @@ fn a_request_with_many_lawful_forms_that_is_refused_once_and_then_accepted_is_fl
     let is_seen = |verdict: &&CaseVerdict| matches!(verdict.reason, Some(Reason::RejectedOnce { .. }));
     let rejected: Vec<_> = ran.verdicts.iter().filter(is_seen).collect();
     let [verdict] = rejected.as_slice() else { panic!("{}", ran.said) };
-    let again = ran.exchanges.iter().filter(|one| one.case == verdict.case);
+    let again = ran.exchanges.iter().filter(|one| one.case == verdict.case && one.look.is_none());
     let steps: Vec<&str> = again.map(|one| one.step.as_str()).collect();
     assert_eq!(steps, ["request", "request/other-values-2", "request/other-values-3"], "{verdict:?}");
 }
@@ -368,4 +370,23 @@ fn a_refusal_is_held_against_a_bank_if_it_comes_again_with_other_values() {
         let is_own = |one: &&Exchange| one.case == CASE && one.step.starts_with("request");
         assert_eq!(ran.exchanges.iter().filter(is_own).count(), requests, "{refused:?}");
     }
+}
+
+#[test]
+fn a_valid_request_that_is_rejected_after_another_one_is_a_violation_in_its_company() {
+    const AFTER: &str = "header.psu-user-agent.ncbct/PSU-User-Agent/punctuation";
+    const CASE: &str = "ncbct.creditor-name.length/creditorName/words";
+    let is_after = AtomicBool::new(false);
+    let gateway = Gateway::start(None, move |request| {
+        let text = String::from_utf8_lossy(request).to_ascii_lowercase();
+        let is_rejected = is_after.swap(text.contains("psu-user-agent: mozilla"), Ordering::SeqCst);
+        is_rejected.then(|| turned("409 Conflict", "text/plain", "one at a time"))
+    });
+    let ran = run(&gateway.url, &["--jobs", "1", "--only", AFTER, "--only", CASE]);
+    let verdict = ran.verdicts.iter().find(|verdict| verdict.case == CASE).unwrap();
+    assert_eq!(verdict.verdict, Verdict::Fail, "{}", ran.said);
+    let Some(Culprit::Company { cases }) = verdict.culprit.as_deref() else { panic!("{verdict:?}") };
+    assert_eq!(cases.last().map(String::as_str), Some(AFTER));
+    let judged = ran.exchanges.iter().find(|one| Some(one.number) == verdict.exchange).unwrap();
+    assert_eq!((judged.step.as_str(), judged.look), ("in-company/request", Some(Look::Company)));
 }
