@@ -18,7 +18,7 @@ use xs2aspec_record::{Exit, Verdict};
 use crate::{
     Failure,
     args::Run,
-    repetition, run, signing_of, target,
+    interrupt, repetition, run, signing_of, target,
     verdicts::{failed, verdicts},
 };
 
@@ -96,7 +96,7 @@ async fn watch(args: &Run) -> Result<Exit, Failure> {
     let (told, is_ended) = (Arc::new(Notify::new()), Arc::new(AtomicBool::new(false)));
     let (tell, end) = (Arc::clone(&told), Arc::clone(&is_ended));
     tokio::spawn(async move {
-        run::asked_to_end().await;
+        interrupt::asked_to_end().await;
         end.store(true, Ordering::Relaxed);
         tell.notify_one();
     });

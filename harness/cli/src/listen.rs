@@ -2,20 +2,21 @@
 //! authentication, and keeps what the address it comes back to says.
 
 use std::{
+    net::SocketAddr,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use axum::{
     Router,
-    http::{StatusCode, Uri},
+    http::{HeaderMap, StatusCode, Uri},
     response::Html,
 };
 use serde_json::{Map, Value, json};
 use tokio::{net::TcpListener, sync::oneshot, time::timeout};
 use xs2aspec_record::{Exit, outputs};
 
-use crate::{Failure, args::Listen, report};
+use crate::{Failure, args::Listen, live::is_own, report::cannot_write};
 
 /// What the browser of the PSU shows.
 const THANKS: &str = "<!doctype html><title>xs2aspec</title><p>You are back. This window can be closed.";
@@ -42,7 +43,7 @@ pub(crate) async fn listen(args: &Listen) -> Result<Exit, Failure> {
     let address = listener.local_addr().map_err(Failure::input)?;
     note!("waiting at http://{address}{} for {} s", args.path, args.timeout_s);
     let (sender, arrived) = oneshot::channel();
-    let server = tokio::spawn(axum::serve(listener, router(&args.path, sender)).into_future());
+    let server = tokio::spawn(axum::serve(listener, router(&args.path, address, sender)).into_future());
     let returned = timeout(Duration::from_secs(args.timeout_s), arrived).await;
     // The answer is on its way when the return is known; a moment lets the browser have it.
     tokio::time::sleep(Duration::from_millis(100)).await;
@@ -54,17 +55,21 @@ pub(crate) async fn listen(args: &Listen) -> Result<Exit, Failure> {
     // A code is good for one time: it is shown whatever becomes of the file.
     say_on!("{text}");
     if let Some(path) = &args.out {
-        report::write(path, &[], text.as_bytes())?;
+        outputs::write_private(path, text.as_bytes()).map_err(|error| cannot_write(path, &error))?;
     }
     Ok(Exit::Conforms)
 }
 
-/// Takes the first return to this path; whatever else a browser asks for is not found.
-fn router(path: &str, sender: oneshot::Sender<Value>) -> Router {
+/// Takes the first return to this path. Whatever else a browser requests is not found. So is what a page of
+/// another host requests instead of the bank, by a name that leads here, or by a script (Fetch Metadata
+/// Request Headers, `Sec-Fetch-Mode`).
+fn router(path: &str, address: SocketAddr, sender: oneshot::Sender<Value>) -> Router {
     let path = path.to_owned();
     let sender = Arc::new(Mutex::new(Some(sender)));
-    Router::new().fallback(move |uri: Uri| async move {
-        if uri.path() != path {
+    Router::new().fallback(move |headers: HeaderMap, uri: Uri| async move {
+        let is_visit = headers.get("sec-fetch-mode").is_none_or(|mode| mode == "navigate");
+        if uri.path() != path || !is_own(&headers, address) || !is_visit {
+            note!("ignored a request: expected a visit to http://{address}{path}");
             return (StatusCode::NOT_FOUND, Html(""));
         }
         let sender = sender.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -18,7 +18,7 @@ use tokio::{net::TcpListener, task};
 use xs2aspec_record::{Exit, RecordReader};
 use xs2aspec_report::{format::Report, stream};
 
-use crate::{Failure, report};
+use crate::{Failure, interrupt, report};
 
 /// Seconds until the browser asks again.
 const AGAIN: &str = "3";
@@ -42,8 +42,7 @@ pub(crate) async fn serve(folder: &Path, address: SocketAddr) -> Result<Exit, Fa
     let address = listener.local_addr().map_err(Failure::input)?;
     say!("http://{address}/");
     let server = axum::serve(listener, router(folder, address));
-    let until = async { drop(tokio::signal::ctrl_c().await) };
-    server.with_graceful_shutdown(until).await.map_err(Failure::input)?;
+    server.with_graceful_shutdown(interrupt::asked_to_end()).await.map_err(Failure::input)?;
     Ok(Exit::Conforms)
 }
 
@@ -51,11 +50,8 @@ pub(crate) async fn serve(folder: &Path, address: SocketAddr) -> Result<Exit, Fa
 /// nothing.
 fn router(folder: &Path, address: SocketAddr) -> Router {
     let shown = Arc::new((folder.to_owned(), Mutex::default()));
-    let own = [address.to_string(), format!("localhost:{}", address.port())];
     Router::new().fallback(move |headers: HeaderMap| {
-        let is_own = headers
-            .get(header::HOST)
-            .is_some_and(|host| own.iter().any(|name| name.as_bytes() == host.as_bytes()));
+        let is_own = is_own(&headers, address);
         let shown = Arc::clone(&shown);
         async move {
             if !is_own {
@@ -65,6 +61,12 @@ fn router(folder: &Path, address: SocketAddr) -> Router {
             drawn.unwrap_or_else(|_| (StatusCode::INTERNAL_SERVER_ERROR, Html("")).into_response())
         }
     })
+}
+
+/// Returns true if a request names this address, and no host whose name leads here.
+pub(crate) fn is_own(headers: &HeaderMap, address: SocketAddr) -> bool {
+    let own = [address.to_string(), format!("localhost:{}", address.port())];
+    headers.get(header::HOST).is_some_and(|host| own.iter().any(|name| name.as_bytes() == host.as_bytes()))
 }
 
 /// The page that was drawn last.

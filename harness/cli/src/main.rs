@@ -13,7 +13,7 @@ macro_rules! say_on {
 /// Prints a line on standard error. Nothing depends on it, so it may fail.
 macro_rules! note {
     ($($text:tt)*) => {
-        drop(std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{}\n", format_args!($($text)*))))
+        $crate::output::note(format_args!("{}\n", format_args!($($text)*)))
     };
 }
 
@@ -100,6 +100,7 @@ fn started() -> Result<Exit, Failure> {
 /// several places.
 fn carried_out(args: Args) -> Pin<Box<dyn Future<Output = Result<Exit, Failure>>>> {
     Box::pin(async move {
+        interrupt::survive_the_limit_of_files();
         match args.command {
             None => again::run(&args.run).await,
             Some(Command::Run(run)) => again::run(&run).await,
@@ -155,12 +156,12 @@ impl Failure {
     }
 }
 
-/// The files of a document and its cases: those of a folder, or the embedded ones.
 /// Returns a seed that nobody chose.
 fn random_seed() -> u64 {
     uuid::Uuid::new_v4().as_u64_pair().0
 }
 
+/// Returns the files of a document and its cases: those of a folder, or the embedded ones.
 fn tree(source: &Source) -> Result<Tree, Failure> {
     match source {
         Source { pack: Some(folder), .. } => Tree::pack(folder).map_err(Failure::input),

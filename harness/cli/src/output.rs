@@ -7,15 +7,22 @@ use std::{
 };
 
 use xs2aspec_record::Exit;
+use xs2aspec_report::text;
 
 use crate::Failure;
 
 /// Why output was lost first.
 static LOST: OnceLock<io::Error> = OnceLock::new();
 
-/// Writes to standard output.
+/// Writes to standard output. What a record, a bank or a certificate says cannot move the cursor or turn the
+/// direction of writing.
 pub(crate) fn print(text: fmt::Arguments<'_>) {
-    written(io::stdout().write_fmt(text));
+    written(io::stdout().write_all(text::visible(&text.to_string()).as_bytes()));
+}
+
+/// Writes to standard error. Nothing depends on it, so it may fail.
+pub(crate) fn note(text: fmt::Arguments<'_>) {
+    drop(io::stderr().write_all(text::visible(&text.to_string()).as_bytes()));
 }
 
 /// Keeps the error of a write. A reader that has seen enough (`| head`) is none.

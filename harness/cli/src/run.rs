@@ -33,7 +33,7 @@ use crate::{
     args::{InDoubt, Run, Server},
     claim, forecast,
     hints::Hints,
-    repetition,
+    interrupt, repetition,
     report::{self, cannot_write},
     resume,
     target::{self, Asked},
@@ -398,26 +398,10 @@ fn interrupted() -> Arc<Notify> {
     let interrupt = Arc::new(Notify::new());
     let told = Arc::clone(&interrupt);
     tokio::spawn(async move {
-        asked_to_end().await;
+        interrupt::asked_to_end().await;
         told.notify_one();
     });
     interrupt
-}
-
-/// Waits for an interrupt from the keyboard, or a request to terminate from the system.
-pub(crate) async fn asked_to_end() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = terminate.recv() => {}
-            }
-            return;
-        }
-    }
-    drop(tokio::signal::ctrl_c().await);
 }
 
 /// Reads a shard, or takes it from the variables of a job: those of GitLab count from 1, those of Kubernetes

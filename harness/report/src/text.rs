@@ -5,6 +5,8 @@
 //! passed on. So is the second of two `#`: the agents of Azure Pipelines act on `##vso[...]` and `##[...]` in
 //! what a program prints (its manual, Logging commands).
 
+use std::borrow::Cow;
+
 /// Characters of one piece of text that a report shows; the rest is cut and counted.
 pub const LONGEST: usize = 240;
 
@@ -24,6 +26,25 @@ pub fn harmless(text: &str) -> String {
         }
     }
     shown
+}
+
+/// Returns the lines with every character that is not plainly visible as an escape of JSON (RFC 8259, section
+/// 7), so that JSON stays JSON.
+pub fn visible(lines: &str) -> Cow<'_, str> {
+    let is_shown = |letter: char| matches!(letter, '\n' | '\t') || !is_hostile(letter);
+    if lines.chars().all(is_shown) {
+        return Cow::Borrowed(lines);
+    }
+    let mut shown = String::with_capacity(lines.len());
+    for letter in lines.chars() {
+        if is_shown(letter) {
+            shown.push(letter);
+        } else {
+            let mut units = [0; 2];
+            shown.extend(letter.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+        }
+    }
+    Cow::Owned(shown)
 }
 
 /// [`harmless`], and cut after [`LONGEST`] characters; it says how many were left out.
@@ -110,6 +131,20 @@ mod tests {
         for (text, shown) in table {
             assert_eq!(harmless(text), shown);
         }
+    }
+
+    #[test]
+    fn printed_lines_stay_lines_and_json_stays_json() {
+        for (lines, shown) in [
+            ("a\n\tb\u{e5}", "a\n\tb\u{e5}"),
+            ("\u{1b}[2J\r\u{9b}31m", "\\u001b[2J\\u000d\\u009b31m"),
+            ("a\u{202e}b\u{e0001}", "a\\u202eb\\udb40\\udc01"),
+        ] {
+            assert_eq!(visible(lines), shown);
+        }
+        let text = "\u{202e}\u{e0001}\u{feff}";
+        let json = serde_json::to_string(text).unwrap();
+        assert_eq!(serde_json::from_str::<String>(&visible(&json)).unwrap(), text);
     }
 
     #[test]

@@ -1,13 +1,22 @@
 //! Values of arguments that are more than text.
 
-use chrono::{DateTime, Utc};
+use std::ops::RangeInclusive;
+
+use chrono::{DateTime, Datelike, Utc};
 use xs2aspec_suite::Depth;
 
-/// A moment, RFC 3339.
+/// The years in which a clock may be. Requests name days some years around it, and a date of RFC 3339 has a year
+/// of four digits.
+const YEARS: RangeInclusive<i32> = 1970..=9900;
+
+/// Parses a moment, RFC 3339.
 pub(super) fn time(text: &str) -> Result<DateTime<Utc>, String> {
     let time = DateTime::parse_from_rfc3339(text);
-    time.map(|time| time.to_utc())
-        .map_err(|_| "expected a time as in 2030-01-31T12:00:00Z (RFC 3339)".to_owned())
+    let time = time.map_err(|_| "expected a time as in 2030-01-31T12:00:00Z (RFC 3339)")?.to_utc();
+    if YEARS.contains(&time.year()) {
+        return Ok(time);
+    }
+    Err(format!("expected a year from {} to {}", YEARS.start(), YEARS.end()))
 }
 
 pub(super) fn depth(text: &str) -> Result<Depth, String> {
@@ -22,4 +31,24 @@ pub(super) fn method(text: &str) -> Result<String, String> {
         return Ok(text.to_owned());
     }
     Err("expected a method such as POST, without blanks (RFC 9110, section 9.1)".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_is_in_a_year_of_four_digits_that_has_years_around_it() {
+        for (text, is_taken) in [
+            ("2030-01-31T12:00:00Z", true),
+            ("1970-01-01T00:00:00+00:00", true),
+            ("9900-12-31T23:59:59Z", true),
+            ("9901-01-01T00:00:00Z", false),
+            ("9999-12-31T23:59:59Z", false),
+            ("1969-12-31T23:59:59Z", false),
+            ("2030-01-31", false),
+        ] {
+            assert_eq!(time(text).is_ok(), is_taken, "{text}");
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! What is found out before a run: by a command, and by a PSU who comes back from the bank.
 
+#[cfg(unix)]
+use std::os::unix::fs::PermissionsExt as _;
 use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
@@ -65,8 +67,12 @@ command = ["sh", "consent.sh", "${prepare.login.session}"]
 
 /// Asks the listener for a path, and gives the status line.
 fn get(address: &str, path: &str) -> String {
+    get_with(address, path, &format!("Host: {address}"))
+}
+
+fn get_with(address: &str, path: &str, headers: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\n{headers}\r\nConnection: close\r\n\r\n").unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     answer.lines().next().unwrap_or_default().to_owned()
@@ -77,6 +83,8 @@ fn a_psu_who_comes_back_is_waited_for() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("return.json");
     assert_eq!(returned(&out), Some(0));
+    #[cfg(unix)]
+    assert_eq!(fs::metadata(&out).unwrap().permissions().mode() & 0o077, 0, "a code is its owner's");
     let written = fs::read_to_string(out).unwrap();
     assert_eq!(written, RETURNED);
     // What is good for one time is shown, whatever becomes of the file.
@@ -99,6 +107,10 @@ fn returned(out: &Path) -> Option<i32> {
     BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
     let address = line.split("http://").nth(1).and_then(|rest| rest.split('/').next()).unwrap();
     assert_eq!(get(address, "/favicon.ico"), "HTTP/1.1 404 Not Found");
+    // Pages of others do not come back instead of the bank.
+    for headers in ["Host: bank.example", &format!("Host: {address}\r\nSec-Fetch-Mode: no-cors")] {
+        assert_eq!(get_with(address, "/back?code=other", headers), "HTTP/1.1 404 Not Found", "{headers}");
+    }
     assert_eq!(get(address, "/back?code=a%20b&state=1"), "HTTP/1.1 200 OK");
     let output = child.wait_with_output().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), RETURNED);

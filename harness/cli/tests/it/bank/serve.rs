@@ -27,9 +27,9 @@ impl Serving {
         Self { child, url: url.trim().to_owned() }
     }
 
-    /// Interrupts it, and says with which code it ended.
-    fn end(&mut self) -> Option<i32> {
-        let interrupted = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
+    /// Ends it by a signal, and returns its exit code.
+    fn end(&mut self, signal: &str) -> Option<i32> {
+        let interrupted = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
         assert!(interrupted.success());
         self.child.wait().unwrap().code()
     }
@@ -103,7 +103,7 @@ fn a_bank_behind_tls_is_a_target_like_any_other() {
     // Without the authority the bank could be anybody.
     fs::write(path("bank.toml"), profile).unwrap();
     assert_ne!(run(&path("bank.toml")).status.code(), Some(0));
-    assert_eq!(serving.end(), Some(0));
+    assert_eq!(serving.end("-INT"), Some(0));
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_bank_that_asks_for_a_client_certificate_gets_it_and_a_gateway_its_header() 
     for file in ["record.jsonl", "junit.xml", "summary.md"] {
         assert!(!fs::read_to_string(path(&format!("out/{file}"))).unwrap().contains("canary"), "{file}");
     }
-    assert_eq!(serving.end(), Some(0));
+    assert_eq!(serving.end("-INT"), Some(0));
 }
 
 #[test]
@@ -271,4 +271,16 @@ fn the_page_of_a_run_is_served_while_the_run_goes_on_and_to_nobody_elsewhere() {
     assert!(get("evil.test").starts_with("HTTP/1.1 404"), "a name from elsewhere gets nothing");
     let (exit, said) = xs2aspec(&["serve", "--report", out, "--address", "0.0.0.0:0"]);
     assert!(exit == Some(2) && said.contains("expected an address of this machine"), "{said}");
+}
+
+#[test]
+fn each_signal_that_ends_a_command_ends_it_in_order() {
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let folder = TempDir::new().unwrap();
+        let out = folder.path().join("out");
+        let mut serving = Serving::start(&["--address", "127.0.0.1:0", "--record", out.to_str().unwrap()]);
+        assert_eq!(serving.end(signal), Some(4), "{signal}: nothing was asked");
+        let record = fs::read_to_string(out.join("record.jsonl")).unwrap();
+        assert!(record.lines().last().unwrap().contains("run-finished"), "{signal}");
+    }
 }

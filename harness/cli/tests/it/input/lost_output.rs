@@ -1,6 +1,10 @@
 //! Output that is lost is an error of every command, and a reader that has seen enough is none.
 
-use std::{fs::OpenOptions, io::pipe, process::Stdio};
+use std::{
+    fs::OpenOptions,
+    io::pipe,
+    process::{Command, Stdio},
+};
 
 use tempfile::TempDir;
 
@@ -58,4 +62,31 @@ fn no_command_succeeds_whose_output_is_lost() {
         let (code, said) = printing(arguments, writer);
         assert_eq!(code, Some(0), "{arguments:?}: {said}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_record_that_grows_beyond_the_limit_of_files_is_an_error() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let line = r#"ulimit -f 100; exec "$0" run --quiet --depth quick --out "$1""#;
+    let program = env!("CARGO_BIN_EXE_xs2aspec");
+    let output = Command::new("sh").args(["-c", line, program]).arg(&out).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("record.jsonl: cannot be written"), "{said}");
+}
+
+#[test]
+fn what_a_file_says_cannot_steer_a_terminal() {
+    let folder = TempDir::new().unwrap();
+    let (steering, shown) = ("a\u{1b}]0;b\u{7}\u{202e}c", "a\\u001b]0;b\\u0007\\u202ec");
+    let path = folder.path().join(format!("{steering}.toml"));
+    std::fs::write(&path, format!("base-url = \"{steering}\"")).unwrap();
+    let (code, said) = xs2aspec(&["doctor", "--target", path.to_str().unwrap()]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains(shown) && !said.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{said:?}");
+    let (code, said) = xs2aspec(&["explain", steering]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains(shown) && !said.contains('\u{1b}'), "{said:?}");
 }
