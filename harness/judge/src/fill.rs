@@ -166,6 +166,13 @@ impl RequestBuilder<'_> {
         let is_own = spec.header("accept").is_none()
             || ["host", "transfer-encoding"].iter().any(|name| spec.header(name).is_some());
         let exact = spec.exact || is_own || body.len() > MOST_POOLED;
+        // Both paths spell names alike, so that a bank that knows one spelling (RFC 9110 section 5.1) minds no
+        // other thing, and the record has what was sent.
+        if !spec.exact {
+            for (name, _) in &mut headers {
+                *name = in_title_case(name);
+            }
+        }
         Ok(WireRequest { method: spec.method.clone(), url, headers, body, exact })
     }
 
@@ -453,6 +460,16 @@ pub fn encode(text: &str) -> String {
         }
         out
     })
+}
+
+/// Returns a header name with uppercase first letters, as the plain path of HTTP/1.1 spells it.
+fn in_title_case(name: &str) -> String {
+    let mut before = '-';
+    let letters = name.chars().map(|letter| {
+        let is_first = std::mem::replace(&mut before, letter) == '-';
+        if is_first { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() }
+    });
+    letters.collect()
 }
 
 /// Why a header that a case wants as it is cannot be sent so.

@@ -32,6 +32,7 @@ impl Client {
         }
         let mut builder = builder
             .tcp_nodelay(true)
+            .http1_title_case_headers()
             // The path for exact bytes lists malformed lines; this one reads on.
             .http1_allow_spaces_after_header_name_in_responses(true)
             .http1_allow_obsolete_multiline_headers_in_responses(true)

@@ -317,7 +317,7 @@ async fn other_commands_send_new_ids_each_time() {
             let output = place.command(&[&line[..], &SEED].concat()).output().unwrap();
             assert!(output.status.success(), "{}", printed(&output));
             let line = printed(&output);
-            let id = line.split("X-Request-ID: ").nth(1).unwrap();
+            let id = line.split("X-Request-Id: ").nth(1).unwrap();
             id.split('\'').next().unwrap().to_owned()
         };
         let ids: BTreeSet<String> = (0..3).map(curl).collect();
