@@ -66,11 +66,15 @@ fn shortened_to(text: &str, longest: usize) -> String {
 pub fn json_problem(error: &serde_json::Error) -> String {
     let said = error.to_string();
     let place = format!("at line {}, column {}", error.line(), error.column());
-    // These two are no errors of syntax, and the library has no other way to tell them apart.
+    // The library has no other way to tell these apart. A half of a surrogate pair is an error of no grammar
+    // (RFC 8259 section 8.2).
     if said.starts_with("recursion limit exceeded") {
         format!("JSON that is nested too deep {place}")
     } else if said.starts_with("number out of range") {
         format!("a number that is too large {place}")
+    } else if ["lone leading surrogate", "unexpected end of hex"].iter().any(|begin| said.starts_with(begin))
+    {
+        format!("half of a surrogate pair, such as \"\\ud83d\" alone, {place}")
     } else if error.is_eof() {
         format!("JSON that ends too early {place}")
     } else {
@@ -92,6 +96,23 @@ mod tests {
         assert!(quoted(&"\u{1b}".repeat(500)).chars().count() <= LONGEST);
         assert!(!quoted(&"x".repeat(LONGEST - 2)).contains('…'));
         assert!(quoted(&"x".repeat(LONGEST - 1)).contains('…'));
+    }
+
+    #[test]
+    fn what_is_no_error_of_syntax_is_named() {
+        let deep = "[".repeat(200);
+        for (text, expected) in [
+            ("{\"a\": \"\\ud83d\"}", "half of a surrogate pair"),
+            ("{\"a\": \"\\ud83dx\"}", "half of a surrogate pair"),
+            ("{\"a\": \"\\ude00\"}", "half of a surrogate pair"),
+            ("[1e999]", "a number that is too large at line 1"),
+            (deep.as_str(), "JSON that is nested too deep"),
+            ("[1", "JSON that ends too early"),
+            ("[1}", "no JSON at line 1, column 3"),
+        ] {
+            let error = serde_json::from_str::<serde_json::Value>(text).unwrap_err();
+            assert!(json_problem(&error).starts_with(expected), "{text}: {}", json_problem(&error));
+        }
     }
 
     #[test]
