@@ -38,6 +38,8 @@ impl Archive {
 
 impl Reporter for Archive {
     fn begin(&mut self, summary: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
+        // It would take twice the room while it grows.
+        self.order.reserve_exact(usize::try_from(summary.exchanges()).unwrap_or_default());
         let tool = &summary.start().tool;
         let (name, version) = tool.split_once(' ').unwrap_or((tool, ""));
         let creator = json!({"name": name, "version": version});
