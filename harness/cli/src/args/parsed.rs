@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use chrono::{DateTime, Datelike, Utc};
 use xs2aspec_suite::Depth;
 
-/// The years in which a clock may be. Requests name days some years around it, and a date of RFC 3339 has a year
-/// of four digits.
+/// The years in which a clock may be. Requests name days some years around it, and a date of RFC 3339 has a
+/// year of four digits.
 const YEARS: RangeInclusive<i32> = 1970..=9900;
 
 /// Parses a moment, RFC 3339.

@@ -69,10 +69,18 @@ fn a_record_with_a_line_that_is_longer_than_memory_is_told() {
 
 #[test]
 fn an_archive_with_a_member_that_is_longer_than_memory_is_told() {
+    are_told(&[("record.jsonl", b'0'), ("pax", b'x')]);
+}
+
+#[test]
+#[ignore = "a minute with optimisation"]
+fn an_archive_with_a_statement_or_a_name_that_is_longer_than_memory_is_told() {
+    are_told(&[("statement.dsse.json", b'0'), ("././@LongLink", b'L')]);
+}
+
+fn are_told(members: &[(&str, u8)]) {
     let folder = scene();
-    for (name, kind) in
-        [("record.jsonl", b'0'), ("statement.dsse.json", b'0'), ("././@LongLink", b'L'), ("pax", b'x')]
-    {
+    for &(name, kind) in members {
         let mut header = tar_header(name, kind, 5 << 30);
         header.resize(512, 0);
         let path = folder.path().join("long.tar");

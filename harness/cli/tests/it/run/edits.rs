@@ -477,7 +477,17 @@ impl Readers {
 }
 
 #[test]
+fn edits_of_a_failing_record_never_conform() {
+    never_conform(200);
+}
+
+#[test]
+#[ignore = "two minutes with optimisation"]
 fn a_thousand_edits_of_a_failing_record_never_conform() {
+    never_conform(1000);
+}
+
+fn never_conform(count: usize) {
     let folder = TempDir::new().unwrap();
     let record = failing(folder.path());
     let honest = &record.events;
@@ -490,7 +500,7 @@ fn a_thousand_edits_of_a_failing_record_never_conform() {
     let mut numbers = Numbers(7);
     let (mut edits, mut convincing, mut readable) = ([0_usize; KINDS.len()], [0_usize; KINDS.len()], 0);
     let mut refused = BTreeMap::<String, usize>::new();
-    while edits.iter().sum::<usize>() < 1000 {
+    while edits.iter().sum::<usize>() < count {
         let kind = edits.iter().sum::<usize>() / 2 % KINDS.len();
         let mut events = honest.clone();
         edit(kind, &mut events, &mut numbers);
@@ -532,6 +542,6 @@ fn a_thousand_edits_of_a_failing_record_never_conform() {
         edits[kind] += 1;
     }
     // The attacks are good: many can be read, and for some `report` alone sees nothing.
-    assert!(readable > 150, "{readable}: {refused:#?}");
-    assert!(convincing.iter().sum::<usize>() > 40, "{convincing:?}");
+    assert!(readable * 20 > count * 3, "{readable}: {refused:#?}");
+    assert!(convincing.iter().sum::<usize>() * 25 > count, "{convincing:?}");
 }

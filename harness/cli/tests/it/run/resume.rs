@@ -111,7 +111,7 @@ impl Numbers {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_is_killed_again_and_again_comes_to_the_same_verdicts() {
-    is_killed(16).await;
+    is_killed(6).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -226,7 +226,7 @@ async fn what_may_have_made_a_payment_can_be_left_alone() {
             events.into_iter().find(|event| event["event"] == "exchange" && event["case"] == case.as_str());
         let headers = exchange.unwrap()["request"]["headers"].clone();
         let headers = headers.as_array().unwrap().clone();
-        headers.into_iter().find(|header| header[0] == "X-Request-ID").unwrap()[1].clone()
+        headers.into_iter().find(|header| header[0] == "X-Request-Id").unwrap()[1].clone()
     };
     let again = id(events(&out));
     assert_eq!(ended(begin(folder.path(), "fresh")).0, Some(0));
