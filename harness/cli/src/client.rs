@@ -11,6 +11,7 @@ use xs2aspec_judge::client::{
 use xs2aspec_record::{Event, Exchange, Exit, Level};
 use xs2aspec_report::text;
 use xs2aspec_suite::Suite;
+use xs2aspec_traffic::input::{self, Format};
 
 use crate::{
     Failure,
@@ -47,6 +48,12 @@ pub(crate) fn report(args: &ClientReport) -> Result<Exit, Failure> {
     let suite = crate::suite(&args.source)?;
     let plan = load(&suite)?;
     let path = report::record(&args.record);
+    if matches!(input::format(&path), Ok(Format::Archive | Format::Pairs)) {
+        let file = path.display();
+        return Err(Failure::input(format!(
+            "{file}: expected a record, found traffic: run `xs2aspec judge {file} --out DIR`, then `xs2aspec client-report DIR`"
+        )));
+    }
     let mut watch = Watch::new(&plan, suite.answers());
     read(&path, |event| watch.add(event))?;
     let recorded = watch.finish();

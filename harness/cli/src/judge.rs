@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use xs2aspec_judge::{Judge, Profile, traffic::TrafficJudge};
+use xs2aspec_judge::{Judge, Profile, client::Plan, traffic::TrafficJudge};
 use xs2aspec_record::{End, Exit, Level, Traffic};
 use xs2aspec_report::text;
 use xs2aspec_runner::{
@@ -11,7 +11,7 @@ use xs2aspec_runner::{
 };
 use xs2aspec_traffic::{
     Restorer,
-    input::{self, Piece},
+    input::{self, Piece, Unread},
 };
 
 use crate::{Failure, args::Judge as Args, recording::Recording, repetition, target};
@@ -39,9 +39,10 @@ pub(crate) fn judge(args: &Args) -> Result<Exit, Failure> {
     let only = args.end.map(End::from);
     let options = Options { on_purpose: is_of_a_run(args), ..options(args) };
     let mut run = TrafficRun::begin((&judging, now), only, &options, |event| recording.write(event));
+    let mut odd = Odd::default();
     for path in &args.files {
         let name = path.display().to_string();
-        let mut restorer = None;
+        let (mut restorer, mut last) = (None, now);
         let mut take = |piece: Piece| {
             match piece {
                 // Only who knows the values can put them back.
@@ -53,9 +54,19 @@ pub(crate) fn judge(args: &Args) -> Result<Exit, Failure> {
                     if let Some(restorer) = &restorer {
                         restorer.restore(&mut traffic);
                     }
+                    last = traffic.began;
                     let judged = judge.exchange(&traffic);
                     run.add(&name, &traffic, &judged, |event| recording.write(event));
                 }
+                Piece::Unread(unread) => {
+                    let traffic = unread.traffic(last);
+                    let judged = judge.unread(&traffic, unread.why.clone());
+                    if judged.is_unread() {
+                        odd.add(&name, &unread);
+                    }
+                    run.add(&name, &traffic, &judged, |event| recording.write(event));
+                }
+                Piece::Twice(_) => odd.twice += 1,
             }
             true
         };
@@ -64,12 +75,58 @@ pub(crate) fn judge(args: &Args) -> Result<Exit, Failure> {
     let (finished, totals) = run.finish(|event| recording.write(event));
     recording.finish()?;
     say_totals(&totals, &suite);
+    odd.say();
     if options.on_purpose {
         say!("{}", text::ON_PURPOSE);
     }
-    say!("reports in {}", args.out.display());
     let exit = Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit);
-    Ok(exit.unwrap_or(Exit::NothingRan))
+    let exit = exit.unwrap_or(Exit::NothingRan);
+    if exit == Exit::CouldNotTell {
+        say!("{}", exit.sentence());
+    }
+    say!("reports in {}", args.out.display());
+    let is_of_a_client = !options.on_purpose && only != Some(End::Bank);
+    let has_plan = || Plan::load(suite.tree()).is_ok_and(|plan| plan.is_some());
+    if is_of_a_client && totals.exchanges > totals.of_no_operation && has_plan() {
+        say!("next: xs2aspec client-report {}", args.out.display());
+    }
+    Ok(exit)
+}
+
+/// Entries that are not judged.
+#[derive(Default)]
+struct Odd {
+    unread: usize,
+    /// The first of those that cannot be read.
+    first: Vec<String>,
+    /// How many list a request a second time.
+    twice: usize,
+}
+
+impl Odd {
+    /// How many are named.
+    const MOST: usize = 5;
+
+    fn add(&mut self, file: &str, unread: &Unread) {
+        self.unread += 1;
+        if self.first.len() < Self::MOST {
+            self.first.push(format!("{file}, entry {}: {}", unread.number, text::short(&unread.why)));
+        }
+    }
+
+    fn say(&self) {
+        if self.unread > 0 {
+            say!("{} not judged, since it cannot be read:", text::count(self.unread, "exchange"));
+            self.first.iter().for_each(|one| say!("  --> {one}"));
+        }
+        if self.unread > self.first.len() {
+            say!("  and {} more", self.unread - self.first.len());
+        }
+        if self.twice > 0 {
+            let requests = text::count(self.twice, "request");
+            say!("{requests} listed twice, by a page and by its service worker: judged once");
+        }
+    }
 }
 
 /// Whether one of the files is of a run. What cannot be read is told when it is read to its end.

@@ -148,7 +148,7 @@ fn traffic(number: u64, exchange: Exchange, setup: &Setup) -> Traffic {
     let micros = |time: std::time::Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
     let body = payload(&request.body, request.is_whole);
     let url = url(&setup.profile.base_url, &request.target);
-    let request = Sent { method: request.method, url, headers: request.headers, body, is_restored: false };
+    let request = Sent { method: request.method, url, headers: request.headers, body, changed: None };
     let answer = answer.map(|answer| {
         let body = payload(&answer.body, answer.is_whole);
         decoded(Received { status: answer.status, headers: answer.headers, body })

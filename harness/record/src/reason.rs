@@ -270,6 +270,12 @@ pub enum Reason {
     /// Traffic: what would show it is not in the record.
     #[error("what would show it is masked, or cut off, in the record")]
     NotReadable,
+    /// Traffic: an entry of a file is no exchange.
+    #[error("it cannot be read: {why}")]
+    Unread {
+        /// What was expected and what was found.
+        why: String,
+    },
     /// Traffic: the request is for no operation of the document.
     #[error("the request is for no operation of the document")]
     OfNoOperation,

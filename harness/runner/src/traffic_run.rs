@@ -97,7 +97,8 @@ impl<'a> TrafficRun<'a> {
             case: case.id.clone(),
             step: "request".to_owned(),
             look: None,
-            operation: judged.operation.clone(),
+            // What cannot be read shows nothing of its operation.
+            operation: judged.operation.clone().filter(|_| !judged.is_unread()),
             attempt: 1,
             request: masked.request,
             response: masked.response,

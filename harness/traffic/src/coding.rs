@@ -16,3 +16,10 @@ pub fn decoded(received: Received) -> Received {
     };
     Received { status, headers: coded.headers, body }
 }
+
+/// Takes the content codings off a body from a file. Most tools write the decoded body and keep the header
+/// field. A coded body is no UTF-8.
+pub(crate) fn decoded_unless_text(received: Received) -> Received {
+    let is_text = received.body.bytes().is_none_or(|body| std::str::from_utf8(body).is_ok());
+    if is_text { received } else { decoded(received) }
+}

@@ -66,7 +66,9 @@ impl<'a> Restorer<'a> {
         let before = sent.body.clone();
         sent.url = self.text(&sent.url, &encode);
         self.message(&mut sent.headers, &mut sent.body);
-        sent.is_restored = sent.body != before;
+        if sent.body != before {
+            sent.changed = Some(Sent::MASKED);
+        }
         self.certificate(sent);
         self.digest(sent);
         self.signature(sent);

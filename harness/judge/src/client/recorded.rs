@@ -148,6 +148,8 @@ impl<'a> Watch<'a> {
                             sighted.after.insert(exchange.number);
                         }
                     }
+                    // Browsers send a request again, as it is, if the connection ends before the answer.
+                    ShownBy::Unique(_) if exchange.response.is_none() => {}
                     ShownBy::Unique(name) => {
                         if let Some(value) = header(&exchange.request.headers, name) {
                             sighted.value(hash(&value), moment);

@@ -156,6 +156,22 @@ impl TrafficJudge {
         judged
     }
 
+    /// Returns that nothing can be told of an exchange, of which method and URL are known at most.
+    pub fn unread(&self, traffic: &Traffic, why: String) -> Judged {
+        let Sent { method, url, .. } = &traffic.request;
+        let found = self.routes.find(&traffic.request);
+        if found.is_none() && !method.is_empty() && !url.is_empty() {
+            return Judged::of_no_operation();
+        }
+        let ids = found.iter().flat_map(|found| found.fitting.iter().flat_map(|(_, values)| values));
+        Judged {
+            operation: found.as_ref().map(|found| found.operation.to_owned()),
+            ids: ids.map(|(_, value)| value.clone()).collect(),
+            undecided: Some(Reason::Unread { why }),
+            ..Judged::default()
+        }
+    }
+
     /// What the request had to come to. What it breaks its client broke.
     fn asked(
         &self,
@@ -421,6 +437,11 @@ const OR_REJECTED: &str = "or-rejected";
 const SIGNING: &str = "signing";
 
 impl Judged {
+    /// Returns true if it could not be read, and is perhaps for an operation of the document.
+    pub fn is_unread(&self) -> bool {
+        matches!(self.undecided, Some(Reason::Unread { .. }))
+    }
+
     fn of_no_operation() -> Self {
         Self { undecided: Some(Reason::OfNoOperation), ..Self::default() }
     }

@@ -32,9 +32,8 @@ pub struct Sent {
     pub headers: Vec<(String, String)>,
     /// Body.
     pub body: Payload,
-    /// Whether something in the body was masked and has been put back, so that its bytes may be others than
-    /// were sent.
-    pub is_restored: bool,
+    /// Why the bytes of the body may be others than were sent, as words behind "a body".
+    pub changed: Option<&'static str>,
 }
 
 /// An answer.
@@ -68,6 +67,12 @@ impl Payload {
 }
 
 impl Sent {
+    /// A value of the body was masked, and may have been put back.
+    pub const MASKED: &str = "of which something was masked";
+    /// The digest is that of another spelling of the body.
+    pub const REWRITTEN: &str =
+        "that the archive may have written anew: the digest is that of another spelling";
+
     /// The first value of a header field, by its name in any letter case.
     pub fn header(&self, name: &str) -> Option<&str> {
         header(&self.headers, name)

@@ -32,9 +32,6 @@ const TRAILING: &str = "${body.trailing}";
 const BY_EXTENSIONS: &str = "${body.json-by-extensions}";
 const NOT_UTF_8: &str = "${body.not-utf-8}";
 
-/// Why nothing can be told of a digest.
-const OF_MASKED_BODY: &str = "cannot be compared with a body of which something was masked";
-
 /// Why a request for a resource may be refused.
 const RESOURCE: &str = "whether the bank has such a resource for this PSU";
 /// A request as the rules look at it.
@@ -47,9 +44,8 @@ pub(crate) struct Reading {
     body: Option<Value>,
     has_member_twice: bool,
     is_raw: bool,
-    /// Whether something of its body is masked, or was and has been put back: then its bytes are not those
-    /// that were sent.
-    is_masked: bool,
+    /// Why the bytes of its body may be others than were sent.
+    changed: Option<&'static str>,
     /// Who asks, as a number.
     who: u64,
     /// What it asks for, as a number.
@@ -82,6 +78,11 @@ impl Reader<'_> {
     }
 }
 
+/// Returns why nothing can be told of a digest.
+fn cannot_be_compared(changed: &str) -> String {
+    format!("cannot be compared with a body {changed}")
+}
+
 fn shown_at(value: &Value, pointer: &str) -> String {
     value.pointer(pointer).map(ToString::to_string).unwrap_or_default()
 }
@@ -94,8 +95,9 @@ impl Reading {
         signature: signature::Found,
         reader: &Reader<'_>,
     ) -> Self {
-        let is_masked = sent.is_restored || sent.body.bytes().is_some_and(holds_pseudonym);
-        let mut reading = Self { operation: found.operation.to_owned(), is_masked, ..Self::default() };
+        let is_masked = sent.body.bytes().is_some_and(holds_pseudonym);
+        let changed = sent.changed.or(is_masked.then_some(Sent::MASKED));
+        let mut reading = Self { operation: found.operation.to_owned(), changed, ..Self::default() };
         reading.signing = signature.signing;
         reading.hidden = signature.hidden;
         reading.unsure = signature.unsure;
@@ -195,7 +197,8 @@ impl Reading {
                 None if signature::is_masked(text) => {
                     let words = reader.vocabulary.operations.get(&self.operation);
                     let is_of_body = words.is_some_and(|words| words.of_body.contains_key(&at));
-                    self.hide(&at, if is_of_body { OF_MASKED_BODY } else { "is masked" });
+                    let of_body = cannot_be_compared(Sent::MASKED);
+                    self.hide(&at, if is_of_body { &of_body } else { "is masked" });
                     // The plain request's own value is as good as any that is not shown, and so is another
                     // one of the target.
                     let known = || reader.vocabulary.operations.get(&self.operation)?.of_target(&at);
@@ -326,12 +329,12 @@ impl Reading {
                     written
                 }
                 Some(Digested::Known(written))
-                    if !self.is_masked || !template::names(&written).is_empty() =>
+                    if self.changed.is_none() || !template::names(&written).is_empty() =>
                 {
                     written
                 }
                 Some(Digested::Known(_)) => {
-                    self.hide(at, OF_MASKED_BODY);
+                    self.hide(at, &cannot_be_compared(self.changed.unwrap_or_default()));
                     usual()
                 }
                 None => {

@@ -32,7 +32,7 @@ impl Judged {
             verdict.verdict = Verdict::Observed;
             verdict.checks = 0;
             verdict.reason.clone_from(&self.undecided);
-        } else if self.undecided.is_some() && is_told(End::Bank) {
+        } else if self.undecided.is_some() && (is_told(End::Bank) || self.is_unread()) {
             verdict.verdict = Verdict::Inconclusive;
             verdict.reason.clone_from(&self.undecided);
         }

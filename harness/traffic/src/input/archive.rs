@@ -1,221 +1,218 @@
 //! HTTP archives (HAR 1.2), read as a stream: one entry is in memory at a time, however long the archive is.
 
-use std::{fmt, io::Read};
+use std::{
+    collections::VecDeque,
+    fmt,
+    hash::{DefaultHasher, Hash, Hasher},
+    io::Read,
+};
 
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::{Deserializer as Json, Value};
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::de::{
+    DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor,
+};
+use serde_json::{Deserializer as Json, Value, error::Category};
 
 use super::{
     InputError, Masked, Piece,
     budget::{Budget, LONGEST_WORDS},
-    entry,
+    entry, quirks,
     surrogates::WithoutHalves,
 };
+use xs2aspec_judge::traffic::Traffic;
 
-/// Why the reading ended.
-enum Stop {
-    /// Whoever reads has enough.
-    Enough,
-    /// What is wrong with the entry of this number; without one with the archive itself.
-    Wrong(Option<u64>, String),
-}
+/// How far apart the two entries of one request are at most.
+const MOMENT: TimeDelta = TimeDelta::seconds(5);
 
-/// Reads an archive.
-pub fn read(name: &str, file: impl Read, take: &mut dyn FnMut(Piece) -> bool) -> Result<(), InputError> {
+/// How many requests of a moment are compared.
+const MOST: usize = 256;
+
+/// Reads an archive. `now` is the time of entries that do not say when they were.
+pub fn read(
+    name: &str,
+    file: impl Read,
+    now: DateTime<Utc>,
+    take: &mut dyn FnMut(Piece) -> bool,
+) -> Result<(), InputError> {
     let budget = Budget::new();
     let mut json = Json::from_reader(WithoutHalves::new(budget.of(file)));
-    let mut state = State { take, number: 0, stop: None, found: false, is_of_a_run: true, budget };
-    let read = json.deserialize_any(Whole(&mut state)).and_then(|()| json.end());
-    let State { number, stop, found, budget, .. } = state;
-    let error = match (stop, read) {
-        (Some(Stop::Wrong(number, what)), _) => (number, what),
-        (None, Err(error)) => {
-            let at = format!("line {}, column {}", error.line(), error.column());
-            let what = if error.is_eof() {
-                format!("the archive ends in the middle ({at})")
-            } else if budget.is_used_up() {
-                format!("expected at most {LONGEST_WORDS}, found more ({at})")
-            } else if error.is_io() {
-                return Err(InputError::File(name.to_owned(), error.into()));
-            } else {
-                format!("expected JSON (RFC 8259), found none at {at}")
-            };
-            (found.then_some(number + 1), what)
-        }
-        (None, Ok(())) if !found => {
-            (None, "expected an HTTP archive: an object `log` with a list `entries`, found none".to_owned())
-        }
-        (Some(Stop::Enough), _) | (None, Ok(())) => return Ok(()),
+    let mut state = State {
+        take,
+        now,
+        number: 0,
+        level: Level::Archive,
+        is_enough: false,
+        found: false,
+        is_of_a_run: true,
+        once: VecDeque::new(),
+        budget,
     };
-    Err(match error {
-        (Some(number), what) => InputError::Entry { file: name.to_owned(), number, what },
-        (None, what) => InputError::Form(name.to_owned(), what),
+    let read = json.deserialize_any(Part(&mut state, Level::Archive)).and_then(|()| json.end());
+    let State { number, level, is_enough, found, budget, .. } = state;
+    let error = match read {
+        _ if is_enough => return Ok(()),
+        Ok(()) if found => return Ok(()),
+        Ok(()) => {
+            let what = "expected an HTTP archive: an object `log` with a list `entries`, found none";
+            return Err(InputError::Form(name.to_owned(), what.to_owned()));
+        }
+        Err(error) => error,
+    };
+    let at = format!("line {}, column {}", error.line(), error.column());
+    let what = match error.classify() {
+        Category::Eof => format!("the archive ends in the middle ({at})"),
+        _ if budget.is_used_up() => format!("expected at most {LONGEST_WORDS}, found more ({at})"),
+        Category::Io => return Err(InputError::File(name.to_owned(), error.into())),
+        Category::Data => {
+            let what = format!("expected {}, found something else ({at})", level.expected());
+            return Err(InputError::Form(name.to_owned(), what));
+        }
+        Category::Syntax => format!("expected JSON (RFC 8259), found none at {at}"),
+    };
+    Err(if found {
+        InputError::Entry { file: name.to_owned(), number: number + 1, what }
+    } else {
+        InputError::Form(name.to_owned(), what)
     })
 }
 
 struct State<'a> {
     take: &'a mut dyn FnMut(Piece) -> bool,
+    now: DateTime<Utc>,
     /// Entries that were read to their end.
     number: u64,
-    stop: Option<Stop>,
+    /// The innermost part that was begun.
+    level: Level,
+    /// Whether `take` wants no more.
+    is_enough: bool,
     /// Whether there is a list of entries.
     found: bool,
     /// Whether the archive of this program is that of a run, as long as it does not say otherwise.
     is_of_a_run: bool,
+    /// Requests of the last moment, as numbers, of which there may be a second entry.
+    once: VecDeque<Once>,
     /// What each entry may still have.
     budget: Budget,
 }
 
-impl State<'_> {
-    fn wrong(&mut self, what: impl Into<String>) {
-        self.stop = Some(Stop::Wrong(None, what.into()));
-    }
+/// A request of which there may be a second entry.
+struct Once {
+    began: DateTime<Utc>,
+    request: u64,
+    is_of_worker: bool,
+}
 
+impl State<'_> {
     fn entry(&mut self, value: &Value) {
         self.budget.renew();
-        match entry::traffic(self.number + 1, value) {
-            Ok(traffic) => {
-                self.number += 1;
-                if !(self.take)(Piece::Traffic(Box::new(traffic))) {
-                    self.stop = Some(Stop::Enough);
-                }
+        self.number += 1;
+        let piece = match entry::read(self.number, value, self.now) {
+            Piece::Traffic(traffic) if self.is_second(&traffic, quirks::is_of_worker(value)) => {
+                Piece::Twice(self.number)
             }
-            Err(what) => self.stop = Some(Stop::Wrong(Some(self.number + 1), what)),
+            piece => piece,
+        };
+        self.is_enough = !(self.take)(piece);
+    }
+
+    /// Returns true if the request is listed by the page, and a second time by its service worker. A request
+    /// has two entries at most, so that a third is another request.
+    fn is_second(&mut self, traffic: &Traffic, is_of_worker: bool) -> bool {
+        let Traffic { began, request, answer, .. } = traffic;
+        let mut hasher = DefaultHasher::new();
+        let body = request.body.bytes();
+        let status = answer.as_ref().map(|answer| answer.status);
+        (&request.method, &request.url, &request.headers, body, status).hash(&mut hasher);
+        let this = Once { began: *began, request: hasher.finish(), is_of_worker };
+        self.once.retain(|one| (this.began - one.began).abs() <= MOMENT);
+        let is_same = |one: &Once| one.request == this.request && one.is_of_worker != is_of_worker;
+        let other = self.once.iter().position(is_same);
+        match other {
+            Some(at) => _ = self.once.remove(at),
+            None => self.once.push_back(this),
+        }
+        while self.once.len() > MOST {
+            self.once.pop_front();
+        }
+        other.is_some()
+    }
+}
+
+/// The parts around the entries.
+#[derive(Clone, Copy)]
+enum Level {
+    Archive,
+    Log,
+    Entries,
+}
+
+impl Level {
+    const fn expected(self) -> &'static str {
+        match self {
+            Self::Archive => "an object with `log`",
+            Self::Log => "`log`: an object with `entries`",
+            Self::Entries => "`log.entries`: a list",
         }
     }
 }
 
-/// The text of an error that only ends the reading: what it means is in the state.
-const STOPPED: &str = "stopped";
+/// A part of an archive as it is read.
+struct Part<'a, 'b>(&'a mut State<'b>, Level);
 
-/// A value of one type, where others are a mistake of the archive.
-macro_rules! others_are_wrong {
-    ($what:literal) => {
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str($what)
-        }
-
-        fn visit_bool<E: serde::de::Error>(self, _: bool) -> Result<(), E> {
-            self.0.wrong(concat!("expected ", $what, ", found true or false"));
-            Err(E::custom(STOPPED))
-        }
-
-        fn visit_i64<E: serde::de::Error>(self, _: i64) -> Result<(), E> {
-            self.0.wrong(concat!("expected ", $what, ", found a number"));
-            Err(E::custom(STOPPED))
-        }
-
-        fn visit_u64<E: serde::de::Error>(self, _: u64) -> Result<(), E> {
-            self.0.wrong(concat!("expected ", $what, ", found a number"));
-            Err(E::custom(STOPPED))
-        }
-
-        fn visit_f64<E: serde::de::Error>(self, _: f64) -> Result<(), E> {
-            self.0.wrong(concat!("expected ", $what, ", found a number"));
-            Err(E::custom(STOPPED))
-        }
-
-        fn visit_str<E: serde::de::Error>(self, _: &str) -> Result<(), E> {
-            self.0.wrong(concat!("expected ", $what, ", found a text"));
-            Err(E::custom(STOPPED))
-        }
-
-        fn visit_unit<E: serde::de::Error>(self) -> Result<(), E> {
-            self.0.wrong(concat!("expected ", $what, ", found null"));
-            Err(E::custom(STOPPED))
-        }
-    };
-}
-
-struct Whole<'a, 'b>(&'a mut State<'b>);
-struct Log<'a, 'b>(&'a mut State<'b>);
-struct Entries<'a, 'b>(&'a mut State<'b>);
-
-impl<'de> Visitor<'de> for Whole<'_, '_> {
+impl<'de> Visitor<'de> for Part<'_, '_> {
     type Value = ();
-    others_are_wrong!("an object with `log`");
 
-    fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<(), A::Error> {
-        self.0.wrong("expected an object with `log`, found a list");
-        Err(A::Error::custom(STOPPED))
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.1.expected())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
-        while let Some(name) = members.next_key::<String>()? {
-            if name == "log" {
-                members.next_value_seed(Log(&mut *self.0))?;
-            } else {
-                members.next_value::<IgnoredAny>()?;
-            }
+        let Self(state, level) = self;
+        if matches!(level, Level::Entries) {
+            return Err(A::Error::invalid_type(Unexpected::Map, &level.expected()));
         }
-        Ok(())
-    }
-}
-
-impl<'de> Visitor<'de> for Log<'_, '_> {
-    type Value = ();
-    others_are_wrong!("`log`: an object with `entries`");
-
-    fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<(), A::Error> {
-        self.0.wrong("expected `log`: an object with `entries`, found a list");
-        Err(A::Error::custom(STOPPED))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
         while let Some(name) = members.next_key::<String>()? {
-            match name.as_str() {
-                "entries" => members.next_value_seed(Entries(&mut *self.0))?,
+            match (level, name.as_str()) {
+                (Level::Archive, "log") => members.next_value_seed(Part(&mut *state, Level::Log))?,
+                (Level::Log, "entries") => members.next_value_seed(Part(&mut *state, Level::Entries))?,
                 // Archives of this program name the masked values. Earlier ones have the seed instead.
-                "_values" | "_seed" => {
+                (Level::Log, "_values" | "_seed") => {
                     let values = members.next_value::<Value>()?;
                     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
                     let values = values.as_object().into_iter().flatten();
                     let values = values.map(|(name, value)| (name.clone(), text(value))).collect();
-                    (self.0.take)(Piece::Masked(Masked { values, is_of_a_run: self.0.is_of_a_run }));
+                    (state.take)(Piece::Masked(Masked { values, is_of_a_run: state.is_of_a_run }));
                 }
-                name => {
-                    self.0.is_of_a_run &= name != "_traffic";
+                (_, name) => {
+                    state.is_of_a_run &= name != "_traffic";
                     members.next_value::<IgnoredAny>()?;
                 }
             }
         }
         Ok(())
     }
-}
-
-impl<'de> Visitor<'de> for Entries<'_, '_> {
-    type Value = ();
-    others_are_wrong!("`log.entries`: a list");
-
-    fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<(), A::Error> {
-        self.0.wrong("expected `log.entries`: a list, found an object");
-        Err(A::Error::custom(STOPPED))
-    }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        self.0.found = true;
+        let Self(state, level) = self;
+        if !matches!(level, Level::Entries) {
+            return Err(A::Error::invalid_type(Unexpected::Seq, &level.expected()));
+        }
+        state.found = true;
         while let Some(value) = items.next_element::<Value>()? {
-            self.0.entry(&value);
-            if self.0.stop.is_some() {
-                return Err(A::Error::custom(STOPPED));
+            state.entry(&value);
+            if state.is_enough {
+                return Err(A::Error::custom("enough"));
             }
         }
         Ok(())
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Log<'_, '_> {
+impl<'de> DeserializeSeed<'de> for Part<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Entries<'_, '_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        self.0.level = self.1;
         deserializer.deserialize_any(self)
     }
 }

@@ -1,32 +1,48 @@
-//! One entry of an HTTP archive (HAR 1.2), as Chromium, Firefox, mitmproxy and converters write it.
+//! One entry of an HTTP archive (HAR 1.2). `quirks` lists the habits of those who write them.
 
-use base64::{Engine, prelude::BASE64_STANDARD};
+use std::borrow::Cow;
+
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
+use super::{Piece, Unread, body, quirks};
 use xs2aspec_judge::traffic::{Payload, Received, Sent, Traffic};
 
-/// Reads an entry. The error says which member is wrong, what was expected and what was found.
-pub fn traffic(number: u64, entry: &Value) -> Result<Traffic, String> {
+/// Reads an entry. `now` is its time if nothing else says when it was.
+pub(super) fn read(number: u64, entry: &Value, now: DateTime<Utc>) -> Piece {
     let entry = Member { at: String::new(), value: Some(entry) };
-    entry.object()?;
     let request = entry.member("request");
+    match traffic(number, (&entry, &request), now) {
+        Ok(traffic) => Piece::Traffic(Box::new(traffic)),
+        Err(why) => {
+            let text = |name: &str| request.member(name).text().unwrap_or_default().into_owned();
+            Piece::Unread(Unread { number, method: text("method"), url: text("url"), why })
+        }
+    }
+}
+
+/// Reads a whole entry. The error names the member, what was expected and what was found.
+fn traffic(
+    number: u64,
+    (entry, request): (&Member<'_>, &Member<'_>),
+    now: DateTime<Utc>,
+) -> Result<Traffic, String> {
+    entry.object()?;
     request.object()?;
-    let response = entry.member("response");
-    let sent = Sent {
-        method: request.member("method").text()?.to_owned(),
-        url: url(&request.member("url"))?,
-        headers: headers(&request.member("headers"))?,
-        body: Payload::NONE,
-        is_restored: false,
-    };
-    let sent = Sent { body: posted(&request, &sent)?, ..sent };
-    let (answer, failure) = answer(&entry, &response)?;
+    let method = request.member("method").text()?.into_owned();
+    let url = request.member("url").text()?.into_owned();
+    let mut headers = headers(&request.member("headers"))?;
+    quirks::host_of_authority(&mut headers, &url, request.member("httpVersion").optional_text());
+    let mut sent = Sent { method, url, headers, body: Payload::NONE, changed: None };
+    (sent.body, sent.changed) = body::posted(request, &sent);
+    let (answer, failure) = answer(entry, &sent.method)?;
+    let date = answer.as_ref().and_then(|answer| answer.header("date"));
+    let date = sent.header("date").or(date);
     Ok(Traffic {
         number,
-        label: entry.member("comment").optional_text()?.map(str::to_owned),
-        began: time(&entry.member("startedDateTime"))?,
-        micros: duration(&entry.member("time"))?,
+        label: entry.member("comment").optional_text().map(Cow::into_owned),
+        began: quirks::time(entry.member("startedDateTime").value, date).unwrap_or(now),
+        micros: duration(&entry.member("time")),
         request: sent,
         answer,
         failure,
@@ -34,14 +50,14 @@ pub fn traffic(number: u64, entry: &Value) -> Result<Traffic, String> {
 }
 
 /// A member of an entry, if it is there.
-struct Member<'a> {
+pub(super) struct Member<'a> {
     /// Its path.
     at: String,
-    value: Option<&'a Value>,
+    pub(super) value: Option<&'a Value>,
 }
 
 impl<'a> Member<'a> {
-    fn member(&self, name: &str) -> Member<'a> {
+    pub(super) fn member(&self, name: &str) -> Member<'a> {
         let at = if self.at.is_empty() { name.to_owned() } else { format!("{}.{name}", self.at) };
         Member { at, value: self.value.and_then(|value| value.get(name)).filter(|value| !value.is_null()) }
     }
@@ -56,199 +72,107 @@ impl<'a> Member<'a> {
             Some(Value::Null) => "null".to_owned(),
             Some(Value::Bool(_)) => "true or false".to_owned(),
             Some(Value::Number(number)) => format!("the number {number}"),
-            Some(Value::String(_)) => "a text".to_owned(),
+            Some(Value::String(text)) if text.is_empty() => "an empty text".to_owned(),
+            Some(Value::String(_)) => "another text".to_owned(),
             Some(Value::Array(_)) => "a list".to_owned(),
             Some(Value::Object(_)) => "an object".to_owned(),
         };
-        if self.at.is_empty() {
-            format!("expected {expected}, found {found}")
-        } else {
-            format!("`{}`: expected {expected}, found {found}", self.at)
-        }
+        let at = if self.at.is_empty() { String::new() } else { format!("`{}`: ", self.at) };
+        format!("{at}expected {expected}, found {found}")
     }
 
     fn object(&self) -> Result<(), String> {
         if self.value.is_some_and(Value::is_object) { Ok(()) } else { Err(self.wrong("an object")) }
     }
 
-    fn text(&self) -> Result<&'a str, String> {
-        self.value.and_then(Value::as_str).ok_or_else(|| self.wrong("a text"))
+    /// Returns a text that is not empty.
+    fn text(&self) -> Result<Cow<'a, str>, String> {
+        let text = self.optional_text().filter(|text| !text.is_empty());
+        text.ok_or_else(|| self.wrong("a text"))
     }
 
-    fn optional_text(&self) -> Result<Option<&'a str>, String> {
-        self.value.map(|_| self.text()).transpose()
+    pub(super) fn optional_text(&self) -> Option<Cow<'a, str>> {
+        self.value.and_then(quirks::text)
     }
 
-    fn optional_number(&self) -> Result<Option<f64>, String> {
-        self.value.map(|value| value.as_f64().ok_or_else(|| self.wrong("a number"))).transpose()
+    pub(super) fn number(&self) -> Option<f64> {
+        self.value.and_then(quirks::number)
     }
 
-    /// A number of bytes; nothing where it is not known, for which archives write -1.
-    fn size(&self) -> Result<Option<u64>, String> {
-        let number = self.optional_number()?.filter(|number| *number >= 0.0);
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "bounded, and not below 0"
-        )]
-        let whole = |number: f64| number.min(9e15) as u64;
-        Ok(number.map(whole))
+    /// Returns a number of bytes. Archives write -1 for one that they do not know.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded, and not below 0")]
+    pub(super) fn size(&self) -> Option<u64> {
+        self.number().filter(|number| *number >= 0.0).map(|number| number.min(9e15) as u64)
     }
 }
 
-fn url(member: &Member<'_>) -> Result<String, String> {
-    let url = member.text()?;
-    if url.is_empty() {
-        Err(format!("`{}`: expected a URL, found an empty text", member.at))
-    } else {
-        Ok(url.to_owned())
-    }
-}
-
-fn time(member: &Member<'_>) -> Result<DateTime<Utc>, String> {
-    const EXPECTED: &str = "a date and time with its offset (ISO 8601), such as 2026-01-05T10:00:00.000Z";
-    let text = member.text().map_err(|_| member.wrong(EXPECTED))?;
-    let read = DateTime::parse_from_rfc3339(text)
-        .or_else(|_| DateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.f%z"));
-    read.map(|time| time.with_timezone(&Utc))
-        .map_err(|_| format!("`{}`: expected {EXPECTED}, found another text", member.at))
-}
-
-fn duration(member: &Member<'_>) -> Result<u64, String> {
-    let millis = member.optional_number()?.unwrap_or_default().clamp(0.0, 1e12);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped, and not below 0")]
-    let micros = (millis * 1000.0) as u64;
-    Ok(micros)
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped, and not below 0")]
+fn duration(member: &Member<'_>) -> u64 {
+    (member.number().unwrap_or_default().clamp(0.0, 1e12) * 1000.0) as u64
 }
 
 fn headers(member: &Member<'_>) -> Result<Vec<(String, String)>, String> {
-    let Some(value) = member.value else { return Ok(Vec::new()) };
-    let items = value.as_array().ok_or_else(|| member.wrong("a list"))?;
-    let field = |(number, item): (usize, &Value)| {
-        let item = member.item(number, item);
-        item.object()?;
-        let value = item.member("value").optional_text()?.unwrap_or_default();
-        Ok((item.member("name").text()?.to_owned(), value.to_owned()))
-    };
-    items.iter().enumerate().map(field).collect()
-}
-
-/// The body of a request. An archive may leave it out, and say of it only how long it was.
-fn posted(request: &Member<'_>, sent: &Sent) -> Result<Payload, String> {
-    let posted = request.member("postData");
-    let size = request.member("bodySize").size()?;
-    let said = sent.header("content-length").and_then(|text| text.trim().parse::<u64>().ok());
-    if posted.value.is_none() {
-        return Ok(match said.or(size) {
-            None | Some(0) => Payload::NONE,
-            Some(size) => Payload::Unknown(format!("is not in the archive ({size} bytes)")),
-        });
-    }
-    posted.object()?;
-    let member = posted.member("text");
-    let Some(text) = member.optional_text()? else {
-        return Ok(Payload::Unknown("is in the archive by its parameters alone".to_owned()));
-    };
-    // HAR 1.2 has no member for the encoding of what was sent: `_encoding` is that of a run's own archive.
-    let encoding = [posted.member("_encoding"), posted.member("encoding")];
-    let encoding = encoding.iter().map(Member::optional_text).collect::<Result<Vec<_>, _>>()?;
-    let bytes = decoded(&member, text, encoding.into_iter().flatten().next())?;
-    if shows_not_all(text, &bytes) {
-        return Ok(Payload::Unknown(NOT_SHOWN.to_owned()));
-    }
-    let utf_16 = text.encode_utf16().count() as u64;
-    let length = bytes.len() as u64;
-    // Browsers count the letters of a text as they keep it, in UTF-16.
-    let is_whole = |size: u64| size == length || size == utf_16;
-    match said.or(size.filter(|size| *size > 0)).filter(|size| !is_whole(*size)) {
-        Some(size) => Ok(Payload::Unknown(format!("is {length} of {size} bytes in the archive"))),
-        None => Ok(Payload::Bytes(bytes)),
-    }
-}
-
-/// Why a body is not known whose archive has U+FFFD for some of its bytes.
-const NOT_SHOWN: &str = "has bytes that the archive does not show";
-
-/// Whether something stands for bytes that a tool could not read as text.
-fn shows_not_all(text: &str, bytes: &[u8]) -> bool {
-    bytes.len() == text.len() && text.contains('\u{fffd}')
-}
-
-fn decoded(member: &Member<'_>, text: &str, encoding: Option<&str>) -> Result<Vec<u8>, String> {
-    match encoding {
-        None | Some("") => Ok(text.as_bytes().to_vec()),
-        Some(name) if name.eq_ignore_ascii_case("base64") => BASE64_STANDARD
-            .decode(text)
-            .map_err(|_| format!("`{}`: expected base64 (RFC 4648, section 4), found none", member.at)),
-        Some(other) => {
-            Err(format!("`{}`: expected the encoding `base64` or none, found `{}`", member.at, short(other)))
+    let mut fields = Vec::new();
+    match member.value {
+        None => {}
+        Some(Value::Array(items)) => {
+            for (number, item) in items.iter().enumerate() {
+                let item = member.item(number, item);
+                field(&item.member("name").text()?, &item.member("value"), &mut fields)?;
+            }
         }
+        Some(Value::Object(members)) => {
+            for name in members.keys() {
+                field(name, &member.member(name), &mut fields)?;
+            }
+        }
+        Some(_) => return Err(member.wrong("a list")),
     }
+    Ok(fields)
 }
 
-fn short(text: &str) -> String {
-    text.chars().take(40).collect()
+fn field(name: &str, value: &Member<'_>, fields: &mut Vec<(String, String)>) -> Result<(), String> {
+    if let Some(Value::Array(values)) = value.value {
+        return values
+            .iter()
+            .enumerate()
+            .try_for_each(|(number, one)| field(name, &value.item(number, one), fields));
+    }
+    let text = value.value.map(|_| value.optional_text().ok_or_else(|| value.wrong("a text"))).transpose()?;
+    fields.push((name.to_owned(), text.unwrap_or_default().into_owned()));
+    Ok(())
 }
 
-/// The answer, and why there is none or no whole one.
-fn answer(entry: &Member<'_>, response: &Member<'_>) -> Result<(Option<Received>, Option<String>), String> {
+/// Returns the answer, and why there is none or no whole one.
+fn answer(entry: &Member<'_>, method: &str) -> Result<(Option<Received>, Option<String>), String> {
+    let response = entry.member("response");
+    let errors = [
+        entry.member("_failure"),
+        response.member("_error"),
+        response.member("_failure"),
+        response.member("_failureText"),
+    ];
+    let error = errors.iter().filter_map(Member::optional_text).find(|error| !error.is_empty());
+    let mut failure = error.map(Cow::into_owned);
     if response.value.is_none() {
-        return Ok((None, Some("the archive has no answer".to_owned())));
+        return Ok((None, Some(failure.unwrap_or_else(|| "the archive has no answer".to_owned()))));
     }
     response.object()?;
     let member = response.member("status");
-    let status = match member.value {
+    let status = match member.value.map(|_| member.number()) {
         None => 0,
-        Some(value) => {
-            let number = value.as_u64().filter(|number| *number == 0 || (100..=999).contains(number));
-            let number = number.and_then(|number| u16::try_from(number).ok());
-            number.ok_or_else(|| member.wrong("a status code, or 0 where there was no answer"))?
-        }
+        Some(Some(number)) => quirks::status(number).ok_or_else(|| member.wrong(STATUS))?,
+        Some(None) => return Err(member.wrong(STATUS)),
     };
-    let errors = [entry.member("_failure"), response.member("_error"), response.member("_failure")];
-    let errors = errors.iter().map(Member::optional_text).collect::<Result<Vec<_>, _>>()?;
-    let failure = errors.into_iter().flatten().find(|error| !error.is_empty()).map(str::to_owned);
-    let headers = headers(&response.member("headers"))?;
-    let body = content(response)?;
     if status == 0 {
         return Ok((None, Some(failure.unwrap_or_else(|| "there was no answer".to_owned()))));
     }
+    if quirks::is_of_a_test(entry) {
+        failure = Some("the answer is not of the bank: a test made it".to_owned());
+    }
+    let headers = headers(&response.member("headers"))?;
+    let body = body::content(&response, (method, status), &headers);
     Ok((Some(Received { status, headers, body }), failure))
 }
 
-/// The body of an answer. An archive may leave it out, or cut it.
-fn content(response: &Member<'_>) -> Result<Payload, String> {
-    let content = response.member("content");
-    if content.value.is_none() {
-        let size = response.member("bodySize").size()?.unwrap_or_default();
-        let is_there = size > 0;
-        return Ok(if is_there {
-            Payload::Unknown("is not in the archive".to_owned())
-        } else {
-            Payload::NONE
-        });
-    }
-    content.object()?;
-    let size = content.member("size").size()?;
-    let member = content.member("text");
-    let Some(text) = member.optional_text()? else {
-        let sent = response.member("bodySize").size()?;
-        let none = size.or(sent).unwrap_or_default() == 0;
-        return Ok(if none { Payload::NONE } else { Payload::Unknown("is not in the archive".to_owned()) });
-    };
-    let bytes = decoded(&member, text, content.member("encoding").optional_text()?)?;
-    if shows_not_all(text, &bytes) {
-        return Ok(Payload::Unknown(NOT_SHOWN.to_owned()));
-    }
-    let is_cut =
-        content.member("truncated").value.or(content.member("_truncated").value) == Some(&Value::Bool(true));
-    let length = bytes.len() as u64;
-    // `size` is that before or after a content coding; a text of another charset only gets longer in UTF-8.
-    match size {
-        Some(size) if length < size => {
-            Ok(Payload::Unknown(format!("is {length} of {size} bytes in the archive")))
-        }
-        _ if is_cut => Ok(Payload::Unknown("is cut off in the archive".to_owned())),
-        _ => Ok(Payload::Bytes(bytes)),
-    }
-}
+const STATUS: &str = "a status code, or 0 where there was no answer";

@@ -2,10 +2,13 @@
 //! their answers as they went over the wire.
 
 pub mod archive;
+mod body;
 mod budget;
-pub mod entry;
+mod entry;
 pub mod pairs;
+mod quirks;
 pub mod recorded;
+mod spelling;
 mod surrogates;
 
 use std::{
@@ -17,7 +20,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 
-use xs2aspec_judge::traffic::Traffic;
+use xs2aspec_judge::traffic::{Payload, Sent, Traffic};
 
 /// How much of a file is read to see what it is.
 const LOOKED_AT: u64 = 4096;
@@ -70,7 +73,58 @@ pub enum Piece {
     Masked(Masked),
     /// An exchange.
     Traffic(Box<Traffic>),
+    /// An exchange that cannot be read.
+    Unread(Unread),
+    /// The entry of this number lists a request a second time.
+    Twice(u64),
 }
+
+/// An exchange that cannot be read, while others can.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unread {
+    /// Its number, from 1.
+    pub number: u64,
+    /// Method of its request; empty if it is not known.
+    pub method: String,
+    /// URL of its request; empty if it is not known.
+    pub url: String,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+impl Unread {
+    /// Returns what is known of the exchange.
+    pub fn traffic(&self, began: DateTime<Utc>) -> Traffic {
+        let (method, url, headers) = (self.method.clone(), self.url.clone(), Vec::new());
+        let body = Payload::Unknown("cannot be read".to_owned());
+        Traffic {
+            number: self.number,
+            label: None,
+            began,
+            micros: 0,
+            request: Sent { method, url, headers, body, changed: None },
+            answer: None,
+            failure: Some(format!("it cannot be read: {}", self.why)),
+        }
+    }
+}
+
+/// What is no text until somebody unpacks or converts it: its first bytes, what it is, and what to do.
+const PACKED: [(&[u8], &str, &str); 11] = [
+    (b"\x1f\x8b", "compressed (gzip)", "unpack it with gunzip first"),
+    (b"PK\x03\x04", "compressed (zip)", "unpack it with unzip first, or export it as HAR"),
+    (b"\x28\xb5\x2f\xfd", "compressed (zstd)", "unpack it with unzstd first"),
+    (b"BZh", "compressed (bzip2)", "unpack it with bunzip2 first"),
+    (b"\xfd7zXZ", "compressed (xz)", "unpack it with unxz first"),
+    (b"\x78\x9c", "compressed (zlib)", "export it as .har"),
+    (b"\x78\xda", "compressed (zlib)", "export it as .har"),
+    (b"\xff\xfe", "UTF-16", TO_UTF_8),
+    (b"\xfe\xff", "UTF-16", TO_UTF_8),
+    (b"{\0", "UTF-16 without a byte order mark", "convert it with iconv -f UTF-16LE -t UTF-8 first"),
+    (b"\0{", "UTF-16 without a byte order mark", "convert it with iconv -f UTF-16BE -t UTF-8 first"),
+];
+
+const TO_UTF_8: &str = "convert it with iconv -f UTF-16 -t UTF-8 first";
 
 /// Reads a file, or the record in the folder of a run, and hands each exchange on as soon as it is read.
 /// `now` is the time of exchanges that do not say when they were. Ends early where `take` says so.
@@ -83,11 +137,16 @@ pub fn read(
     let (mut file, format) = open(&path)?;
     let name = path.display().to_string();
     match format {
-        Format::Archive => archive::read(&name, &mut file, take)?,
+        Format::Archive => archive::read(&name, &mut file, now, take)?,
         Format::Record => recorded::read(&name, file, take)?,
         Format::Pairs => pairs::read(&name, &mut file, now, take)?,
     }
     Ok(format)
+}
+
+/// Returns what a file is.
+pub fn format(path: &Path) -> Result<Format, InputError> {
+    open(&path.to_owned()).map(|(_, format)| format)
 }
 
 /// Opens a file and says what it is.
@@ -97,6 +156,9 @@ fn open(path: &PathBuf) -> Result<(BufReader<File>, Format), InputError> {
     let mut file = BufReader::with_capacity(1 << 16, File::open(path).map_err(wrong)?);
     let mut begin = Vec::new();
     file.by_ref().take(LOOKED_AT).read_to_end(&mut begin).map_err(wrong)?;
+    if let Some((_, what, do_this)) = PACKED.iter().find(|(start, ..)| begin.starts_with(start)) {
+        return Err(InputError::Form(name(), format!("is {what}: {do_this}")));
+    }
     // A byte order mark, which HAR 1.2 lets a reader pass over.
     let skipped: u64 = if begin.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
     file.seek(SeekFrom::Start(skipped)).map_err(wrong)?;

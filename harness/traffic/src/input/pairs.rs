@@ -1,16 +1,17 @@
 //! Requests and answers as they go over the wire (RFC 9112): each request, as `xs2aspec sign --out` writes
-//! it, and then its answer, if it had one. Lines end with LF or CRLF. A body has as many bytes as its
-//! Content-Length says; the body of an answer without one ends at a line `###`, before the next request or at
-//! the end of the file, and a request without one has none, nor has an answer that never has one (section
-//! 6.3). Interim answers (RFC 9110, section 15.2) are passed over. Lines that are empty or begin with `###`
-//! may stand between messages.
+//! it, and then its answer, if it had one. Lines end with LF or CRLF. Lines that are empty or begin with
+//! `###` may stand between messages. Interim answers (RFC 9110, section 15.2) are passed over.
+//!
+//! A body is in chunks, or has as many bytes as its Content-Length says (section 6.3). A request without
+//! either has none. An answer without either ends at a line `###`, before the next request or at the end of
+//! the file. After a message that cannot be read, reading goes on at the next line `###` or request.
 
-use std::io::{BufRead, Read};
+use std::io::{self, BufRead, Read};
 
 use chrono::{DateTime, Utc};
 use xs2aspec_record::lines::{LONGEST, LONGEST_WORDS};
 
-use super::{InputError, Piece};
+use super::{InputError, Piece, Unread, quirks};
 use xs2aspec_judge::traffic::{Payload, Received, Sent, Traffic};
 
 /// The longest line that is read.
@@ -34,57 +35,28 @@ pub fn read(
 ) -> Result<(), InputError> {
     let mut lines = Lines { file, number: 0, left: LONGEST };
     let mut number = 0;
-    let mut next = lines.start().map_err(|what| wrong(name, 1, what))?;
+    let broken = |error| InputError::File(name.to_owned(), error);
+    let mut next = lines.next_start().map_err(broken)?;
     while let Some(line) = next {
         number += 1;
         lines.left = LONGEST;
-        let fail = |what: String| wrong(name, number, what);
-        let (method, target) = start_of_request(&line)
-            .ok_or_else(|| fail(format!("line {}: expected `METHOD PATH HTTP/1.1`", lines.number)))?;
-        let (method, target) = (method.to_owned(), target.to_owned());
-        let headers = lines.fields().map_err(fail)?;
-        let length = length(&headers).map_err(fail)?;
-        let body = Payload::Bytes(lines.body(length.unwrap_or_default()).map_err(fail)?);
-        next = lines.start().map_err(fail)?;
-        let mut answer = None;
-        while let Some(status) = next.as_deref().and_then(start_of_answer) {
-            let status =
-                status.map_err(|()| fail(format!("line {}: expected `HTTP/1.1 STATUS`", lines.number)))?;
-            let headers = lines.fields().map_err(fail)?;
-            let mut behind = None;
-            let body = if method == "HEAD" || matches!(status, 100..=199 | 204 | 304) {
-                Vec::new()
-            } else if let Some(length) = self::length(&headers).map_err(fail)? {
-                lines.body(length).map_err(fail)?
-            } else {
-                let (body, next) = lines.rest().map_err(fail)?;
-                behind = next;
-                body
-            };
-            next = match behind {
-                Some(line) => Some(line),
-                None => lines.start().map_err(fail)?,
-            };
-            if status >= 200 {
-                answer = Some(crate::decoded(Received { status, headers, body: Payload::Bytes(body) }));
-                break;
+        let piece = match lines.exchange((number, &line), now) {
+            Ok((traffic, line)) => {
+                next = line;
+                Piece::Traffic(Box::new(traffic))
             }
-        }
-        let url = url(&target, &headers);
-        let request = Sent { method, url, headers, body, is_restored: false };
-        let began = dated(request.header("date")).or_else(|| dated(answer.as_ref()?.header("date")));
-        let failure = answer.is_none().then(|| "the file has no answer".to_owned());
-        let began = began.unwrap_or(now);
-        let traffic = Traffic { number, label: None, began, micros: 0, request, answer, failure };
-        if !take(Piece::Traffic(Box::new(traffic))) {
+            Err(why) => {
+                let (method, target) = start_of_request(&line).unwrap_or_default();
+                let url = if target.is_empty() { String::new() } else { url(target, &[]) };
+                next = lines.next_start().map_err(broken)?;
+                Piece::Unread(Unread { number, method: method.to_owned(), url, why })
+            }
+        };
+        if !take(piece) {
             break;
         }
     }
     Ok(())
-}
-
-fn wrong(file: &str, number: u64, what: String) -> InputError {
-    InputError::Entry { file: file.to_owned(), number, what }
 }
 
 fn start_of_request(line: &str) -> Option<(&str, &str)> {
@@ -102,15 +74,25 @@ fn start_of_answer(line: &str) -> Option<Result<u16, ()>> {
     Some(status.filter(|status| (100..=999).contains(status)).ok_or(()))
 }
 
-fn length(headers: &[(String, String)]) -> Result<Option<u64>, String> {
-    let field = |name: &str| headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-    if field("transfer-encoding").is_some() {
-        return Err(
-            "expected Content-Length, found Transfer-Encoding: write the body as it was before it".to_owned()
-        );
+fn field<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
+}
+
+/// Returns true if a body is in chunks, if nothing else was done to it (RFC 9112, section 7).
+fn is_chunked(headers: &[(String, String)]) -> Result<bool, String> {
+    match field(headers, "transfer-encoding").map(str::to_ascii_lowercase).as_deref() {
+        None | Some("" | "identity") => Ok(false),
+        Some("chunked") => Ok(true),
+        Some(_) => {
+            Err("expected the Transfer-Encoding `chunked`, found another: write the body as it was before it"
+                .to_owned())
+        }
     }
-    let Some((_, text)) = field("content-length") else { return Ok(None) };
-    let length = text.trim().parse().ok().filter(|length| *length <= LONGEST);
+}
+
+fn length(headers: &[(String, String)]) -> Result<Option<u64>, String> {
+    let Some(text) = field(headers, "content-length") else { return Ok(None) };
+    let length = text.parse().ok().filter(|length| *length <= LONGEST);
     length
         .map(Some)
         .ok_or_else(|| format!("expected a Content-Length of at most {LONGEST}, found another text"))
@@ -121,15 +103,16 @@ fn url(target: &str, headers: &[(String, String)]) -> String {
     if target.contains("://") {
         return target.to_owned();
     }
-    let host = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("host"));
-    let host = host.map_or("localhost", |(_, host)| host.as_str());
-    format!("https://{host}{target}")
+    format!("https://{}{target}", field(headers, "host").unwrap_or("localhost"))
 }
 
 /// A time as a Date header has it (RFC 9110, section 5.6.7).
 fn dated(text: Option<&str>) -> Option<DateTime<Utc>> {
     Some(DateTime::parse_from_rfc2822(text?.trim()).ok()?.with_timezone(&Utc))
 }
+
+/// A body, and the start of the next message where it ends its body.
+type Body = (Vec<u8>, Option<String>);
 
 struct Lines<'a> {
     file: &'a mut dyn BufRead,
@@ -140,6 +123,128 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
+    /// Reads an exchange whose request begins with `line`, and the first line of what follows it.
+    fn exchange(
+        &mut self,
+        (number, line): (u64, &str),
+        now: DateTime<Utc>,
+    ) -> Result<(Traffic, Option<String>), String> {
+        let (method, target) = start_of_request(line).ok_or_else(|| {
+            format!("line {}: expected `METHOD PATH HTTP/1.1`, found another text", self.number)
+        })?;
+        let mut headers = self.fields()?;
+        quirks::host_of_authority(&mut headers, "", None);
+        let (body, has_length) = match length(&headers)? {
+            _ if is_chunked(&headers)? => (self.chunks()?.0, true),
+            length => (self.bytes(length.unwrap_or_default())?, length.is_some()),
+        };
+        let mut next = self.start()?;
+        let is_start = |line: &str| start_of_answer(line).is_some() || start_of_request(line).is_some();
+        if next.as_deref().is_some_and(|line| !is_start(line)) {
+            let at = self.number;
+            return Err(if has_length {
+                format!(
+                    "line {at}: expected an answer or a request behind as many bytes as Content-Length says, found another text"
+                )
+            } else {
+                format!(
+                    "line {at}: expected an answer or a request, found another text: a request with a body needs its Content-Length"
+                )
+            });
+        }
+        let mut answer = None;
+        while let Some(status) = next.as_deref().and_then(start_of_answer) {
+            let status = status.map_err(|()| {
+                format!("line {}: expected `HTTP/1.1 STATUS`, found another text", self.number)
+            })?;
+            let headers = self.fields()?;
+            let (body, behind) = self.body_of_answer((method, status), &headers)?;
+            next = match behind {
+                Some(line) => Some(line),
+                None => self.start()?,
+            };
+            if status >= 200 {
+                let received = Received { status, headers, body: Payload::Bytes(body) };
+                answer = Some(crate::coding::decoded_unless_text(received));
+                break;
+            }
+        }
+        let (method, url) = (method.to_owned(), url(target, &headers));
+        let request = Sent { method, url, headers, body: Payload::Bytes(body), changed: None };
+        let began = dated(request.header("date")).or_else(|| dated(answer.as_ref()?.header("date")));
+        let failure = answer.is_none().then(|| "the file has no answer".to_owned());
+        let began = began.unwrap_or(now);
+        Ok((Traffic { number, label: None, began, micros: 0, request, answer, failure }, next))
+    }
+
+    fn body_of_answer(
+        &mut self,
+        (method, status): (&str, u16),
+        headers: &[(String, String)],
+    ) -> Result<Body, String> {
+        if method == "HEAD" || matches!(status, 100..=199 | 204 | 304) {
+            return Ok((Vec::new(), None));
+        }
+        match length(headers)? {
+            _ if is_chunked(headers)? => self.chunks(),
+            Some(length) => Ok((self.bytes(length)?, None)),
+            None => self.rest(Vec::new()),
+        }
+    }
+
+    /// The body in chunks (RFC 9112, section 7.1). Some tools take it out of them and keep the header field.
+    fn chunks(&mut self) -> Result<Body, String> {
+        let mut body = Vec::new();
+        loop {
+            let line = self.line()?.unwrap_or_default();
+            let text = String::from_utf8_lossy(&line);
+            let digits = text.split(';').next().unwrap_or_default().trim();
+            let size = u64::from_str_radix(digits, 16).ok().filter(|size| *size <= LONGEST);
+            match size {
+                Some(0) => {
+                    // Trailer fields.
+                    while self.line()?.is_some_and(|line| !line.is_empty()) {}
+                    return Ok((body, None));
+                }
+                Some(size) => {
+                    body.extend(self.bytes(size)?);
+                    if self.line()?.is_none_or(|line| !line.is_empty()) {
+                        return Err(format!(
+                            "line {}: expected the end of a chunk, found another text",
+                            self.number
+                        ));
+                    }
+                }
+                None if body.is_empty() => return self.rest(line),
+                None => {
+                    return Err(format!(
+                        "line {}: expected the size of a chunk, found another text",
+                        self.number
+                    ));
+                }
+            }
+        }
+    }
+
+    /// Returns the next line that begins a message, or follows a line `###`, whatever stands before it.
+    fn next_start(&mut self) -> io::Result<Option<String>> {
+        let mut is_behind = self.number == 0;
+        loop {
+            let mut line = Vec::new();
+            let read = (&mut *self.file).take(MOST_LINE).read_until(b'\n', &mut line)?;
+            if read == 0 {
+                return Ok(None);
+            }
+            self.number += u64::from(line.ends_with(b"\n"));
+            let text = String::from_utf8_lossy(&line).trim_end().to_owned();
+            let is_between = text.is_empty() || text.starts_with("###");
+            if !is_between && (is_behind || start_of_request(&text).is_some()) {
+                return Ok(Some(text));
+            }
+            is_behind |= line.starts_with(SEPARATOR);
+        }
+    }
+
     /// The next line without its end; `None` at the end of the file.
     fn line(&mut self) -> Result<Option<Vec<u8>>, String> {
         if self.left == 0 {
@@ -188,15 +293,17 @@ impl Lines<'_> {
                 return Ok(fields);
             }
             let text = String::from_utf8_lossy(&line);
-            let field = text.split_once(':').filter(|(name, _)| !name.is_empty() && !name.contains(' '));
+            // Dumps of HTTP/2 begin with fields such as `:authority` (RFC 9113, section 8.3).
+            let colon = text.match_indices(':').map(|(at, _)| at).find(|at| *at > 0);
+            let field = colon.map(|at| text.split_at(at)).filter(|(name, _)| !name.contains(' '));
             let Some((name, value)) = field else {
-                return Err(format!("line {}: expected `Name: value`", self.number));
+                return Err(format!("line {}: expected `Name: value`, found another text", self.number));
             };
-            fields.push((name.to_owned(), value.trim().to_owned()));
+            fields.push((name.to_owned(), value[1..].trim().to_owned()));
         }
     }
 
-    fn body(&mut self, length: u64) -> Result<Vec<u8>, String> {
+    fn bytes(&mut self, length: u64) -> Result<Vec<u8>, String> {
         let mut body = Vec::new();
         self.left = self.left.saturating_sub(length);
         let read = (&mut *self.file).take(length).read_to_end(&mut body);
@@ -213,8 +320,11 @@ impl Lines<'_> {
 
     /// The bytes up to a separator or a request, without the end of the line before it; and the line that
     /// begins the request.
-    fn rest(&mut self) -> Result<(Vec<u8>, Option<String>), String> {
-        let (mut body, mut next) = (Vec::new(), None);
+    fn rest(&mut self, begin: Vec<u8>) -> Result<Body, String> {
+        let (mut body, mut next) = (begin, None);
+        if !body.is_empty() {
+            body.push(b'\n');
+        }
         while let Some(line) = self.line()? {
             if line.starts_with(SEPARATOR) {
                 break;

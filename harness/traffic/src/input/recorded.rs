@@ -6,7 +6,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use chrono::{DateTime, TimeDelta, Utc};
 use xs2aspec_record::{Body, Event, Exchange, Header, TargetProfile};
 
-use super::{InputError, Masked, Piece};
+use super::{InputError, Masked, Piece, Unread};
 use xs2aspec_judge::traffic::{Payload, Received, Sent, Traffic};
 
 /// Reads a record.
@@ -24,13 +24,16 @@ pub fn read(name: &str, file: impl BufRead, take: &mut dyn FnMut(Piece) -> bool)
                 take(Piece::Masked(Masked { values, is_of_a_run }))
             }
             Event::Exchange(exchange) => {
-                let number = exchange.number;
-                let wrong = || InputError::Entry {
-                    file: name.to_owned(),
-                    number,
-                    what: "expected base64 (RFC 4648, section 4) in a body, found none".to_owned(),
-                };
-                take(Piece::Traffic(Box::new(traffic(now, exchange).ok_or_else(wrong)?)))
+                let (number, request) = (exchange.number, exchange.request.clone());
+                take(match traffic(now, exchange) {
+                    Some(traffic) => Piece::Traffic(Box::new(traffic)),
+                    None => Piece::Unread(Unread {
+                        number,
+                        method: request.method,
+                        url: request.url,
+                        why: "expected base64 (RFC 4648, section 4) in a body, found none".to_owned(),
+                    }),
+                })
             }
             _ => true,
         };
@@ -64,7 +67,7 @@ fn traffic(now: DateTime<Utc>, exchange: Exchange) -> Option<Traffic> {
             url: exchange.request.url,
             headers: fields(exchange.request.headers),
             body: payload(exchange.request.body)?,
-            is_restored: false,
+            changed: None,
         },
         answer,
         failure: exchange.failure,

@@ -264,3 +264,51 @@ fn a_value_that_the_rules_compute_has_the_type_that_was_sent() {
     assert!(said.contains("broke ncbct.instructed-amount.required"), "{said}");
     assert!(!said.contains("creditor-agent"), "{said}");
 }
+
+/// Exporters leave bodies out, write them anew, and list requests twice. None of that is of client or bank.
+#[test]
+fn what_an_exporter_does_is_held_against_nobody() {
+    let archive: Value =
+        serde_json::from_str(&std::fs::read_to_string(format!("{FOLDER}/chromium.har")).unwrap()).unwrap();
+    let good = &archive["log"]["entries"][1];
+    let set_out: Value = serde_json::from_str(good["request"]["postData"]["text"].as_str().unwrap()).unwrap();
+    let without_length = |entry: &mut Value| {
+        let is_length = |field: &Value| {
+            field["name"].as_str().is_some_and(|name| name.eq_ignore_ascii_case("content-length"))
+        };
+        entry["request"]["headers"].as_array_mut().unwrap().retain(|field| !is_length(field));
+        entry["request"]["bodySize"] = (-1).into();
+    };
+    let mut elsewhere = good.clone();
+    without_length(&mut elsewhere);
+    elsewhere["request"]["postData"] = serde_json::json!({"text": "", "_file": "a.json"});
+    elsewhere["response"]["content"] = serde_json::json!({"size": -1, "_file": "b.json"});
+    let mut anew = good.clone();
+    without_length(&mut anew);
+    anew["request"]["postData"]["text"] = format!("{set_out:#}").into();
+    let mut worker = good.clone();
+    worker["_fetchedViaServiceWorker"] = true.into();
+    let mut unanswered = good.clone();
+    unanswered["response"]["status"] = 0.into();
+    for (entries, words, exits) in [
+        (vec![elsewhere], "1 of which not all could be told", [0, 0]),
+        (vec![anew], "1 of which not all could be told", [0, 0]),
+        (vec![good.clone(), worker], "1 request listed twice", [0, 0]),
+        (vec![unanswered, good.clone()], "2 exchanges: the client has 0 violations", [0, 3]),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let (file, out) = (folder.path().join("a.har"), folder.path().join("out"));
+        let (file, out) = (file.to_str().unwrap(), out.to_str().unwrap());
+        std::fs::write(file, serde_json::json!({"log": {"entries": entries}}).to_string()).unwrap();
+        let (exit, said) = xs2aspec(&["judge", file, "--out", out]);
+        assert!(!said.contains(" broke ") && said.contains(words), "{said}");
+        assert!(exits.map(Some).contains(&exit), "{exit:?}: {said}");
+        assert!(said.contains(&format!("next: xs2aspec client-report {out}")), "{said}");
+        let report = folder.path().join("report");
+        let (_, said) = xs2aspec(&["client-report", out, "--out", report.to_str().unwrap()]);
+        assert!(!said.contains("broken "), "{said}");
+        let (exit, said) = xs2aspec(&["client-report", file, "--out", report.to_str().unwrap()]);
+        assert_eq!(exit, Some(2), "{said}");
+        assert!(said.contains(&format!("run `xs2aspec judge {file} --out DIR`")), "{said}");
+    }
+}

@@ -53,7 +53,7 @@ fn traffic(number: u64, now: DateTime<Utc>, (request, answer): (WireRequest, Ans
             url: request.url,
             headers: request.headers,
             body: Payload::Bytes(request.body),
-            is_restored: false,
+            changed: None,
         },
         answer: Some(Received {
             status: answer.status,

@@ -1,0 +1,159 @@
+//! The bodies of an entry. An archive may leave one out, cut it, or write it in another way than it was sent.
+
+use std::borrow::Cow;
+
+use super::{
+    entry::Member,
+    quirks::{self, base64},
+    spelling,
+};
+use xs2aspec_judge::{
+    request_signer::RequestSigner,
+    traffic::{Payload, Received, Sent},
+};
+
+/// Why nothing is known of a body.
+const NOT_THERE: &str = "is not in the archive";
+
+/// Why a body is not known whose archive has U+FFFD for some of its bytes.
+const NOT_SHOWN: &str = "has bytes that the archive does not show";
+
+/// Methods whose requests usually have no body (RFC 9110, section 9.3).
+const WITHOUT_BODY: [&str; 6] = ["CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "TRACE"];
+
+/// Returns the body of a request, and why its bytes may be others than were sent.
+pub(super) fn posted(request: &Member<'_>, sent: &Sent) -> (Payload, Option<&'static str>) {
+    let posted = request.member("postData");
+    let length = length(&sent.headers);
+    // 0 also stands for a body that the recorder could not read.
+    let size = request.member("bodySize").size();
+    let said = length.or(size.filter(|size| *size > 0));
+    let is_elsewhere = posted.member("_file").value.is_some() || sent.header("transfer-encoding").is_some();
+    let is_usual_without = !is_elsewhere && WITHOUT_BODY.contains(&sent.method.as_str());
+    let Some((text, bytes)) = shown(&posted) else {
+        let parameters = posted.member("params").value.and_then(serde_json::Value::as_array);
+        return match said {
+            Some(0) => (Payload::NONE, None),
+            None if is_usual_without => (Payload::NONE, None),
+            _ if parameters.is_some_and(|parameters| !parameters.is_empty()) => {
+                unknown("is in the archive by its parameters alone")
+            }
+            _ => unknown(NOT_THERE),
+        };
+    };
+    let is_by_digest = |body: &[u8]| sent.header("digest").is_some_and(|digest| is_digest_of(digest, body));
+    if bytes.is_empty() {
+        let is_other = sent.header("digest").is_some() && !is_by_digest(&bytes);
+        let is_said = said.is_none() && !is_other && !is_elsewhere && (size == Some(0) || is_usual_without);
+        let is_empty = said == Some(0) || is_said;
+        return if is_empty { (Payload::NONE, None) } else { unknown(NOT_THERE) };
+    }
+    if shows_not_all(&text, &bytes) {
+        return unknown(NOT_SHOWN);
+    }
+    let is_said = |body: &[u8]| said == Some(body.len() as u64);
+    let is_proved = is_said(&bytes) || is_by_digest(&bytes);
+    let letters = quirks::letters(&text).filter(|body| {
+        is_by_digest(body) || !is_by_digest(&bytes) && is_said(body) && length != Some(bytes.len() as u64)
+    });
+    if let Some(body) = letters.or_else(|| is_proved.then(|| bytes.clone())) {
+        return (Payload::Bytes(body), None);
+    }
+    let other = spelling::find(&text, &is_by_digest);
+    if let Some(body) = other.as_ref().filter(|body| is_said(body)) {
+        return (Payload::Bytes(body.clone()), None);
+    }
+    // Some browsers count the letters of a text as they keep it, in UTF-16.
+    let is_counted = said == Some(text.encode_utf16().count() as u64);
+    match said.filter(|_| !is_counted) {
+        Some(said) => unknown(&format!("is {} of {said} bytes in the archive", bytes.len())),
+        None => (Payload::Bytes(bytes), other.map(|_| Sent::REWRITTEN)),
+    }
+}
+
+/// Returns the body of an answer to a request of this method.
+pub(super) fn content(
+    response: &Member<'_>,
+    (method, status): (&str, u16),
+    headers: &[(String, String)],
+) -> Payload {
+    let content = response.member("content");
+    let length = length(headers);
+    // RFC 9110, sections 9.3.2, 15.3.5, 15.3.6 and 15.4.5.
+    let has_none = method == "HEAD" || matches!(status, 204 | 205 | 304) || length == Some(0);
+    let size = content.member("size").size();
+    let Some((text, bytes)) = shown(&content) else {
+        return if has_none { Payload::NONE } else { unknown(NOT_THERE).0 };
+    };
+    if bytes.is_empty() {
+        let is_said = size == Some(0) && length.is_none() && !quirks::is_left_out(&content);
+        return if has_none || is_said { Payload::NONE } else { unknown(NOT_THERE).0 };
+    }
+    if shows_not_all(&text, &bytes) {
+        return unknown(NOT_SHOWN).0;
+    }
+    if ["truncated", "_truncated"].iter().any(|name| content.member(name).value == Some(&true.into())) {
+        return unknown("is cut off in the archive").0;
+    }
+    let field = |name: &str| headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
+    let is_coded = field("content-encoding");
+    let length = length.filter(|_| !is_coded);
+    let said: Vec<u64> = length.into_iter().chain(size).collect();
+    match quirks::letters(&text) {
+        Some(_) if said.is_empty() => return unknown("may be written byte by byte in the archive").0,
+        Some(body) if said.contains(&(body.len() as u64)) && length != Some(bytes.len() as u64) => {
+            return Payload::Bytes(body);
+        }
+        _ => {}
+    }
+    let body = Payload::Bytes(bytes);
+    let decoded = crate::coding::decoded_unless_text(Received { status, headers: headers.to_vec(), body });
+    let Payload::Bytes(bytes) = decoded.body else { return decoded.body };
+    // A text of another charset only gets longer in UTF-8. `size` may be that before or after a content
+    // coding, whose difference some write as well.
+    let have = bytes.len() as u64;
+    #[expect(clippy::cast_precision_loss, reason = "sizes of bodies are small")]
+    let is_whole = |size: u64| {
+        let saved = content.member("compression").number();
+        saved.is_some_and(|saved| size as f64 + saved == have as f64)
+    };
+    match said.into_iter().max().filter(|said| have < *said && !is_whole(*said)) {
+        Some(said) => unknown(&format!("is {have} of {said} bytes in the archive")).0,
+        None => Payload::Bytes(bytes),
+    }
+}
+
+fn unknown(why: &str) -> (Payload, Option<&'static str>) {
+    (Payload::Unknown(why.to_owned()), None)
+}
+
+/// Returns the text of a body as it is in the archive, and the bytes that it stands for.
+fn shown<'a>(body: &Member<'a>) -> Option<(Cow<'a, str>, Vec<u8>)> {
+    let text = body.member("text").optional_text()?;
+    // HAR 1.2 has no encoding for a request. `_encoding` is that of the archive of a run.
+    let encoding = ["_encoding", "encoding"].iter().find_map(|name| body.member(name).optional_text());
+    let is_base64 = encoding.is_some_and(|encoding| encoding.eq_ignore_ascii_case("base64"));
+    let bytes = if is_base64 { base64(&text) } else { None };
+    let bytes = bytes.unwrap_or_else(|| text.as_bytes().to_vec());
+    Some((text, bytes))
+}
+
+/// Returns true if something stands for bytes that a tool could not read as text.
+fn shows_not_all(text: &str, bytes: &[u8]) -> bool {
+    bytes.len() == text.len() && text.contains('\u{fffd}')
+}
+
+fn length(headers: &[(String, String)]) -> Option<u64> {
+    let own = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+    own.and_then(|(_, text)| text.trim().parse().ok())
+}
+
+/// Returns true if a Digest header (RFC 3230, section 4.3.2) has a right hash of a body.
+fn is_digest_of(digest: &str, body: &[u8]) -> bool {
+    let due = ["sha-256", "sha-512"].map(|name| RequestSigner::digest(name, body).unwrap_or_default());
+    digest.split(',').filter_map(|one| one.trim().split_once('=')).any(|(algorithm, hash)| {
+        due.iter().filter_map(|due| due.split_once('=')).any(|(known, right)| {
+            algorithm.eq_ignore_ascii_case(known) && hash.trim_end_matches('=') == right.trim_end_matches('=')
+        })
+    })
+}
