@@ -48,6 +48,7 @@ pub(crate) async fn proxy(args: &Asked) -> Result<Exit, Failure> {
         mask_key: args.mask_key.key()?,
         options: Options { arguments, traffic: Some(Traffic::Proxy), ..Options::default() },
         is_shown: !args.quiet,
+        rejections: None,
     };
     let reads: Vec<&Path> = is_file.then(|| Path::new(&args.target)).into_iter().collect();
     let log = TrafficLog::start(&args.out, &reads, setup, sightings)?;

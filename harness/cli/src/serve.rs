@@ -23,7 +23,7 @@ use crate::{
     live, proxy,
     report::cannot_write,
     target,
-    traffic_log::{Setup, TrafficLog},
+    traffic_log::{Rejections, Setup, TrafficLog},
 };
 
 /// Serves until it is interrupted.
@@ -103,7 +103,7 @@ async fn start(config: Config, address: SocketAddr) -> Result<Bank, Failure> {
     bank.map_err(|error| Failure::input(format!("cannot serve on {address}: {error}")))
 }
 
-/// Serves behind a proxy that judges and records what clients send. The bank knows nothing of it.
+/// Serves behind a proxy that judges and records what clients send. The bank tells it what it rejects.
 async fn record(args: &Serve, folder: &Path, config: Config) -> Result<Exit, Failure> {
     if args.clock_control && !args.address.ip().is_loopback() {
         return Err(Failure::input(
@@ -113,7 +113,10 @@ async fn record(args: &Serve, folder: &Path, config: Config) -> Result<Exit, Fai
     let suite = Arc::new(crate::suite(&Source::default())?);
     let variations = config.variations.clone();
     let own = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let bank = start(Config { address: own, tls: None, ..config }, own).await?;
+    // What a bank with a fault rejects says nothing of its client.
+    let (sender, rejected) = std::sync::mpsc::channel();
+    let rejections = args.fault.is_empty().then_some(sender);
+    let bank = start(Config { address: own, tls: None, rejections, ..config }, own).await?;
     let mut profile = Profile::reference(&bank.base_url()).map_err(Failure::input)?;
     let (proxy, sightings) = proxy::open(args.address, &args.tls, &profile).await?;
     let scheme = if args.tls.tls_certificate.is_some() { "https" } else { "http" };
@@ -135,6 +138,7 @@ async fn record(args: &Serve, folder: &Path, config: Config) -> Result<Exit, Fai
             ..Options::default()
         },
         is_shown: !args.quiet,
+        rejections: Some(Rejections::new(rejected, &variations)),
     };
     let log = TrafficLog::start(folder, &[], setup, sightings)?;
     let interrupts = Interrupts::listen().map_err(Failure::input)?;

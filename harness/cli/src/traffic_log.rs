@@ -2,9 +2,9 @@
 //! record is readable whenever the command is killed.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet, VecDeque},
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, mpsc},
     thread,
 };
 
@@ -14,12 +14,13 @@ use xs2aspec_judge::{
     Judge, Profile,
     client::{Plan, recorded, tick},
     mask::MaskKey,
-    traffic::{Judged, Payload, Received, Sent, Traffic, TrafficJudge},
+    traffic::{Judged, Payload, Received, Rejection, Sent, Traffic, TrafficJudge},
 };
 use xs2aspec_proxy::{Exchange, Kept, Sighting};
 use xs2aspec_record::{
     Body, CaseVerdict, End, Event, Exchange as Recorded, Exit, Finding, Header, Request, Response,
 };
+use xs2aspec_reference::{Rejected, Variation, request_key};
 use xs2aspec_report::text;
 use xs2aspec_runner::{Options, traffic_run::TrafficRun};
 use xs2aspec_suite::Suite;
@@ -45,6 +46,42 @@ pub(crate) struct Setup {
     pub(crate) options: Options,
     /// Whether findings are shown as they come.
     pub(crate) is_shown: bool,
+    /// What the bank tells, where it is the reference bank.
+    pub(crate) rejections: Option<Rejections>,
+}
+
+/// What the reference bank rejects, as it tells it.
+pub(crate) struct Rejections {
+    told: mpsc::Receiver<Rejected>,
+    /// Those whose exchange is not judged yet, by the request.
+    waiting: HashMap<u64, VecDeque<Rejected>>,
+    /// Clauses that the bank reads in another way than it usually does.
+    freedoms: Vec<&'static str>,
+}
+
+impl Rejections {
+    pub(crate) fn new(told: mpsc::Receiver<Rejected>, variations: &[Variation]) -> Self {
+        let freedoms = variations.iter().map(|variation| variation.clause()).collect();
+        Self { told, waiting: HashMap::new(), freedoms }
+    }
+
+    /// Returns the rejection of a request, if the bank rejected it by a rule.
+    fn of(&mut self, exchange: &Exchange) -> Option<Rejection> {
+        for rejected in self.told.try_iter() {
+            self.waiting.entry(rejected.request).or_default().push_back(rejected);
+        }
+        let Exchange { request, answer, .. } = exchange;
+        let headers = request.headers.iter().map(|(name, value)| (name.as_str(), value.clone()));
+        let key = request_key(&request.method, &request.target, headers);
+        // What is too many never comes to its rules.
+        answer.as_ref().filter(|answer| answer.status < 500 && answer.status != 429)?;
+        let waiting = self.waiting.get_mut(&key)?;
+        let rejected = waiting.pop_front();
+        if waiting.is_empty() {
+            self.waiting.remove(&key);
+        }
+        rejected.map(|Rejected { status, rule, path, .. }| Rejection { status, rule, at: path })
+    }
 }
 
 /// A record that goes on.
@@ -62,12 +99,13 @@ impl TrafficLog {
         let (folder, reads): (PathBuf, Vec<PathBuf>) =
             (own(folder), reads.iter().copied().map(own).collect());
         let (sender, begun) = std::sync::mpsc::channel();
+        let mut setup = setup;
         let thread = thread::Builder::new().name("judge".to_owned()).spawn(move || {
             let reads: Vec<&Path> = reads.iter().map(PathBuf::as_path).collect();
             let record = Recording::create(&folder, &reads)?;
             // Whoever waits for it goes on.
             _ = sender.send(());
-            log(&folder, &setup, record, sightings)
+            log(&folder, &mut setup, record, sightings)
         });
         let thread = thread.map_err(Failure::input)?;
         match begun.recv() {
@@ -92,7 +130,7 @@ fn joined(thread: thread::JoinHandle<Result<Exit, Failure>>) -> Result<Exit, Fai
 /// Judges and records until nothing more comes.
 fn log(
     folder: &Path,
-    setup: &Setup,
+    setup: &mut Setup,
     record: Recording<'_>,
     mut sightings: Receiver<Vec<Sighting>>,
 ) -> Result<Exit, Failure> {
@@ -109,8 +147,12 @@ fn log(
             match sighting {
                 Sighting::Exchange(exchange) => {
                     number += 1;
+                    let rejection = setup.rejections.as_mut().and_then(|told| told.of(&exchange));
                     let traffic = traffic(number, *exchange, setup);
                     let mut judged = judge.exchange(&traffic);
+                    if let (Some(rejection), Some(told)) = (rejection, &setup.rejections) {
+                        judge.rejected(&mut judged, &rejection, &told.freedoms);
+                    }
                     judged.observations.extend(shown(&plan, &traffic, &judged, &setup.suite));
                     run.add(setup.source, &traffic, &judged, |event| writer.write(event));
                 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use axum::Router;
@@ -22,6 +23,7 @@ use crate::connection::{Acceptor, Tls, Turns};
 use crate::fault::Fault;
 use crate::operations::Context;
 use crate::patience::Waiter;
+use crate::rejection::Rejected;
 use crate::rules::Rules;
 use crate::seed::Seed;
 use crate::service::{Service, router};
@@ -58,6 +60,8 @@ pub struct Config {
     pub patience: Duration,
     /// How slow it is, and how much it takes.
     pub busy: Busy,
+    /// Who hears what it rejects and by which rule, before the client does.
+    pub rejections: Option<Sender<Rejected>>,
 }
 
 impl Default for Config {
@@ -74,6 +78,7 @@ impl Default for Config {
             tls: None,
             patience: PATIENCE,
             busy: Busy::default(),
+            rejections: None,
         }
     }
 }
@@ -127,7 +132,8 @@ fn open(config: &Config, rules: Rules) -> Router {
         state: State::new(config.seed, &config.data, config.now.today()),
         certificates: Certificates::default(),
     };
-    config.busy.over(router(Arc::new(Service { context, log: config.log, patience: config.patience })))
+    let (log, patience, rejections) = (config.log, config.patience, config.rejections.clone());
+    config.busy.over(router(Arc::new(Service { context, log, patience, rejections })))
 }
 
 /// A bank without a socket, for those who ask thousands of them in one process: the same routes, rules and

@@ -50,7 +50,7 @@ pub(crate) struct Refusal {
     /// The id of the rule that was broken, such as `ncbct.creditor-name.length`.
     pub(crate) rule: String,
     /// A JSON pointer into the body, or the name of a header or query parameter.
-    path: Option<String>,
+    pub(crate) path: Option<String>,
     says: String,
 }
 

@@ -2,6 +2,7 @@
 
 use std::future::poll_fn;
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use axum::Router;
@@ -19,6 +20,7 @@ use crate::connection::Turns;
 use crate::operation::Operation;
 use crate::operations::{self, Context};
 use crate::refusal::{Code, Refusal};
+use crate::rejection::{self, Rejected};
 use crate::rules::{Form, Plain, REASON, Rules};
 use crate::{log, openapi};
 
@@ -33,6 +35,8 @@ pub(crate) struct Service {
     pub(crate) log: bool,
     /// How long a body may take.
     pub(crate) patience: Duration,
+    /// Who hears what it rejects.
+    pub(crate) rejections: Option<Sender<Rejected>>,
 }
 
 /// The routes of the bank. Unknown paths are answered with 404, known paths with another method with 405.
@@ -118,7 +122,10 @@ async fn serve(
             rules.forms().for_each(|form| form.accept(&base, &mut answer));
             answer
         }
-        Err(refusal) => refused(rules, Some(operation), &refusal),
+        Err(refusal) => {
+            rejection::tell(service.rejections.as_ref(), &parts, &refusal);
+            refused(rules, Some(operation), &refusal)
+        }
     };
     if let Some(delay) = delay {
         tokio::time::sleep(delay).await;

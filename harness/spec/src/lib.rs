@@ -7,6 +7,7 @@ pub mod answer;
 pub mod cell;
 pub mod check_digits;
 pub mod clause;
+pub mod client;
 mod date;
 pub mod document;
 pub mod iban;
@@ -22,6 +23,7 @@ pub mod yaml;
 
 pub use answer::AnswerRules;
 pub use clause::{Clause, Strength};
+pub use client::ClientRules;
 pub use document::Document;
 pub use masks::MaskSpec;
 pub use problem::{Problem, Problems};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     clause::{self, Clause},
+    client::{self, ClientRules},
     document::Document,
     masks::MaskSpec,
     problem::Problem,
@@ -28,6 +29,8 @@ pub struct Spec {
     pub masks: MaskSpec,
     /// What may be asked one after the other.
     pub sequences: SequenceRules,
+    /// What no reading allows a client.
+    pub client: ClientRules,
 }
 
 impl Spec {
@@ -38,6 +41,9 @@ impl Spec {
         for demand in spec.sequences.demands().filter(|demand| !spec.clauses.contains_key(&demand.clause)) {
             let message = format!("no clause `{}` in the ledger", demand.clause);
             problems.push(Problem::of_file(sequence::FILE, message));
+        }
+        for clause in spec.client.clauses().filter(|clause| !spec.clauses.contains_key(*clause)) {
+            problems.push(Problem::of_file(client::FILE, format!("no clause `{clause}` in the ledger")));
         }
         spec
     }
@@ -51,6 +57,7 @@ impl Spec {
             signing: or_problem(SigningSpec::load(tree), problems),
             masks: or_problem(MaskSpec::load(tree), problems),
             sequences: or_problem(SequenceRules::load(tree), problems),
+            client: or_problem(ClientRules::load(tree), problems),
         }
     }
 }

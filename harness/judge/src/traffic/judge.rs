@@ -19,6 +19,7 @@ use super::{
     message::{Payload, Received, Sent, Traffic},
     reading::{Reader, Reading},
     routes::Routes,
+    session::Session,
     signature::{self, Certificates},
     vocabulary::Vocabulary,
 };
@@ -33,15 +34,16 @@ use crate::{
 /// Judges exchanges, in the order in which they took place: what one made the next may speak of.
 #[derive(Debug)]
 pub struct TrafficJudge {
-    suite: Arc<Suite>,
-    profile: Profile,
-    levels: Levels,
-    certificates: Certificates,
-    routes: Routes,
+    pub(super) suite: Arc<Suite>,
+    pub(super) profile: Profile,
+    pub(super) levels: Levels,
+    pub(super) certificates: Certificates,
+    pub(super) routes: Routes,
     vocabulary: Vocabulary,
-    memory: Memory,
+    pub(super) memory: Memory,
     /// Whether the profile is of the bank that answered: what it says of accounts and persons is true there.
-    is_of_the_bank: bool,
+    pub(super) is_of_the_bank: bool,
+    pub(super) session: Session,
 }
 
 /// What an exchange comes to.
@@ -65,6 +67,8 @@ pub struct Judged {
     pub codes: Vec<String>,
     /// Why nothing could be told of the exchange, if so.
     pub undecided: Option<Reason>,
+    /// Whether a bank has no reason of its own to refuse it.
+    pub(super) is_sure: bool,
     /// Identifiers of accounts and payments in its path.
     pub(crate) ids: Vec<String>,
 }
@@ -110,11 +114,19 @@ impl TrafficJudge {
             suite,
             profile,
             is_of_the_bank,
+            session: Session::default(),
         }
     }
 
     /// Judges an exchange.
     pub fn exchange(&mut self, traffic: &Traffic) -> Judged {
+        let mut judged = self.by_rules(traffic);
+        self.client(traffic, &mut judged);
+        judged
+    }
+
+    /// Judges an exchange by the rules for requests and answers.
+    fn by_rules(&mut self, traffic: &Traffic) -> Judged {
         let Some(found) = self.routes.find(&traffic.request) else { return Judged::of_no_operation() };
         let operation = found.operation.to_owned();
         let suite = Arc::clone(&self.suite);
@@ -128,6 +140,7 @@ impl TrafficJudge {
             vocabulary: &self.vocabulary,
             memory: &self.memory,
             profile: &self.profile,
+            client: &suite.spec().client,
             plain,
             now: traffic.began,
         };
@@ -147,6 +160,7 @@ impl TrafficJudge {
                 .push("the same was asked for before: the bank may take it for a duplicate".to_owned());
         }
         judged.due = says_due(&asked.due);
+        judged.is_sure = asked.unsure.is_empty() && asked.hidden.is_empty();
         let document = self.answer(traffic, &operation, &asked, &mut judged);
         for (at, why) in asked.hidden {
             judged.not_told.push(NotTold { end: End::Client, at: format!("request/{at}"), why });
@@ -206,6 +220,9 @@ impl TrafficJudge {
             let found = says.filter(|_| breach.at == SIGNING).map(str::to_owned);
             let actual = found.unwrap_or_else(|| self.value_at(&view, sent, &breach.at));
             let kept = format!("what keeps \"{}\"", self.says(&breach.clause));
+            if self.is_of_the_session(&breach.clause) {
+                continue;
+            }
             if is_mistake {
                 self.add(judged, (&breach.clause, End::Client, Mismatch::Request), (at, kept, actual));
             } else {
@@ -249,6 +266,11 @@ impl TrafficJudge {
             }
         };
         let answer = Answer { status: received.status, headers: received.headers.clone(), body };
+        if self.may_lack(operation, received.status) {
+            judged.answered = received.status.to_string();
+            judged.observations.push(format!("{operation}: is for the sandbox, and the bank may lack it"));
+            return None;
+        }
         let rules = self.suite.answers();
         let field = |name: &str| traffic.request.header(name).map(str::to_owned);
         let examined = answers::examine(operation, field, &answer, rules, &self.levels);
@@ -370,7 +392,10 @@ impl TrafficJudge {
         (clause, end, kind): (&str, End, Mismatch),
         (at, expected, actual): (String, String, String),
     ) {
-        let level = self.levels.clause(clause).level;
+        let level = match end {
+            End::Client => self.level_of_client(clause),
+            End::Bank => self.levels.clause(clause).level,
+        };
         let finding = Finding { clause: clause.to_owned(), expected, actual, at, kind, level, end };
         if level == Level::Note {
             judged.observations.push(format!("{clause}: {}: {}", end.word(), finding.mismatch()));

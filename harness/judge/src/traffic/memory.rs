@@ -125,6 +125,12 @@ impl Memory {
         names.iter().filter(|_| times > 0).map(|name| (name.clone(), times)).collect()
     }
 
+    /// Returns the ids that an answer gives to what was made.
+    pub(crate) fn ids(&self, operation: &str, answer: &Value) -> BTreeSet<String> {
+        let places = self.places.get(operation).into_iter().flatten();
+        places.filter_map(|place| answer.pointer(place)?.as_str()).map(str::to_owned).collect()
+    }
+
     /// Remembers a request that was sent, and what its answer says it made, where it was accepted.
     pub(crate) fn add(
         &mut self,
@@ -148,11 +154,9 @@ impl Memory {
             self.touch(request);
         }
         let who = self.who(request);
-        for place in self.places.get(operation).into_iter().flatten() {
-            if let Some(Value::String(id)) = answer.pointer(place) {
-                let made = Made { operation: operation.to_owned(), who, is_touched: false };
-                self.made.insert(hash(id), made);
-            }
+        for id in self.ids(operation, answer) {
+            let made = Made { operation: operation.to_owned(), who, is_touched: false };
+            self.made.insert(hash(&id), made);
         }
         if self.places.contains_key(operation) {
             self.accepted.insert(hash(&(operation, asks)), ());
@@ -201,7 +205,7 @@ pub(crate) fn hash(value: &(impl Hash + ?Sized)) -> u64 {
 
 /// The last values that were put into it.
 #[derive(Debug)]
-struct Bounded<T> {
+pub(crate) struct Bounded<T> {
     values: HashMap<u64, T>,
     order: VecDeque<u64>,
 }
@@ -213,11 +217,26 @@ impl<T> Default for Bounded<T> {
 }
 
 impl<T> Bounded<T> {
-    fn get(&self, key: u64) -> Option<&T> {
+    pub(crate) fn get(&self, key: u64) -> Option<&T> {
         self.values.get(&key)
     }
 
-    fn insert(&mut self, key: u64, value: T) {
+    pub(crate) fn values(&self) -> impl Iterator<Item = &T> {
+        self.values.values()
+    }
+
+    /// Returns the value of a key, which is empty if it is new.
+    pub(crate) fn entry(&mut self, key: u64) -> &mut T
+    where
+        T: Default,
+    {
+        if !self.values.contains_key(&key) {
+            self.insert(key, T::default());
+        }
+        self.values.entry(key).or_default()
+    }
+
+    pub(crate) fn insert(&mut self, key: u64, value: T) {
         if self.values.insert(key, value).is_none() {
             self.order.push_back(key);
         }

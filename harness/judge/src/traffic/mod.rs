@@ -5,8 +5,11 @@
 //! - `routes`: the operation of a request; `reading`: a request as the rules look at one; [`vocabulary`] and
 //!   `values`: what its values stand for; `signature`: what its signature is; `memory`: what earlier
 //!   exchanges made.
+//! - `client`: what a client may send under no reading; `session`: what earlier exchanges say of ids;
+//!   `near`: paths that are nearly those of an operation.
 //! - [`mask`] masks what is recorded of it, `known` lists the names of the document, `url` masks URLs.
 
+mod client;
 mod extensions;
 mod json;
 pub mod judge;
@@ -14,8 +17,10 @@ mod known;
 pub mod mask;
 mod memory;
 mod message;
+mod near;
 mod reading;
 mod routes;
+mod session;
 mod signature;
 mod url;
 mod values;
@@ -23,6 +28,7 @@ mod verdict;
 pub mod vocabulary;
 
 pub use self::{
+    client::Rejection,
     judge::{Judged, NotTold, TrafficJudge},
     message::{Payload, Received, Sent, Traffic},
 };

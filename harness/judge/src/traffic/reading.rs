@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 use xs2aspec_spec::{
+    ClientRules,
     masks::holds_pseudonym,
     request::{Breach, Payload as Shown, Prepared, View},
 };
@@ -63,6 +64,7 @@ pub(crate) struct Reader<'a> {
     pub(crate) vocabulary: &'a Vocabulary,
     pub(crate) memory: &'a Memory,
     pub(crate) profile: &'a Profile,
+    pub(crate) client: &'a ClientRules,
     /// The plain request of the operation.
     pub(crate) plain: &'a RequestSpec,
     pub(crate) now: DateTime<Utc>,
@@ -203,6 +205,10 @@ impl Reading {
                     // one of the target.
                     let known = || reader.vocabulary.operations.get(&self.operation)?.of_target(&at);
                     reader.plain.header(name).cloned().or_else(known).unwrap_or_else(|| Value::from(HIDDEN))
+                }
+                None if reader.client.is_usual(&at, text) => {
+                    let usual = reader.plain.header(name).cloned();
+                    usual.unwrap_or_else(|| self.word(&at, &Value::from(text), body, reader))
                 }
                 None => self.word(&at, &Value::from(text), body, reader),
             };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use xs2aspec_suite::Suite;
 
-use super::message::Sent;
+use super::{message::Sent, near::is_near};
 use crate::Profile;
 
 /// The paths of every operation.
@@ -17,15 +17,15 @@ pub(crate) struct Routes {
 #[derive(Debug)]
 pub(crate) struct Route {
     pub(crate) operation: String,
-    method: String,
+    pub(super) method: String,
     /// The path as a valid request writes it, with its placeholders.
     pub(crate) path: String,
-    segments: Vec<Segment>,
+    pub(super) segments: Vec<Segment>,
 }
 
 /// A part of a path between slashes.
 #[derive(Debug)]
-enum Segment {
+pub(super) enum Segment {
     Text(String),
     /// A placeholder alone, by its name.
     Placeholder(String),
@@ -63,6 +63,13 @@ impl Routes {
             }
         }
         Self { routes: routes.into_values().collect() }
+    }
+
+    /// Returns the route that a request was meant for, if it is nearly one for it.
+    pub(crate) fn near(&self, request: &Sent) -> Option<&Route> {
+        let (path, _) = request.target();
+        let parts: Vec<&str> = path.trim_start_matches('/').split('/').collect();
+        self.routes.iter().find(|route| is_near(route, &request.method, &parts))
     }
 
     /// The operation of a request; `None` if it is for none of the document.

@@ -17,7 +17,7 @@ const SIGNATURE: &str = "${signature}";
 const CERTIFICATE: &str = "${certificate}";
 
 /// The header field of the draft.
-const FIELD: &str = "signature";
+pub(crate) const FIELD: &str = "signature";
 
 /// Certificates whose owners are known.
 #[derive(Debug)]

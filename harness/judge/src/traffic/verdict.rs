@@ -29,7 +29,7 @@ impl Judged {
             verdict.verdict = word;
             verdict.codes.clone_from(&self.codes);
         } else if self.operation.is_none() {
-            verdict.verdict = Verdict::Observed;
+            verdict.verdict = Verdict::NotApplicable;
             verdict.checks = 0;
             verdict.reason.clone_from(&self.undecided);
         } else if self.undecided.is_some() && (is_told(End::Bank) || self.is_unread()) {

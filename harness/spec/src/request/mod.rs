@@ -192,6 +192,19 @@ impl RequestRules {
         found
     }
 
+    /// Returns true if the document says how requests of an operation are signed.
+    pub fn is_signed(&self, operation: &str) -> bool {
+        self.operations.get(operation).is_some_and(|operation| operation.is_signed)
+    }
+
+    /// Returns the clause that the signature of a request breaks, whatever its operation is.
+    pub fn broken_by_signature(&self, request: &View<'_>) -> Option<String> {
+        match self.signing.judge(request, true)? {
+            Outcome::Breaks { clause, .. } => Some(clause),
+            _ => None,
+        }
+    }
+
     /// The values with placeholders that rules name, each with its place; a number is any item of a list.
     pub fn written(&self, operation: &str) -> Vec<(String, Value)> {
         let mut found = Vec::new();

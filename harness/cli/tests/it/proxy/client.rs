@@ -1,7 +1,12 @@
 //! `serve --record` and `client-report`: what a client has shown, and what it has broken. The client is the
 //! suite itself, whose requests are right or wrong on purpose.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    io::{Read, Write},
+    net::TcpStream,
+    path::Path,
+};
 
 use tempfile::TempDir;
 use xs2aspec_record::End;
@@ -107,6 +112,53 @@ fn a_client_that_breaks_the_document_is_told_what_and_where() {
     assert!(
         junit.contains(&again) && junit.contains("= next    xs2aspec explain ncbct.creditor-name.length")
     );
+}
+
+#[test]
+fn what_the_reference_bank_rejects_its_client_did() {
+    for (case, clause) in [
+        ("payment.unknown", "payment.unknown"),
+        ("transaction.path.unknown", "transaction.path.unknown"),
+        ("header.psu-id.unknown", "header.psu-id.unknown"),
+        ("limit.consent-age/*", "limit.consent-age"),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let (code, said) = recorded(folder.path(), &[case], &[]);
+        assert_eq!(code, Some(1), "{case}: {said}");
+        let record = Record::read(folder.path());
+        assert!(record.broken_by(End::Client).contains(&clause), "{case}: {said}");
+        let (code, said) = report(folder.path());
+        assert_eq!(code, Some(1), "{case}: {said}");
+    }
+    // A bank with a fault may reject what is right.
+    let folder = TempDir::new().unwrap();
+    let fault = ["--fault", "periodic.months.duplicate/only-adjacent"];
+    recorded(folder.path(), &["header.psu-id.unknown"], &fault);
+    assert!(!Record::read(folder.path()).broken_by(End::Client).contains(&"header.psu-id.unknown"));
+}
+
+#[test]
+fn paths_of_no_operation_are_named_and_nothing_conforms_that_was_not_judged() {
+    let send = |path: &str| {
+        let folder = TempDir::new().unwrap();
+        let bank = Running::bank(&["--record", folder.path().to_str().unwrap()]);
+        let mut stream = TcpStream::connect(bank.url.trim_start_matches("http://")).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").unwrap();
+        stream.read_to_end(&mut Vec::new()).unwrap();
+        let (code, said) = bank.end();
+        let broken: Vec<String> =
+            Record::read(folder.path()).broken_by(End::Client).into_iter().map(str::to_owned).collect();
+        (code, broken.join(" "), said)
+    };
+    for (path, clauses, expected) in [
+        ("/sandbox/customers", "version.path-prefix", 1),
+        ("/v1/sandbox/customer", "customers.path", 1),
+        ("/v1/accounts/a/transactions", "service.signed", 1),
+        ("/favicon.ico", "", 4),
+    ] {
+        let (code, broken, said) = send(path);
+        assert_eq!((code, broken.as_str()), (Some(expected), clauses), "{path}: {said}");
+    }
 }
 
 #[test]

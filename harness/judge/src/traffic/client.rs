@@ -1,0 +1,371 @@
+//! What a client may send under no reading of the document, and what the history says of what it sends. A
+//! bank is judged by what every bank must reject. A client is judged by whether its request is ever right.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use xs2aspec_record::{End, Finding, Level, LevelSource, Mismatch};
+use xs2aspec_spec::{
+    Strength,
+    client::{PathRules, Wrong},
+    request::{Payload as Shown, View},
+};
+use xs2aspec_suite::baseline::Baseline;
+
+use super::{
+    judge::{Judged, NotTold, TrafficJudge},
+    message::{Sent, Traffic},
+    routes::decoded,
+    session::{Exchange, Told},
+    signature::{self, is_masked},
+};
+use crate::profile::{Environment, Offered};
+
+/// A rejection by the reference bank, which names its rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rejection {
+    /// Its status.
+    pub status: u16,
+    /// Its rule.
+    pub rule: String,
+    /// The place: a JSON pointer into the body, or the name of a header or parameter.
+    pub at: Option<String>,
+}
+
+/// Statuses of a bank that has no such operation (RFC 9110, sections 15.5.4 to 15.5.6, 15.5.11 and 15.6.2).
+const LACKING: [u16; 5] = [403, 404, 405, 410, 501];
+
+/// The capability of a bank for tests.
+const SANDBOX: &str = "sandbox";
+
+impl TrafficJudge {
+    /// Adds what the client broke of an exchange that is judged by the rules, and remembers the exchange.
+    pub(super) fn client(&mut self, traffic: &Traffic, judged: &mut Judged) {
+        let sent = &traffic.request;
+        let operation = judged.operation.clone();
+        let rules = &self.suite.spec().client;
+        let ids: Vec<(String, String)> =
+            self.routes.find(sent).filter(|_| operation.is_some()).map_or_else(Vec::new, |found| {
+                let all = found.fitting.iter().flat_map(|(_, values)| values);
+                all.map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+            });
+        let mentioned = rules.paths.as_ref().and_then(|paths| mentioned(paths, sent));
+        judged.ids.extend(mentioned.iter().flatten().cloned());
+        let is_ours = operation.is_some() || mentioned.is_some() || self.has_certificate(sent);
+        let status =
+            traffic.answer.as_ref().map(|answer| answer.status).filter(|_| traffic.failure.is_none());
+        if let Some(paths) = &rules.paths {
+            if is_ours {
+                self.signature(sent, operation.as_deref(), paths, judged);
+            }
+            if operation.is_none() && mentioned.is_none() && status.is_some_and(|status| status >= 400) {
+                self.path(sent, paths, judged);
+            }
+            if operation.as_deref().is_some_and(|name| self.is_for_tests(name))
+                && self.profile.environment == Some(Environment::Production)
+            {
+                let send = "no request for the sandbox".to_owned();
+                self.wrong(judged, of_path(&paths.sandbox, send, "one in production".to_owned()));
+            }
+        }
+        if is_ours {
+            self.values(sent, operation.as_deref().unwrap_or_default(), judged);
+        }
+        let body = traffic.answer.as_ref().and_then(|answer| answer.body.bytes());
+        let document: Option<Value> = body.and_then(|body| serde_json::from_slice(body).ok());
+        let known: BTreeSet<&String> = self.profile.values.values().collect();
+        let exchange = Exchange {
+            number: traffic.number,
+            began: traffic.began,
+            operation: operation.as_deref(),
+            ids: &ids,
+            lists: mentioned.and_then(|ids| ids.into_iter().next()),
+            sent,
+            status,
+            document: document.as_ref(),
+            is_clean: judged.of(End::Client).next().is_none(),
+            is_known: &|id: &str| self.is_of_the_bank && known.iter().any(|known| known.as_str() == id),
+        };
+        let spec = (&self.suite.spec().signing, &self.suite.spec().masks);
+        for told in self.session.look(&exchange, rules, spec).into_iter().filter(|_| is_ours) {
+            match told {
+                Told::Wrong(wrong) => self.wrong(judged, wrong),
+                Told::Seen(seen) => judged.observations.push(seen),
+                Told::Unsure(at, why) => {
+                    judged.not_told.push(NotTold { end: End::Client, at: format!("request/{at}"), why });
+                }
+            }
+        }
+        let is_rejection = status.is_some_and(|status| status / 100 == 4);
+        if exchange.is_clean
+            && is_rejection
+            && let Some(clause) = judged.codes.iter().find_map(|code| rules.codes.get(code))
+        {
+            let wrong = Wrong {
+                at: "body".to_owned(),
+                clause: clause.clone(),
+                send: "what this code is not for".to_owned(),
+                value: Some("a rejection with it".to_owned()),
+                is_warning: false,
+            };
+            self.wrong(judged, wrong);
+        }
+        let made = operation.as_deref().zip(document.as_ref());
+        let made = made.map(|(operation, body)| self.memory.ids(operation, body)).unwrap_or_default();
+        self.session.add(&exchange, rules, spec, made);
+    }
+
+    /// Adds what a rejection by the reference bank says of the client, if nothing else does. `freedoms` are
+    /// clauses that the bank reads in another way than it usually does.
+    pub fn rejected(&self, judged: &mut Judged, rejection: &Rejection, freedoms: &[&str]) {
+        let Rejection { status, rule, at } = rejection;
+        let of_bank = &self.suite.spec().client.bank;
+        let clause = of_bank.clauses.get(rule).unwrap_or(rule);
+        let is_told = judged.of(End::Client).next().is_some();
+        let Some(operation) = judged.operation.clone().filter(|_| !is_told) else { return };
+        let is_free = |freedom: &&str| *freedom == clause.as_str() || *freedom == rule.as_str();
+        if of_bank.not_of_the_client.contains(rule) || freedoms.iter().any(is_free) {
+            judged.observations.push(format!("the reference bank rejected it by its rule {rule}"));
+            return;
+        }
+        let clauses = self.suite.clauses();
+        let known = clauses.get(clause).map(|clause| clause.id.as_str());
+        let plain = || self.suite.requests().plain_clause(&operation);
+        let clause = known.or_else(plain).unwrap_or(clause.as_str());
+        let is_firm = clauses.get(clause).is_some_and(|clause| {
+            matches!(clause.strength, Strength::Stated | Strength::Derived(_))
+                || self.suite.spec().client.denied.contains(&clause.id)
+        });
+        let at = match at.as_deref() {
+            Some(at) if at.starts_with('/') => format!("body{at}"),
+            Some(at) if rule.starts_with("header.") || rule.starts_with("signature.") => {
+                format!("header/{at}")
+            }
+            _ => String::new(),
+        };
+        let wrong = Wrong {
+            at,
+            clause: clause.to_owned(),
+            send: format!(
+                "what keeps \"{}\"",
+                clauses.get(clause).map_or(clause, |clause| clause.says.as_str())
+            ),
+            value: Some(format!("a rejection by the reference bank with {status} {rule}")),
+            is_warning: !is_firm || (judged.due == "accepted" && judged.is_sure),
+        };
+        self.wrong(judged, wrong);
+    }
+
+    /// Returns true if only the history says whether a client breaks this clause.
+    pub(super) fn is_of_the_session(&self, clause: &str) -> bool {
+        self.suite.spec().client.ids.as_ref().is_some_and(|ids| ids.pending.clause == clause)
+    }
+
+    /// Returns true if a bank may lack an operation that is for tests alone, and answers that it does.
+    pub(super) fn may_lack(&self, operation: &str, status: u16) -> bool {
+        let is_said = self.profile.capabilities.get(SANDBOX) == Some(&Offered::No);
+        let is_production = self.profile.environment == Some(Environment::Production);
+        let may_be = is_said || is_production;
+        self.is_for_tests(operation)
+            && ((may_be && status >= 400) || (!self.is_of_the_bank && LACKING.contains(&status)))
+    }
+
+    fn is_for_tests(&self, operation: &str) -> bool {
+        let needs = |baseline: &Baseline| baseline.needs.iter().any(|need| need == SANDBOX);
+        self.suite.baselines().get(operation).is_some_and(needs)
+    }
+
+    /// Returns the level of what a client broke. What the user says of a clause holds for both ends.
+    pub(super) fn level_of_client(&self, clause: &str) -> Level {
+        let level = self.levels.clause(clause);
+        let is_given = !matches!(level.by, LevelSource::Strength | LevelSource::Choice);
+        let is_denied = !is_given && self.suite.spec().client.denied.contains(clause);
+        if is_denied { Level::Deny } else { level.level }
+    }
+
+    /// Adds what is right under no reading. What is known of the same place or clause is one cause with it.
+    fn wrong(&self, judged: &mut Judged, wrong: Wrong) {
+        let Wrong { at, clause, send, value, is_warning } = wrong;
+        let given = self.levels.clause(&clause);
+        let level = match given.by {
+            LevelSource::Strength | LevelSource::Choice if is_warning => Level::Warn,
+            LevelSource::Strength | LevelSource::Choice => Level::Deny,
+            _ => given.level,
+        };
+        let at = if at.is_empty() { "request".to_owned() } else { format!("request/{at}") };
+        let own = judged.findings.iter_mut().filter(|finding| finding.end == End::Client);
+        let mut known = own.filter(|known| known.at.eq_ignore_ascii_case(&at) || known.clause == clause);
+        if let Some(known) = known.next() {
+            if known.clause == clause {
+                known.level = known.level.max(level);
+            }
+            return;
+        }
+        let actual = value.map_or_else(|| "nothing".to_owned(), |value| self.shown(&at, &value));
+        let kind = Mismatch::Request;
+        let finding = Finding { clause, expected: send, actual, at, kind, level, end: End::Client };
+        judged.checks += 1;
+        if level == Level::Note {
+            judged.observations.push(format!("{}: {}", finding.clause, finding.mismatch()));
+        } else {
+            judged.findings.push(finding);
+        }
+    }
+
+    /// Returns a value as a finding shows it. What says who somebody is remains hidden.
+    fn shown(&self, at: &str, value: &str) -> String {
+        let masks = &self.suite.spec().masks;
+        let name = at.strip_prefix("request/header/");
+        let is_personal = name.is_some_and(|name| masks.is_personal_header(name) || masks.hides_header(name));
+        if is_personal {
+            return format!("a text of {} characters", value.chars().count());
+        }
+        if name.is_some() {
+            format!("{:?}", value.chars().take(80).collect::<String>())
+        } else {
+            value.to_owned()
+        }
+    }
+
+    /// Adds values that are right under no reading: empty required headers, and those of the client rules.
+    fn values(&self, sent: &Sent, operation: &str, judged: &mut Judged) {
+        let of = |at: &str| of_place(sent, at);
+        for place in self.suite.requests().places() {
+            let text = |name: &str| place.get(name).and_then(Value::as_str).unwrap_or_default();
+            if text("operation") != operation || text("presence") != "R" {
+                continue;
+            }
+            let values = of(text("at"));
+            if !values.is_empty() && values.iter().all(String::is_empty) {
+                let clause = format!("header.{}.{operation}", text("name"));
+                let send = "a value, since the header is required".to_owned();
+                let value = Some(String::new());
+                self.wrong(
+                    judged,
+                    Wrong { at: text("at").to_owned(), clause, send, value, is_warning: false },
+                );
+            }
+        }
+        let names = sent.headers.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
+        for wrong in self.suite.spec().client.wrong(operation, &names, &of) {
+            if self.suite.clauses().contains_key(&wrong.clause) {
+                self.wrong(judged, wrong);
+            }
+        }
+    }
+
+    /// Adds what is wrong with the signature of a request whose operation the document only mentions.
+    fn signature(&self, sent: &Sent, operation: Option<&str>, paths: &PathRules, judged: &mut Judged) {
+        let rules = self.suite.requests();
+        if operation.is_some_and(|operation| rules.is_signed(operation)) {
+            return;
+        }
+        let spec = &self.suite.spec().signing;
+        let found = signature::look(sent, spec, rules, &self.certificates);
+        let certificate = spec.certificate_header.as_deref().unwrap_or_default();
+        for name in [certificate, signature::FIELD] {
+            let stands_for = found.stands_for.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
+            let is_hidden =
+                found.hidden.iter().any(|(at, _)| at.eq_ignore_ascii_case(&format!("header/{name}")));
+            if !stands_for && !is_hidden {
+                let value = sent.header(name).map(|_| "what is none".to_owned());
+                let (at, clause) = (format!("header/{name}"), paths.signed.clone());
+                let send = "the certificate and signature of every request".to_owned();
+                self.wrong(judged, Wrong { at, clause, send, value, is_warning: false });
+                return;
+            }
+        }
+        let headers: Vec<(String, Value)> =
+            sent.headers.iter().map(|(name, value)| (name.clone(), value.as_str().into())).collect();
+        let view = View {
+            operation: "",
+            path: "",
+            query: &[],
+            headers: &headers,
+            payload: Shown::None,
+            signing: &found.signing,
+        };
+        if let Some(clause) = rules.broken_by_signature(&view) {
+            let value = found.says;
+            let send = "a signature as the document has it".to_owned();
+            self.wrong(judged, Wrong { at: "signing".to_owned(), clause, send, value, is_warning: false });
+        }
+    }
+
+    /// Adds what is wrong with a path or method of no operation that the bank rejected.
+    fn path(&self, sent: &Sent, paths: &PathRules, judged: &mut Judged) {
+        let (path, _) = sent.target();
+        if ["HEAD", "OPTIONS"].contains(&sent.method.as_str()) {
+            return;
+        }
+        let shown = format!("{} {path}", sent.method);
+        let has_prefix = path.split('/').any(|part| part == paths.prefix);
+        let near = self.routes.near(sent).filter(|route| {
+            let clause = self.suite.requests().plain_clause(&route.operation);
+            let clause = clause.and_then(|clause| self.suite.clauses().get(clause));
+            self.is_of_the_bank || clause.is_some_and(|clause| matches!(clause.strength, Strength::Stated))
+        });
+        let near = near.filter(|route| route.method != "DELETE");
+        if let Some(route) = near {
+            let clause = self.suite.requests().plain_clause(&route.operation).filter(|_| has_prefix);
+            let send = format!("{} {}", route.method, route.path);
+            self.wrong(judged, of_path(clause.unwrap_or(paths.clause.as_str()), send, shown));
+        } else if !has_prefix && self.has_certificate(sent) {
+            self.wrong(judged, of_path(&paths.clause, format!("a path with /{}", paths.prefix), shown));
+        }
+    }
+
+    fn has_certificate(&self, sent: &Sent) -> bool {
+        let name = self.suite.spec().signing.certificate_header.as_deref();
+        name.is_some_and(|name| sent.header(name).is_some())
+    }
+}
+
+fn of_path(clause: &str, send: String, value: String) -> Wrong {
+    Wrong { at: "path".to_owned(), clause: clause.to_owned(), send, value: Some(value), is_warning: false }
+}
+
+/// Returns the ids in the path of a request for an operation that the document mentions.
+fn mentioned(paths: &PathRules, sent: &Sent) -> Option<Vec<String>> {
+    let (path, _) = sent.target();
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    paths.mentioned.iter().find_map(|mentioned| {
+        let wanted: Vec<&str> = mentioned.path.split('/').filter(|part| !part.is_empty()).collect();
+        let own = &parts[parts.len().checked_sub(wanted.len())?..];
+        let fits = wanted.iter().zip(own).all(|(wanted, part)| *wanted == "*" || wanted == part);
+        let ids = wanted.iter().zip(own).filter(|(wanted, _)| **wanted == "*");
+        (fits && mentioned.method == sent.method).then(|| ids.map(|(_, part)| decoded(part)).collect())
+    })
+}
+
+/// Returns the values of a place that are not masked.
+fn of_place(sent: &Sent, at: &str) -> Vec<String> {
+    match at.split_once('/') {
+        Some(("header", wanted)) => {
+            let own = sent.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case(wanted));
+            let values = own.map(|(_, value)| value.trim_matches([' ', '\t']).to_owned());
+            values.filter(|value| !is_masked(value)).collect()
+        }
+        Some(("query", wanted)) => {
+            let query = sent.target().1.unwrap_or_default();
+            let pairs = query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+            let own = pairs.filter(|(name, _)| decoded(name) == wanted);
+            own.map(|(_, value)| decoded(&value.replace('+', " ")))
+                .filter(|value| !is_masked(value))
+                .collect()
+        }
+        Some(("body", pointer)) => {
+            let body: Option<Value> = sent.body.bytes().and_then(|bytes| serde_json::from_slice(bytes).ok());
+            let value = body.as_ref().and_then(|body| body.pointer(&format!("/{pointer}")));
+            let items =
+                value.map(|value| value.as_array().map_or_else(|| vec![value], |all| all.iter().collect()));
+            let text = |value: &Value| match value {
+                Value::String(text) => Some(text.clone()),
+                Value::Number(number) => Some(number.to_string()),
+                _ => None,
+            };
+            items.into_iter().flatten().filter_map(text).filter(|value| !is_masked(value)).collect()
+        }
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,102 @@
+//! Paths that are nearly those of an operation: a client that sends one means the operation.
+
+use strsim::levenshtein;
+
+use super::routes::{Route, Segment};
+
+/// How many characters of a segment may differ, at most.
+const MOST_OTHERS: usize = 3;
+
+/// Returns true if a request is nearly one for a route: with another method, without one segment, or with one
+/// segment misspelled.
+pub(super) fn is_near(route: &Route, method: &str, parts: &[&str]) -> bool {
+    let segments = &route.segments;
+    let behind = |count: usize| Some(&parts[parts.len().checked_sub(count)?..]);
+    if let Some(own) = behind(segments.len()) {
+        let others: Vec<_> = segments.iter().zip(own).filter(|(segment, part)| !segment.fits(part)).collect();
+        match others[..] {
+            [] => return method != route.method,
+            [(segment, part)] if segment.is_nearly(part) => return method == route.method,
+            _ => {}
+        }
+    }
+    let is_id = |at: usize| matches!(segments.get(at), Some(Segment::Placeholder(_)));
+    // Beside an id another segment may belong to an operation that the document does not show.
+    let may_miss = |at: usize| {
+        if is_id(at) { at + 1 < segments.len() } else { !is_id(at + 1) && (at == 0 || !is_id(at - 1)) }
+    };
+    let without = |at: usize| {
+        let Some(own) = behind(segments.len() - 1) else { return false };
+        let mut rest = segments.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, one)| one);
+        let texts = rest.clone().filter(|segment| matches!(segment, Segment::Text(_))).count();
+        let is_left = if at == 0 { texts > 0 } else { texts > 1 };
+        is_left && rest.by_ref().zip(own).all(|(segment, part)| segment.fits(part))
+    };
+    method == route.method && (0..segments.len()).any(|at| may_miss(at) && without(at))
+}
+
+impl Segment {
+    fn fits(&self, part: &str) -> bool {
+        match self {
+            Self::Text(text) => text == part,
+            Self::Placeholder(_) => !part.is_empty(),
+        }
+    }
+
+    /// Returns true if a text is not this segment, but was meant to be.
+    fn is_nearly(&self, part: &str) -> bool {
+        let Self::Text(text) = self else { return part.is_empty() };
+        let others = levenshtein(&text.to_lowercase(), &part.to_lowercase());
+        let is_version = |text: &str| text.starts_with(['v', 'V']) && text.len() == 2;
+        others <= MOST_OTHERS.min(text.len() / 3) || (is_version(text) && is_version(part))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use xs2aspec_suite::{ProfileSpec, Suite, Tree};
+
+    use crate::{
+        Profile,
+        traffic::{
+            message::{Payload, Sent},
+            routes::Routes,
+        },
+    };
+
+    #[test]
+    fn what_was_meant_for_an_operation_is_told_from_other_operations() {
+        let suite = Suite::load(Tree::embedded()).unwrap();
+        let profile = Profile::of_url("http://127.0.0.1", ProfileSpec::embedded()).unwrap();
+        let routes = Routes::new(&suite, &profile);
+        for (method, path, expected) in [
+            ("POST", "/payments/norwegian-cross-border-credit-transfers", Some("ncbct")),
+            ("POST", "/xs2a/V1/payments/norwegian-cross-border-credit-transfers", Some("ncbct")),
+            ("POST", "/v2/payments/norwegian-cross-border-credit-transfers", Some("ncbct")),
+            ("POST", "/v1/payment/norwegian-cross-border-credit-transfers", Some("ncbct")),
+            ("POST", "/v1/payments/norwegian-cross-border-credit-transfer", Some("ncbct")),
+            ("POST", "/v1/payments/NORWEGIAN-cross-border-credit-transfers", Some("ncbct")),
+            ("PUT", "/v1/payments/norwegian-cross-border-credit-transfers", Some("ncbct")),
+            ("GET", "/v1/customers", Some("customers")),
+            ("GET", "/v1/payments/norwegian-cross-border-credit-transfers//status", Some("payment-status")),
+            ("GET", "/v1/payments/norwegian-cross-border-credit-transfers/status", Some("payment-status")),
+            ("POST", "/v1/accounts/a/transactions/t", Some("transaction")),
+            ("GET", "/v1/accounts/a/transaction/t", Some("transaction")),
+            ("GET", "/v1/accounts/a/transactions", None),
+            ("GET", "/v1/accounts/a/balances", None),
+            ("GET", "/v1/accounts", None),
+            ("POST", "/v1/consents", None),
+            ("POST", "/v1/payments/sepa-credit-transfers", None),
+            ("POST", "/v1/payments/norwegian-domestic-credit-transfers", None),
+            ("GET", "/favicon.ico", None),
+            ("POST", "/oauth/token", None),
+        ] {
+            let url = format!("http://127.0.0.1{path}");
+            let (method, headers) = (method.to_owned(), Vec::new());
+            let sent = Sent { method, url, headers, body: Payload::NONE, is_restored: false };
+            assert!(routes.find(&sent).is_none(), "{path}");
+            let found = routes.near(&sent).map(|route| route.operation.as_str());
+            assert_eq!(found, expected, "{} {path}", sent.method);
+        }
+    }
+}

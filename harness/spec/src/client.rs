@@ -1,0 +1,350 @@
+//! What no reading of the document allows a client, as data: `fixtures/spec/client-rules.yaml`.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::IpAddr,
+};
+
+use chrono::NaiveDateTime;
+use indexmap::IndexMap;
+use regex::Regex;
+use serde::{Deserialize, Deserializer, de::Error as _};
+
+use crate::{problem::Problem, tree::Tree, yaml, yaml::At};
+
+/// Where it stands in a tree.
+pub const FILE: &str = "fixtures/spec/client-rules.yaml";
+
+/// The place that stands for each header field.
+const EACH_HEADER: &str = "header/*";
+
+/// What a document says of clients; nothing where it has no such file.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ClientRules {
+    /// Clauses that a client breaks for certain, though a bank is only warned of them.
+    #[serde(default)]
+    pub denied: BTreeSet<String>,
+    #[serde(default)]
+    usual: Vec<Usual>,
+    #[serde(default)]
+    values: Vec<At<Rule>>,
+    /// Ids of resources that earlier responses gave.
+    pub ids: Option<IdRules>,
+    /// Calls of a day that are counted.
+    pub counted: Option<Counted>,
+    /// What every path has.
+    pub paths: Option<PathRules>,
+    /// Clauses by the error code that the document has for them alone.
+    #[serde(default)]
+    pub codes: BTreeMap<String, String>,
+    /// What the reference bank calls its rules.
+    #[serde(default)]
+    pub bank: BankRules,
+}
+
+/// A regular expression.
+#[derive(Debug, Clone)]
+pub struct Pattern(Regex);
+
+/// A value that each client chooses for itself.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Usual {
+    at: String,
+    matches: Pattern,
+}
+
+/// A form of values that no pattern says.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Form {
+    IpAddress,
+    HttpDate,
+}
+
+/// A rule of the value of a place.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rule {
+    at: String,
+    #[serde(default)]
+    only: Vec<String>,
+    form: Option<Form>,
+    matches: Option<Pattern>,
+    unmatched: Option<Pattern>,
+    most: Option<usize>,
+    #[serde(default)]
+    absent: bool,
+    #[serde(default)]
+    repeated: bool,
+    #[serde(default)]
+    r#where: IndexMap<String, Pattern>,
+    clause: String,
+    send: String,
+    #[serde(default)]
+    warn: bool,
+}
+
+/// Rules of ids.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct IdRules {
+    /// Texts that no bank gives as an id.
+    pub no_id: Pattern,
+    /// The payment of a path.
+    pub payment: IdClauses,
+    /// The payments of a basket.
+    pub in_basket: IdClauses,
+    /// The account of a path.
+    pub account: NamedId,
+    /// The transaction of a path.
+    pub transaction: NamedId,
+    /// A payment that cannot be deleted.
+    pub pending: Pending,
+    /// Ids of requests.
+    pub reused: Reused,
+}
+
+/// What the ids of a place break.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IdClauses {
+    /// The place, where it is not the path.
+    pub at: Option<String>,
+    /// The clause of an id that nothing has.
+    pub clause: String,
+    /// The clause of an id of another PSU.
+    pub another: String,
+    /// The clause of an id of what was deleted.
+    pub deleted: Option<String>,
+}
+
+/// An id that paths have under a name of the profile.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamedId {
+    /// The end of the name.
+    pub name: String,
+    /// The clause of an id that nothing has.
+    pub clause: String,
+}
+
+/// A status in which a payment cannot be deleted.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pending {
+    /// The field of responses that has the status.
+    pub member: String,
+    /// The status.
+    pub is: String,
+    /// The clause of its deletion.
+    pub clause: String,
+}
+
+/// An id of a request that an earlier one had.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reused {
+    /// The clause.
+    pub clause: String,
+    /// What a client sends instead.
+    pub send: String,
+}
+
+/// Calls without a header that are counted by account and day.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counted {
+    /// The operation.
+    pub operation: String,
+    /// The header.
+    pub header: String,
+    /// How many a day has.
+    pub most: usize,
+    /// The clause of one more.
+    pub clause: String,
+}
+
+/// What every path has.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PathRules {
+    /// The first segment below the base address.
+    pub prefix: String,
+    /// The clause of a path without it.
+    pub clause: String,
+    /// The clause of a request that is not signed.
+    pub signed: String,
+    /// Operations that the document mentions, without headers.
+    pub mentioned: Vec<Mentioned>,
+    /// The clause of a call outside the sandbox.
+    pub sandbox: String,
+}
+
+/// An operation that the document mentions. `*` in its path is any segment.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mentioned {
+    /// Method.
+    pub method: String,
+    /// Path.
+    pub path: String,
+}
+
+/// What the reference bank calls its rules.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct BankRules {
+    /// Rules by which it rejects requests of clients that did nothing wrong.
+    #[serde(default)]
+    pub not_of_the_client: BTreeSet<String>,
+    /// Clauses by its names for them.
+    #[serde(default)]
+    pub clauses: BTreeMap<String, String>,
+}
+
+/// A value that is right under no reading.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wrong {
+    /// Its place in the request.
+    pub at: String,
+    /// The clause.
+    pub clause: String,
+    /// What a client sends instead.
+    pub send: String,
+    /// The value; `None` where there is none.
+    pub value: Option<String>,
+    /// Returns true if it is a warning only.
+    pub is_warning: bool,
+}
+
+impl Pattern {
+    /// Returns true if a text matches.
+    pub fn is_match(&self, text: &str) -> bool {
+        self.0.is_match(text)
+    }
+}
+
+impl<'de> Deserialize<'de> for Pattern {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Regex::new(&text)
+            .map(Self)
+            .map_err(|_| D::Error::custom(format!("`{text}` is no regular expression")))
+    }
+}
+
+impl ClientRules {
+    /// Reads them from a tree.
+    pub fn load(tree: &Tree) -> Result<Self, Problem> {
+        let Some(text) = tree.text(FILE) else { return Ok(Self::default()) };
+        let rules: Self = yaml::read(FILE, text)?;
+        for row in &rules.values {
+            let Rule { form, matches, unmatched, most, absent, repeated, at, .. } = &row.value;
+            let tests = [matches.is_some() || unmatched.is_some(), form.is_some(), most.is_some()];
+            let tests = tests.into_iter().chain([*absent, *repeated]).filter(|is_there| *is_there).count();
+            if tests != 1 {
+                let message =
+                    format!("`{at}`: expected one of a pattern, `form`, `most`, `absent` and `repeated`");
+                return Err(row.problem(FILE, message));
+            }
+        }
+        Ok(rules)
+    }
+
+    /// Returns the clauses that are named as they are.
+    pub fn clauses(&self) -> impl Iterator<Item = &str> {
+        let values =
+            self.values.iter().map(|row| row.value.clause.as_str()).filter(|clause| !clause.contains('<'));
+        let ids = self.ids.iter().flat_map(|ids| {
+            let more =
+                [&ids.account.clause, &ids.transaction.clause, &ids.pending.clause, &ids.reused.clause];
+            let of = [&ids.payment, &ids.in_basket].into_iter();
+            let of = of.flat_map(|id| [Some(&id.clause), Some(&id.another), id.deleted.as_ref()]).flatten();
+            of.chain(more).map(String::as_str)
+        });
+        let paths = self.paths.iter().flat_map(|paths| [&paths.clause, &paths.signed, &paths.sandbox]);
+        let counted = self.counted.iter().map(|counted| &counted.clause);
+        let others = self.denied.iter().chain(paths).chain(counted).chain(self.codes.values());
+        values.chain(ids).chain(others.chain(self.bank.clauses.values()).map(String::as_str))
+    }
+
+    /// Returns true if a value of a place is one that each client chooses for itself.
+    pub fn is_usual(&self, at: &str, text: &str) -> bool {
+        self.usual.iter().any(|usual| usual.at == at && usual.matches.is_match(text))
+    }
+
+    /// Returns the values of a request that are right under no reading, one for each place. `values` returns
+    /// the values of a place, `headers` are the names of its header fields in small letters.
+    pub fn wrong(
+        &self,
+        operation: &str,
+        headers: &BTreeSet<String>,
+        values: &dyn Fn(&str) -> Vec<String>,
+    ) -> Vec<Wrong> {
+        let mut found: Vec<Wrong> = Vec::new();
+        for rule in self.values.iter().map(|row| &row.value) {
+            let is_for = rule.only.is_empty() || rule.only.iter().any(|only| only == operation);
+            let holds =
+                |(at, pattern): (&String, &Pattern)| values(at).iter().any(|text| pattern.is_match(text));
+            if !is_for || !rule.r#where.iter().all(holds) {
+                continue;
+            }
+            let each = || headers.iter().map(|name| format!("header/{name}")).collect();
+            let places: Vec<String> = if rule.at == EACH_HEADER { each() } else { vec![rule.at.clone()] };
+            for at in places {
+                let name = at.strip_prefix("header/").unwrap_or_default().to_ascii_lowercase();
+                let is_known = found.iter().any(|known| known.at.eq_ignore_ascii_case(&at));
+                if let Some(value) = rule.broken(&values(&at)).filter(|_| !is_known) {
+                    let clause = rule.clause.replace("<name>", &name).replace("<operation>", operation);
+                    found.push(Wrong { at, clause, send: rule.send.clone(), value, is_warning: rule.warn });
+                }
+            }
+        }
+        found
+    }
+}
+
+impl Rule {
+    /// Returns the value that breaks it.
+    #[expect(clippy::option_option, reason = "what is missing breaks a rule as well")]
+    fn broken(&self, values: &[String]) -> Option<Option<String>> {
+        if self.absent {
+            return values.iter().all(|text| text.trim().is_empty()).then_some(None);
+        }
+        if let Some(most) = self.most {
+            return (values.len() > most).then(|| Some(format!("{} lines", values.len())));
+        }
+        if self.repeated {
+            let twice = values.iter().enumerate().find(|(at, text)| values[..*at].contains(text));
+            return twice.map(|(_, text)| Some(format!("{text} twice")));
+        }
+        let is_broken = |text: &String| match self.form {
+            Some(form) => !form.has(text),
+            None => {
+                self.matches.as_ref().is_none_or(|pattern| pattern.is_match(text))
+                    && self.unmatched.as_ref().is_none_or(|pattern| !pattern.is_match(text))
+            }
+        };
+        values.iter().find(|text| is_broken(text)).map(|text| Some(text.clone()))
+    }
+}
+
+impl Form {
+    fn has(self, text: &str) -> bool {
+        let text = text.trim();
+        match self {
+            Self::IpAddress => text.parse::<IpAddr>().is_ok(),
+            // RFC 9110, section 5.6.7: the form that is sent, and the two that are only read.
+            Self::HttpDate => {
+                ["%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"]
+                    .iter()
+                    .any(|form| NaiveDateTime::parse_from_str(text, form).is_ok())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

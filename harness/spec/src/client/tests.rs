@@ -1,0 +1,169 @@
+//! Values that are right under no reading, and their neighbors that are right under one.
+
+use super::*;
+
+/// The clause that a value breaks at a place, if any.
+fn broken(operation: &str, fields: &[(&str, &str)]) -> Vec<(String, bool)> {
+    let rules = ClientRules::load(&Tree::embedded()).unwrap();
+    let headers = fields.iter().filter_map(|(at, _)| at.strip_prefix("header/"));
+    let headers = headers.map(str::to_ascii_lowercase).collect();
+    let values = |at: &str| {
+        let own = fields.iter().filter(|(known, _)| known.eq_ignore_ascii_case(at));
+        own.map(|(_, text)| (*text).to_owned()).collect()
+    };
+    let found = rules.wrong(operation, &headers, &values).into_iter();
+    found.map(|wrong| (wrong.clause, wrong.is_warning)).collect()
+}
+
+#[test]
+fn what_is_right_under_no_reading_is_told_from_what_is_right_under_one() {
+    for (at, right, wrong) in [
+        (
+            "header/PSU-IP-Address",
+            &["192.0.2.7", "2001:db8::1", "::ffff:192.0.2.1", "127.0.0.1"][..],
+            &[
+                "",
+                "unknown",
+                "localhost",
+                "192.0.2.300",
+                "192.0.2.7:443",
+                "192.0.2.7, 192.0.2.8",
+                "192.0.2.xxx",
+                "[2001:db8::1]",
+                "curl/8",
+                "undefined",
+            ][..],
+        ),
+        (
+            "header/TPP-Redirect-URI",
+            &[
+                "https://tpp.example",
+                "http://127.0.0.1:8080/cb?a=b%20c#d",
+                "com.example.app:/back",
+                "tpp://back/here",
+                "https://tpp.example/a,b",
+            ],
+            &[
+                "",
+                "/back",
+                "tpp.example/back",
+                "tpp.example:8443/back",
+                "//tpp.example",
+                "https:/tpp.example",
+                "https://",
+                "https:///a",
+                "https://tpp.example/a b",
+                "undefined",
+                "https://a.example,https://b.example",
+                "https://tpp.example/ø",
+                "https://{host}/cb",
+            ],
+        ),
+        (
+            "header/x-accept-fix",
+            &[
+                "amount-as-string",
+                "longer-name",
+                "longer-name,amount-as-string",
+                "cash-account-type-iso , longer-name",
+            ],
+            &[
+                "true",
+                "1.23.1",
+                "amount_as_string",
+                "AMOUNT-AS-STRING",
+                "no-such-change",
+                "amount-as-string;longer-name",
+                "",
+            ],
+        ),
+        (
+            "header/Date",
+            &["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"],
+            &[
+                "",
+                "now",
+                "2030-01-31T12:00:00Z",
+                "Sun, 06 Nov 1994 08:49:37 +0100",
+                "Mon, 06 Nov 1994 08:49:37 GMT",
+                "784111777",
+            ],
+        ),
+        (
+            "header/Signature",
+            &[
+                "keyId=\"SN=1,CA=CN=A B\",algorithm=\"rsa-sha256\",headers=\"date\",signature=\"AA==\"",
+                "keyId=\"a\" , headers=\"b\"",
+                "=?utf-8?B?AA==?=",
+                "=?ISO-8859-1?q?a?=",
+                "keyId=\"CA=O=\\\" headers=\\\"\",headers=\"b\"",
+            ],
+            &[
+                "keyId=\"ø\",headers=\"a\"",
+                "=?utf-7?B?AA==?=",
+                "=?utf-8?X?AA==?=",
+                "keyId=\"a\" algorithm=\"b\"",
+                "keyId=\"a\"; headers=\"b\"",
+            ],
+        ),
+        ("body/instructedAmount/amount", &["1500", "1500.00", "0.50"], &["1500.", ".50"]),
+        ("body/dayOfExecution", &["1", "01", "31"], &["0", "00", "32", "99"]),
+        ("body/startDate", &["2031-02-05", "20310205"], &["2031-02-05T00:00:00Z", "2031-02-05 10:00"]),
+        ("body/monthsOfExecution", &["1", "12"], &["0", "13", "-1", "100"]),
+        ("query/withAccounts", &["true", "1", "FALSE", ""], &["undefined", "null", "maybe"]),
+        (
+            "header/TPP-Session-ID",
+            &["a", "nullify", "session {1} of 2"],
+            &["null", "{session-id}", "${session}", "[object Object]", "<session-id>"],
+        ),
+    ] {
+        let cleared = |text: &&str| broken("ncbct", &[(at, text)]).is_empty();
+        let accused: Vec<_> = right.iter().filter(|text| !cleared(text)).collect();
+        assert!(accused.is_empty(), "{at}: {accused:?}");
+        let missed: Vec<_> = wrong.iter().filter(|text| cleared(text)).collect();
+        assert!(missed.is_empty(), "{at}: {missed:?}");
+    }
+}
+
+#[test]
+fn rules_look_at_lines_items_and_other_places() {
+    let one = |clause: &str, is_warning: bool| vec![(clause.to_owned(), is_warning)];
+    let fix = "header/x-accept-fix";
+    for (operation, fields, expected) in [
+        ("basket", &[(fix, "longer-name")][..], one("header.x-accept-fix.basket.value", false)),
+        ("basket", &[(fix, "longer-name, amount-as-string")], vec![]),
+        ("ncbct", &[(fix, "no-such-change")], one("header.x-accept-fix.format", true)),
+        ("ncbct", &[(fix, "true")], one("header.x-accept-fix.format", false)),
+        (
+            "ncbct",
+            &[("header/Signature", "a"), ("header/signature", "a")],
+            one("header.signature.format", false),
+        ),
+        ("periodic", &[("body/monthsOfExecution", "3"), ("body/monthsOfExecution", "6")], vec![]),
+        (
+            "periodic",
+            &[("body/monthsOfExecution", "3"), ("body/monthsOfExecution", "3")],
+            one("periodic.months.duplicate", false),
+        ),
+        ("payment-status", &[("header/PSU-Context", "CORPORATE")], one("error.corporate-id", false)),
+        (
+            "ncbct",
+            &[("header/PSU-Context", "CORPORATE"), ("header/PSU-Corporate-ID", " ")],
+            one("error.corporate-id", false),
+        ),
+        ("ncbct", &[("header/PSU-Context", "CORPORATE"), ("header/PSU-Corporate-ID", "A-1")], vec![]),
+        ("ncbct", &[("header/PSU-Geo-Location", "undefined")], one("header.psu-geo-location.ncbct", true)),
+        (
+            "ncbct",
+            &[("body/instructedAmount/currency", "EUR"), ("body/instructedAmount/amount", "50000.00")],
+            one("ncbct.regulatory-reporting.other-currency", true),
+        ),
+        (
+            "ncbct",
+            &[("body/instructedAmount/currency", "EUR"), ("body/instructedAmount/amount", "5000.00")],
+            vec![],
+        ),
+    ] {
+        assert_eq!(broken(operation, fields), expected, "{operation} {fields:?}");
+    }
+}
