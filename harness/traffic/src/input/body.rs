@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use serde_json::Value;
+
 use super::{
     entry::Member,
     quirks::{self, base64},
@@ -31,7 +33,7 @@ pub(super) fn posted(request: &Member<'_>, sent: &Sent) -> (Payload, Option<&'st
     let is_elsewhere = posted.member("_file").value.is_some() || sent.header("transfer-encoding").is_some();
     let is_usual_without = !is_elsewhere && WITHOUT_BODY.contains(&sent.method.as_str());
     let Some((text, bytes)) = shown(&posted) else {
-        let parameters = posted.member("params").value.and_then(serde_json::Value::as_array);
+        let parameters = posted.member("params").value.and_then(Value::as_array);
         return match said {
             Some(0) => (Payload::NONE, None),
             None if is_usual_without => (Payload::NONE, None),
@@ -112,11 +114,8 @@ pub(super) fn content(
     // A text of another charset only gets longer in UTF-8. `size` may be that before or after a content
     // coding, whose difference some write as well.
     let have = bytes.len() as u64;
-    #[expect(clippy::cast_precision_loss, reason = "sizes of bodies are small")]
-    let is_whole = |size: u64| {
-        let saved = content.member("compression").number();
-        saved.is_some_and(|saved| size as f64 + saved == have as f64)
-    };
+    let saved = content.member("compression").value.and_then(Value::as_i64);
+    let is_whole = |size: u64| size.checked_add_signed(saved.unwrap_or_default()) == Some(have);
     match said.into_iter().max().filter(|said| have < *said && !is_whole(*said)) {
         Some(said) => unknown(&format!("is {have} of {said} bytes in the archive")).0,
         None => Payload::Bytes(bytes),

@@ -55,7 +55,7 @@ pub(super) fn number(value: &Value) -> Option<f64> {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number in these bounds")]
 pub(super) fn status(number: f64) -> Option<u16> {
     let is_code = number.fract() == 0.0 && (100.0..1000.0).contains(&number);
-    if number == 0.0 || number == -1.0 { Some(0) } else { is_code.then_some(number as u16) }
+    if (-1.0..=0.0).contains(&number) { Some(0) } else { is_code.then_some(number as u16) }
 }
 
 /// Returns the time of a `startedDateTime`. `date` is the Date header of the exchange.

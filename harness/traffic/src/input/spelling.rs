@@ -1,6 +1,6 @@
 //! JSON in the spellings that serializers usually choose. Some recorders parse a body and write it anew.
 
-use std::io;
+use std::{fmt::Write, io};
 
 use serde::Serialize;
 use serde_json::{
@@ -77,7 +77,8 @@ fn escaped(text: &str, (also, beyond_ascii, uppercase): (&str, bool, bool)) -> S
             continue;
         }
         for unit in character.encode_utf16(&mut [0; 2]) {
-            out.push_str(&if uppercase { format!("\\u{unit:04X}") } else { format!("\\u{unit:04x}") });
+            // Writing to memory does not fail.
+            _ = if uppercase { write!(out, "\\u{unit:04X}") } else { write!(out, "\\u{unit:04x}") };
         }
     }
     out
