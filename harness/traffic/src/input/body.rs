@@ -81,8 +81,7 @@ pub(super) fn content(
 ) -> Payload {
     let content = response.member("content");
     let length = length(headers);
-    // RFC 9110, sections 9.3.2, 15.3.5, 15.3.6 and 15.4.5.
-    let has_none = method == "HEAD" || matches!(status, 204 | 205 | 304) || length == Some(0);
+    let has_none = has_none((method, Some(status)), headers);
     let size = content.member("size").size();
     let Some((text, bytes)) = shown(&content) else {
         return if has_none { Payload::NONE } else { unknown(NOT_THERE).0 };
@@ -120,6 +119,21 @@ pub(super) fn content(
         Some(said) => unknown(&format!("is {have} of {said} bytes in the archive")).0,
         None => Payload::Bytes(bytes),
     }
+}
+
+/// Returns true if something says that a message has no body: Content-Length, the method of a request, the
+/// status of an answer (RFC 9110, sections 9.3, 15.3.5, 15.3.6 and 15.4.5).
+fn has_none((method, status): (&str, Option<u16>), headers: &[(String, String)]) -> bool {
+    let is_without = match status {
+        Some(status) => method == "HEAD" || matches!(status, 204 | 205 | 304),
+        None => WITHOUT_BODY.contains(&method),
+    };
+    is_without || length(headers) == Some(0)
+}
+
+/// Returns no body of a record of traffic, which has none in place of one that was not known either.
+pub(super) fn unrecorded(of: (&str, Option<u16>), headers: &[(String, String)]) -> Payload {
+    if has_none(of, headers) { Payload::NONE } else { unknown(NOT_THERE).0 }
 }
 
 fn unknown(why: &str) -> (Payload, Option<&'static str>) {

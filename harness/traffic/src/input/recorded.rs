@@ -6,17 +6,18 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use chrono::{DateTime, TimeDelta, Utc};
 use xs2aspec_record::{Body, Event, Exchange, Header, TargetProfile};
 
-use super::{InputError, Masked, Piece, Unread};
+use super::{InputError, Masked, Piece, Unread, body};
 use xs2aspec_judge::traffic::{Payload, Received, Sent, Traffic};
 
 /// Reads a record.
 pub fn read(name: &str, file: impl BufRead, take: &mut dyn FnMut(Piece) -> bool) -> Result<(), InputError> {
-    let (mut now, mut is_of_a_run) = (DateTime::<Utc>::UNIX_EPOCH, true);
+    let (mut now, mut is_of_a_run, mut is_of_others) = (DateTime::<Utc>::UNIX_EPOCH, true, false);
     for event in xs2aspec_record::events(file) {
         let event = event.map_err(|error| InputError::Form(name.to_owned(), error.to_string()))?;
         let goes_on = match event {
             Event::RunStarted(start) => {
                 now = start.now.parse().unwrap_or(now);
+                is_of_others = start.traffic.is_some();
                 is_of_a_run = start.traffic.is_none() || start.on_purpose;
                 take(Piece::Masked(Masked { values: BTreeMap::new(), is_of_a_run }))
             }
@@ -25,7 +26,7 @@ pub fn read(name: &str, file: impl BufRead, take: &mut dyn FnMut(Piece) -> bool)
             }
             Event::Exchange(exchange) => {
                 let (number, request) = (exchange.number, exchange.request.clone());
-                take(match traffic(now, exchange) {
+                take(match traffic(now, exchange, is_of_others) {
                     Some(traffic) => Piece::Traffic(Box::new(traffic)),
                     None => Piece::Unread(Unread {
                         number,
@@ -44,16 +45,24 @@ pub fn read(name: &str, file: impl BufRead, take: &mut dyn FnMut(Piece) -> bool)
     Ok(())
 }
 
-fn traffic(now: DateTime<Utc>, exchange: Exchange) -> Option<Traffic> {
+fn traffic(now: DateTime<Utc>, exchange: Exchange, is_of_others: bool) -> Option<Traffic> {
     let at = TimeDelta::microseconds(i64::try_from(exchange.at).unwrap_or_default());
+    let request = exchange.request;
+    let headers = fields(request.headers);
+    let known = |of: (&str, Option<u16>), headers: &[(String, String)], body: Option<Body>| match body {
+        None if is_of_others => Some(body::unrecorded(of, headers)),
+        body => payload(body),
+    };
+    let posted = known((&request.method, None), &headers, request.body)?;
     let answer = match exchange.response {
         Some(answer) => {
+            let (status, headers) = (answer.status, fields(answer.headers));
             let body = if exchange.failure.is_some() {
                 Payload::Unknown("did not come to its end".to_owned())
             } else {
-                payload(answer.body)?
+                known((&request.method, Some(status)), &headers, answer.body)?
             };
-            Some(Received { status: answer.status, headers: fields(answer.headers), body })
+            Some(Received { status, headers, body })
         }
         None => None,
     };
@@ -62,13 +71,7 @@ fn traffic(now: DateTime<Utc>, exchange: Exchange) -> Option<Traffic> {
         label: Some(format!("{} / {} (request {})", exchange.case, exchange.step, exchange.number)),
         began: now.checked_add_signed(at).unwrap_or(now),
         micros: exchange.micros,
-        request: Sent {
-            method: exchange.request.method,
-            url: exchange.request.url,
-            headers: fields(exchange.request.headers),
-            body: payload(exchange.request.body)?,
-            changed: None,
-        },
+        request: Sent { method: request.method, url: request.url, headers, body: posted, changed: None },
         answer,
         failure: exchange.failure,
     })
