@@ -36,7 +36,7 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     say!("target     {}{at}", profile.name);
     let profile = profile.authorize(args.allow_production).map_err(Failure::input)?;
     say!("aim        {}", aim(&profile));
-    let certificate = Certificate::from_pem(&profile.certificate).map_err(Failure::input)?;
+    let certificate = profile.signer().map_err(Failure::input)?.certificate().clone();
     let now = Utc::now();
     let identity = Identity::random(crate::random_seed());
     let runner = Runner::new(Arc::clone(&suite), profile, identity, Clock::at(now));

@@ -5,6 +5,7 @@ use std::{fs, time::SystemTime};
 use chrono::{DateTime, Utc};
 use xs2aspec_judge::certificate_encoding::CertificateEncoding;
 use xs2aspec_record::Exit;
+use xs2aspec_report::text::harmless;
 use xs2aspec_signing::{
     Certificate, KeyIdForm,
     certificate::{NameForm, SerialForm},
@@ -20,8 +21,24 @@ pub(crate) fn inspect(args: &InspectCert) -> Result<Exit, Failure> {
     let bytes =
         fs::read(&args.file).map_err(|error| Failure::input(format!("{path}: cannot be read: {error}")))?;
     let is_pem = bytes.windows(11).any(|part| part == b"-----BEGIN ");
-    let read = if is_pem { Certificate::from_pem(&bytes) } else { Certificate::from_der(bytes) };
-    let certificate = read.map_err(|error| Failure::input(format!("{path}: {error}")))?;
+    let read = if is_pem {
+        Certificate::all_from_pem(&bytes)
+    } else {
+        Certificate::from_der(bytes).map(|certificate| vec![certificate])
+    };
+    let all = read.map_err(|error| Failure::input(format!("{path}: {error}")))?;
+    for (at, certificate) in all.iter().enumerate() {
+        if all.len() > 1 {
+            let authority = if certificate.is_authority() { ", of an authority" } else { "" };
+            say!("certificate {} of {}{authority}", at + 1, all.len());
+        }
+        one(args, certificate)?;
+    }
+    Ok(Exit::Conforms)
+}
+
+/// Prints what one certificate says.
+fn one(args: &InspectCert, certificate: &Certificate) -> Result<(), Failure> {
     let day = |time: SystemTime| DateTime::<Utc>::from(time).format("%Y-%m-%d %H:%M:%S UTC");
     let (from, until) = certificate.validity();
     let now = SystemTime::now();
@@ -32,26 +49,34 @@ pub(crate) fn inspect(args: &InspectCert) -> Result<Exit, Failure> {
     } else {
         ""
     };
-    say!("subject          {}", certificate.subject().write(&NameForm::Rfc4514));
+    say!("subject          {}", harmless(&certificate.subject().write(&NameForm::Rfc4514)));
     numbered(&certificate.subject());
     if let Some(id) = certificate.organisation_identifier() {
-        say!("organisation id  {id}");
+        say!("organisation id  {}", harmless(&id));
     }
     say!("valid            {} to {}{state}", day(from), day(until));
     match certificate.rsa_bits() {
         Some(bits) => say!("key              RSA, {bits} bits"),
         None => say!("key              no RSA key: it cannot sign with rsa-sha256"),
     }
-    say!("serial number    {} (decimal {})", certificate.serial_hex(), certificate.serial_decimal());
+    let (serial, decimal) = (certificate.serial_hex(), certificate.serial_decimal());
+    if certificate.has_negative_serial() {
+        let der = certificate.serial(&SerialForm::Signed);
+        say!(
+            "serial number    {serial}, as DER: {der} (decimal {decimal}); RFC 5280 section 4.1.2.2 wants positive numbers"
+        );
+    } else {
+        say!("serial number    {serial} (decimal {decimal})");
+    }
     let issuer = certificate.issuer();
     for form in NameForm::ALL {
-        say!("issuer           {}   [{form}]", issuer.write(&form));
+        say!("issuer           {}   [{form}]", harmless(&issuer.write(&form)));
     }
     numbered(&issuer);
     if !issuer.write(&NameForm::Rfc4514).is_ascii() {
         say!("                 not plain ASCII: a Signature header that names it is wrapped (RFC 2047)");
     }
-    statements(&certificate);
+    statements(certificate);
     let (profiles, spec) = crate::signing_of(args.pack.as_ref())?;
     if let Some(header) = &spec.certificate_header {
         say!("header           {header}: {} characters of base64", certificate.header_value().len());
@@ -59,15 +84,21 @@ pub(crate) fn inspect(args: &InspectCert) -> Result<Exit, Failure> {
     let declared = args.target.as_deref().map(|target| target::profile(target, &profiles)).transpose()?;
     if let Some(profile) = declared {
         let encoding = CertificateEncoding::of(&profile.choices, &spec.choices).map_err(Failure::input)?;
-        encoding.fit(&certificate).map_err(Failure::input)?;
-        say!("keyId            {}   [as {} declares it]", certificate.key_id(&encoding.key_id), profile.name);
-        return Ok(Exit::Conforms);
+        encoding.fit(certificate).map_err(Failure::input)?;
+        let key_id = harmless(&certificate.key_id(&encoding.key_id));
+        say!("keyId            {key_id}   [as {} declares it]", profile.name);
+        return Ok(());
     }
+    let mut shown = Vec::new();
     for serial in SerialForm::ALL {
         for issuer in NameForm::ALL {
-            let form = KeyIdForm { serial, issuer };
+            let form = KeyIdForm { serial: serial.clone(), issuer };
             let usual = if form == KeyIdForm::default() { "   <- usual" } else { "" };
-            say!("keyId            {}{usual}", certificate.key_id(&form));
+            let key_id = harmless(&certificate.key_id(&form));
+            if !shown.contains(&key_id) {
+                say!("keyId            {key_id}{usual}");
+                shown.push(key_id);
+            }
         }
     }
     let choices = [&spec.choices.serial, &spec.choices.issuer].into_iter().flatten();
@@ -75,13 +106,14 @@ pub(crate) fn inspect(args: &InspectCert) -> Result<Exit, Failure> {
     if !keys.is_empty() {
         say!("                 a profile declares the form: {} of [choices]", keys.join(" and "));
     }
-    Ok(Exit::Conforms)
+    Ok(())
 }
 
 /// What the parts of a name say that RFC 4514 writes as a number and an encoding.
 fn numbered(name: &Name) {
     for one in name.attributes().filter(|one| !one.has_key_word()) {
         let value = one.text().map_or_else(|| one.encoded(), |text| format!("{text:?}"));
+        let value = harmless(&value);
         say!("                 {} is {}: {value}", one.kind(), one.known_as());
     }
 }
@@ -103,6 +135,6 @@ fn statements(certificate: &Certificate) {
         say!("role             {role} ({})", known.map_or("no role of ETSI TS 119 495", Role::says));
     }
     if let Some((name, id)) = &statements.authority {
-        say!("authority        {name} ({id})");
+        say!("authority        {} ({})", harmless(name), harmless(id));
     }
 }

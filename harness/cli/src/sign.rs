@@ -10,9 +10,10 @@ use chrono::Utc;
 use reqwest::Url;
 use xs2aspec_judge::{Profile, certificate_encoding::CertificateEncoding, profile};
 use xs2aspec_record::Exit;
+use xs2aspec_report::text::harmless;
 use xs2aspec_signing::{
     Options, RequestTarget, Signer,
-    diagnosis::{self, Received},
+    diagnosis::{self, Finding, Held, Received},
     digest::Algorithm,
     listed_headers, signature_header,
 };
@@ -56,7 +57,7 @@ pub(crate) fn sign(args: &Sign) -> Result<Exit, Failure> {
     if !added.is_empty() {
         note!("added    {}", added.join(", "));
     }
-    note!("keyId    {}", certificate.key_id(&encoding.key_id));
+    note!("keyId    {}", harmless(&certificate.key_id(&encoding.key_id)));
     note!("signed   with the ends of lines as \\n; there is none behind the last");
     note!("  | {}", made.signing_string.replace('\n', "\\n\n  | "));
     request.fields.extend(spec.certificate_header.map(|name| (name, certificate.header_value())));
@@ -115,20 +116,29 @@ fn verify(
         signed: signed.as_deref(),
     };
     let findings = diagnosis::examine(&received);
-    for finding in &findings {
-        writeln!(out, "{}  {}: {}", if finding.holds { "ok" } else { "NO" }, finding.part, finding.says)?;
-    }
-    let holds = findings.iter().all(|finding| finding.holds);
-    writeln!(
-        out,
-        "{}",
-        if holds {
-            "the request is signed as the document wants it"
-        } else {
-            "the request is not signed as the document wants it"
+    for Finding { part, held, says, text } in &findings {
+        let word = match held {
+            Held::Yes => "ok",
+            Held::Open => "? ",
+            Held::No => "NO",
+        };
+        writeln!(out, "{word}  {part}: {}", harmless(says))?;
+        if let Some(text) = text {
+            writeln!(out, "    the signing string is, with the ends of lines as \\n:")?;
+            writeln!(out, "  | {}", harmless(text).replace("\\n", "\\n\n  | "))?;
         }
-    )?;
-    Ok(Ok(if holds { Exit::Conforms } else { Exit::Violation }))
+    }
+    let held = findings.iter().map(|finding| finding.held).max().unwrap_or(Held::Yes);
+    let (says, exit) = match held {
+        Held::Yes => ("is signed as the document wants it", Exit::Conforms),
+        Held::Open => (
+            "is signed as the document wants it; what is marked with ? a bank may accept or reject",
+            Exit::Conforms,
+        ),
+        Held::No => ("is not signed as the document wants it", Exit::Violation),
+    };
+    writeln!(out, "the request {says}")?;
+    Ok(Ok(exit))
 }
 
 fn signer(args: &Sign, profile: Option<&Profile>) -> Result<Signer, Failure> {

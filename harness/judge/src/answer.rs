@@ -61,6 +61,8 @@ pub enum Cause {
     NoTls,
     /// The target wants a client certificate, or another one.
     ClientCertificate,
+    /// Both have no cipher suite or version of TLS in common, or the target wants a client certificate.
+    NothingInCommon,
     /// The certificate of the target cannot be trusted.
     Untrusted,
     /// The proxy does not lead to the target.

@@ -58,8 +58,13 @@ impl CertificateEncoding {
                 .map_err(|error| CertificateEncodingError::Issuer { key: issuer_key.clone(), error })?,
             None => declared(said, spec.issuer.as_ref(), &NameForm::ALL)?,
         };
+        let own = spec.serial.as_ref().and_then(|choice| SerialForm::own(said.get(&choice.key)?));
+        let serial = match own {
+            Some(own) => own,
+            None => declared(said, spec.serial.as_ref(), &SerialForm::ALL)?,
+        };
         Ok(Self {
-            key_id: KeyIdForm { serial: declared(said, spec.serial.as_ref(), &SerialForm::ALL)?, issuer },
+            key_id: KeyIdForm { serial, issuer },
             certificate: declared(said, spec.certificate.as_ref(), &CertificateForm::ALL)?,
             issuer_key,
         })
@@ -155,10 +160,20 @@ mod tests {
             others.map(|(key, word, _)| format!("{key}: {word}")).collect()
         };
         let usual = others(&BTreeMap::new());
-        assert_eq!(usual.len(), 5, "{usual:?}");
+        assert_eq!(usual.len(), 7, "{usual:?}");
         let (key, lower) = (choices.serial.as_ref().unwrap().key.clone(), "lower".to_owned());
         let of_lower = others(&BTreeMap::from([(key.clone(), lower.clone())]));
         assert!(usual.contains(&format!("{key}: lower")) && of_lower.contains(&format!("{key}: upper")));
+        for (word, form) in [
+            ("bytes", Some(SerialForm::Bytes)),
+            ("signed", Some(SerialForm::Signed)),
+            ("any", Some(SerialForm::UpperHex)),
+            ("0x0F", Some(SerialForm::Text("0x0F".to_owned()))),
+            ("uper", None),
+        ] {
+            let read = CertificateEncoding::of(&BTreeMap::from([(key.clone(), word.to_owned())]), &choices);
+            assert_eq!(read.ok().map(|read| read.key_id.serial), form, "{word}");
+        }
     }
 
     #[test]

@@ -73,6 +73,9 @@ pub fn failure_hint(error: &ExchangeError) -> Option<&'static str> {
     match cause {
         Cause::NoTls => Some("the target speaks no TLS there: `http://` in `base-url`"),
         Cause::ClientCertificate => Some("the target wants another client certificate: `[tls]`"),
+        Cause::NothingInCommon => Some(
+            "the target has other cipher suites or versions of TLS, or it wants a client certificate: then `[tls]`",
+        ),
         Cause::Untrusted => Some(
             "the target's certificate is of an unknown authority, or of another name: `authorities`, or the host in `base-url`",
         ),
@@ -132,6 +135,7 @@ mod tests {
         for (cause, key) in [
             (Cause::NoTls, "`base-url`"),
             (Cause::ClientCertificate, "`[tls]`"),
+            (Cause::NothingInCommon, "cipher suites"),
             (Cause::Untrusted, "`authorities`"),
             (Cause::Proxy, "`proxy`"),
             (Cause::NoHttp, "`https://`"),

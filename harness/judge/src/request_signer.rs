@@ -7,7 +7,7 @@ use md5::Md5;
 use sha2::{Digest as _, Sha256, Sha512};
 use xs2aspec_signing::{
     Certificate, KeyIdForm, Options, OtherHash, Parameter, RequestTarget, Signer, Wrap,
-    certificate::NameForm,
+    certificate::{NameForm, SerialForm},
     digest::Algorithm,
     encoded_word::{self, Charset, Encoding},
     listed_headers,
@@ -126,7 +126,7 @@ impl RequestSigner {
         match part {
             "" if self.encoding.certificate == CertificateForm::Der => Some(certificate.header_value()),
             "" | "pem" => Some(BASE64_STANDARD.encode(pem(certificate))),
-            "serial" => Some(certificate.serial(self.encoding.key_id.serial)),
+            "serial" => Some(certificate.serial(&self.key_id_form(party).serial)),
             "serial-decimal" => Some(certificate.serial_decimal()),
             "issuer" => Some(certificate.issuer().write(&self.key_id_form(party).issuer)),
             "subject" => Some(certificate.subject().write(&NameForm::default())),
@@ -214,10 +214,15 @@ impl RequestSigner {
         }
     }
 
-    /// How keyId names a party's certificate. A text of one's own is for the issuer of the own certificate:
-    /// that of another one is written by RFC 4514.
+    /// How keyId names a party's certificate. Texts of one's own are for the own certificate: number and issuer
+    /// of another one are written as usual.
     fn key_id_form(&self, party: Option<Party>) -> KeyIdForm {
-        let form = self.encoding.key_id.clone();
+        let mut form = self.encoding.key_id.clone();
+        let has_own_number =
+            self.signer(party).certificate().serial_hex() == self.own.certificate().serial_hex();
+        if matches!(form.serial, SerialForm::Text(_)) && !has_own_number {
+            form.serial = SerialForm::default();
+        }
         let is_own = || self.signer(party).certificate().issuer() == self.own.certificate().issuer();
         match form.issuer {
             NameForm::Template(_) if !is_own() => KeyIdForm { issuer: NameForm::Rfc4514, ..form },

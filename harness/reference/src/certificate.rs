@@ -1,6 +1,6 @@
 //! The TPP-Signature-Certificate header: which certificate signed, and which key it certifies.
 
-use num_bigint::BigUint;
+use num_bigint::{BigInt, Sign};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,7 +18,7 @@ use crate::verification;
 /// What the bank needs of a TPP's certificate. Its chain, validity and roles are not looked at: the document
 /// does not say what they must be.
 pub(crate) struct Certificate {
-    /// The serial number, big-endian and without leading zeros.
+    /// The content of the serial number in DER: two's complement, big-endian (X.690 section 8.3).
     pub(crate) serial: Vec<u8>,
     pub(crate) issuer: DistinguishedName,
     /// The DER encoding of the name of whom it is for: all certificates of a TPP have it.
@@ -43,7 +43,7 @@ impl Certificate {
         let key =
             certificate.subject_public_key_info.to_der().map_err(|_| CertificateError::NotACertificate)?;
         Ok(Self {
-            serial: significant(certificate.serial_number.as_bytes()).to_vec(),
+            serial: certificate.serial_number.as_bytes().to_vec(),
             issuer: DistinguishedName::of_certificate(&certificate.issuer)
                 .ok_or(CertificateError::NotACertificate)?,
             holder: DistinguishedName::of_certificate(&certificate.subject),
@@ -52,30 +52,41 @@ impl Certificate {
         })
     }
 
+    /// The serial number. RFC 5280 section 4.1.2.2 wants it above zero, and asks users to handle others.
+    fn serial_number(&self) -> BigInt {
+        BigInt::from_signed_bytes_be(&self.serial)
+    }
+
     /// Whether this hexadecimal number is the certificate's serial number. Numbers are compared, not texts:
-    /// case, leading zeros and separators (`:`, `-` or a space) do not count.
+    /// case, leading zeros and separators (`:`, `-` or a space) do not count. One below zero has a sign, or is
+    /// written as DER has it.
     pub(crate) fn has_serial(&self, hexadecimal: &str) -> bool {
-        let digits: Option<Vec<u8>> = hexadecimal
+        let (sign, digits) = match hexadecimal.strip_prefix('-') {
+            Some(digits) => (Sign::Minus, digits),
+            None => (Sign::Plus, hexadecimal),
+        };
+        let digits: Option<Vec<u8>> = digits
             .chars()
             .filter(|letter| !matches!(letter, ':' | '-' | ' '))
             .map(|digit| digit.to_digit(16).and_then(|value| u8::try_from(value).ok()))
             .collect();
-        let Some(digits) = digits.filter(|digits| !digits.is_empty()) else { return false };
-        let odd = digits.len() % 2;
-        let mut bytes: Vec<u8> = digits[..odd].to_vec();
-        bytes.extend(digits[odd..].chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]));
-        significant(&bytes) == self.serial
+        let digits = digits.filter(|digits| !digits.is_empty());
+        let Some(number) = digits.and_then(|digits| BigInt::from_radix_be(sign, &digits, 16)) else {
+            return false;
+        };
+        let own = self.serial_number();
+        number == own
+            || own.sign() == Sign::Minus && number == BigInt::from_bytes_be(Sign::Plus, &self.serial)
     }
 
     /// The serial number in hexadecimal, as the document wants it.
     pub(crate) fn serial_in_hex(&self) -> String {
-        format!("{:X}", BigUint::from_bytes_be(&self.serial))
+        format!("{:X}", self.serial_number())
     }
 
     /// Whether this decimal number is the certificate's serial number.
     pub(crate) fn has_decimal_serial(&self, decimal: &str) -> bool {
-        let number = BigUint::parse_bytes(decimal.as_bytes(), 10);
-        number.is_some_and(|number| number == BigUint::from_bytes_be(&self.serial))
+        BigInt::parse_bytes(decimal.as_bytes(), 10).is_some_and(|number| number == self.serial_number())
     }
 }
 
@@ -157,11 +168,6 @@ fn seen(signature: &[u8]) -> String {
     format!("signature {}", STANDARD.encode(signature))
 }
 
-fn significant(bytes: &[u8]) -> &[u8] {
-    let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
-    &bytes[zeros..]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,9 +191,17 @@ mod tests {
         for same in ["f1e2d3c", "0F1E2D3C", "000f1e2d3c", "0F:1E:2D:3C", "0f 1e 2d 3c"] {
             assert!(certificate.has_serial(same), "{same}");
         }
-        for other in ["", "0", ":", "F1E2D3", "0F1E2D3C00", "0x0F1E2D3C", "0F1E2D3G", "253635900"] {
+        for other in
+            ["", "0", ":", "F1E2D3", "0F1E2D3C00", "-0F1E2D3C", "0x0F1E2D3C", "0F1E2D3G", "253635900"]
+        {
             assert!(!certificate.has_serial(other), "{other}");
         }
+        let mut negative = certificate;
+        negative.serial = vec![0xfb];
+        for same in ["-5", "-05", "fb", "00FB"] {
+            assert!(negative.has_serial(same), "{same}");
+        }
+        assert!(!negative.has_serial("5") && !negative.has_serial("-FB"));
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! The signing certificate: the value of the header that holds it, and the `keyId` that names it.
 
-use std::{fmt::Write, time::SystemTime};
+use std::{borrow::Cow, time::SystemTime};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use num_bigint::BigUint;
-use x509_cert::der::{self, Decode, Encode, asn1::Any, oid::db::rfc5912::RSA_ENCRYPTION};
+use num_bigint::{BigInt, BigUint, Sign};
+use x509_cert::{
+    der::{self, Decode, Encode, asn1::Any, oid::db::rfc5912::RSA_ENCRYPTION},
+    ext::pkix::BasicConstraints,
+};
 
 pub use crate::name::NameForm;
 use crate::{
@@ -28,20 +31,33 @@ pub struct KeyIdForm {
     pub issuer: NameForm,
 }
 
-/// How a serial number is written in `keyId`: always hexadecimal, without leading zeros or separators.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+/// How a serial number is written in `keyId`: hexadecimal, without separators.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum SerialForm {
-    /// With `A` to `F`.
+    /// With `A` to `F`, without leading zeros.
     #[default]
     UpperHex,
-    /// With `a` to `f`.
+    /// With `a` to `f`, without leading zeros.
     LowerHex,
+    /// In whole bytes: two digits each.
+    Bytes,
+    /// As DER writes the number: in whole bytes, the first of which has the sign (X.690, section 8.3).
+    Signed,
+    /// A text of one's own.
+    Text(String),
 }
 
 impl SerialForm {
-    /// Every form.
-    pub const ALL: [Self; 2] = [Self::UpperHex, Self::LowerHex];
+    /// Every form that a number alone decides.
+    pub const ALL: [Self; 4] = [Self::UpperHex, Self::LowerHex, Self::Bytes, Self::Signed];
+
+    /// Returns a text of one's own, if this can be one: it has a digit, and can stand in keyId before a comma.
+    pub fn own(text: &str) -> Option<Self> {
+        let fits = |letter: char| letter.is_ascii_graphic() && !matches!(letter, '"' | ',');
+        let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
+        (has_digit && text.chars().all(fits)).then(|| Self::Text(text.to_owned()))
+    }
 }
 
 impl std::fmt::Display for SerialForm {
@@ -50,6 +66,9 @@ impl std::fmt::Display for SerialForm {
         f.write_str(match self {
             Self::UpperHex => "upper",
             Self::LowerHex => "lower",
+            Self::Bytes => "bytes",
+            Self::Signed => "signed",
+            Self::Text(text) => text,
         })
     }
 }
@@ -72,23 +91,38 @@ pub enum CertificateError {
 }
 
 impl Certificate {
-    /// Reads the first certificate of a PEM text; of a chain that is the signing certificate. Text around the
-    /// blocks is skipped.
+    /// Reads the first certificate of a PEM text that is no authority's, or the first. Text around the blocks
+    /// is skipped.
     pub fn from_pem(pem: impl AsRef<[u8]>) -> Result<Self, CertificateError> {
+        let mut all = Self::all_from_pem(pem)?;
+        let at = all.iter().position(|one| !one.is_authority()).unwrap_or_default();
+        Ok(all.swap_remove(at))
+    }
+
+    /// Reads all certificates of a PEM text, of which there is at least one.
+    pub fn all_from_pem(pem: impl AsRef<[u8]>) -> Result<Vec<Self>, CertificateError> {
         let found = pem::parse_many(pem)?;
-        match found.iter().find(|block| block.tag() == "CERTIFICATE") {
-            Some(block) => Self::from_der(block.contents()),
-            None => Err(CertificateError::NoCertificate {
-                found: found.iter().map(|block| block.tag().to_owned()).collect(),
-            }),
+        let blocks = found.iter().filter(|block| block.tag() == "CERTIFICATE");
+        let all: Vec<Self> =
+            blocks.map(|block| Self::from_der(block.contents())).collect::<Result<_, _>>()?;
+        if all.is_empty() {
+            let found = found.iter().map(|block| block.tag().to_owned()).collect();
+            return Err(CertificateError::NoCertificate { found });
         }
+        Ok(all)
     }
 
     /// Reads a certificate in DER.
     pub fn from_der(der: impl Into<Vec<u8>>) -> Result<Self, CertificateError> {
         let der = der.into();
-        let parsed = x509_cert::Certificate::from_der(&der)?;
+        let parsed = x509_cert::Certificate::from_der(&universal::readable(&der))?;
         Ok(Self { der, parsed })
+    }
+
+    /// Returns true if it says that it is the certificate of an authority (RFC 5280, section 4.2.1.9).
+    pub fn is_authority(&self) -> bool {
+        let found = self.parsed.tbs_certificate.get::<BasicConstraints>();
+        found.is_ok_and(|found| found.is_some_and(|(_, constraints)| constraints.ca))
     }
 
     /// The certificate in DER, as it was read.
@@ -107,7 +141,7 @@ impl Certificate {
         let mut forged = self.parsed.clone();
         let key = &other.parsed.tbs_certificate.subject_public_key_info;
         forged.tbs_certificate.subject_public_key_info.clone_from(key);
-        Self::from_der(forged.to_der()?)
+        Self::from_der(universal::restored(forged.to_der()?))
     }
 
     /// The value of the header that holds it: base64 of the DER on one line, without PEM lines.
@@ -115,30 +149,38 @@ impl Certificate {
         BASE64_STANDARD.encode(&self.der)
     }
 
+    /// The serial number. A negative one is read, though RFC 5280, section 4.1.2.2, wants positive ones.
+    pub(crate) fn serial_number(&self) -> BigInt {
+        BigInt::from_signed_bytes_be(self.parsed.tbs_certificate.serial_number.as_bytes())
+    }
+
+    /// Returns true if the serial number is below zero.
+    pub fn has_negative_serial(&self) -> bool {
+        self.serial_number().sign() == Sign::Minus
+    }
+
     /// The serial number in upper-case hexadecimal, without leading zeros or separators; `0` for zero.
-    ///
-    /// A negative number, which RFC 5280, section 4.1.2.2, forbids, comes out as its two's complement.
     pub fn serial_hex(&self) -> String {
-        let bytes = self.parsed.tbs_certificate.serial_number.as_bytes();
-        let digits = bytes.iter().fold(String::new(), |mut out, byte| {
-            // Writing to a String cannot fail.
-            _ = write!(out, "{byte:02X}");
-            out
-        });
-        let significant = digits.trim_start_matches('0');
-        if significant.is_empty() { "0".to_owned() } else { significant.to_owned() }
+        self.serial(&SerialForm::UpperHex)
     }
 
     /// The serial number in decimal, which no bank is to read.
     pub fn serial_decimal(&self) -> String {
-        BigUint::from_bytes_be(self.parsed.tbs_certificate.serial_number.as_bytes()).to_string()
+        self.serial_number().to_string()
     }
 
     /// The serial number as keyId has it.
-    pub fn serial(&self, form: SerialForm) -> String {
+    pub fn serial(&self, form: &SerialForm) -> String {
+        let number = self.serial_number();
         match form {
-            SerialForm::UpperHex => self.serial_hex(),
-            SerialForm::LowerHex => self.serial_hex().to_ascii_lowercase(),
+            SerialForm::UpperHex => format!("{number:X}"),
+            SerialForm::LowerHex => format!("{number:x}"),
+            SerialForm::Bytes => {
+                let sign = if number.sign() == Sign::Minus { "-" } else { "" };
+                format!("{sign}{}", hex(&number.magnitude().to_bytes_be()))
+            }
+            SerialForm::Signed => hex(&number.to_signed_bytes_be()),
+            SerialForm::Text(text) => text.clone(),
         }
     }
 
@@ -149,7 +191,7 @@ impl Certificate {
 
     /// The `keyId` of this certificate: `SN=<hex serial>,CA=<issuer>`.
     pub fn key_id(&self, form: &KeyIdForm) -> String {
-        format!("SN={},CA={}", self.serial(form.serial), self.issuer().write(&form.issuer))
+        format!("SN={},CA={}", self.serial(&form.serial), self.issuer().write(&form.issuer))
     }
 
     /// The first and the last moment of its validity (RFC 5280, section 4.1.2.5).
@@ -195,6 +237,58 @@ impl std::fmt::Debug for Certificate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // Two lines of name say more than two thousand bytes of DER.
         f.debug_tuple("Certificate").field(&self.key_id(&KeyIdForm::default())).finish()
+    }
+}
+
+/// The tag of a UniversalString (X.680, section 8.4).
+pub(crate) const UNIVERSAL_STRING: u8 = 0x1C;
+
+/// Bytes in upper-case hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02X}")).collect()
+}
+
+/// `UniversalString` in names (RFC 5280, section 4.1.2.4), whose tag the reader of DER does not know: it gets
+/// the tag of an octet string, which no name has otherwise.
+mod universal {
+    use super::{Cow, UNIVERSAL_STRING};
+
+    const OCTET_STRING: u8 = 0x04;
+    const SET: u8 = 0x31;
+
+    pub(super) fn readable(der: &[u8]) -> Cow<'_, [u8]> {
+        if !der.contains(&UNIVERSAL_STRING) {
+            return Cow::Borrowed(der);
+        }
+        let mut read = der.to_vec();
+        retag(&mut read, [0; 2], (UNIVERSAL_STRING, OCTET_STRING));
+        Cow::Owned(read)
+    }
+
+    pub(super) fn restored(mut der: Vec<u8>) -> Vec<u8> {
+        retag(&mut der, [0; 2], (OCTET_STRING, UNIVERSAL_STRING));
+        der
+    }
+
+    /// Gives another tag to what is of one and stands in a sequence in a set, as values of names do. `above`
+    /// are the tags of the two elements around these.
+    fn retag(mut elements: &mut [u8], above: [u8; 2], change: (u8, u8)) {
+        while let [tag, first, rest @ ..] = elements {
+            let more = if *first & 0x80 == 0 { 0 } else { usize::from(*first & 0x7F) };
+            let Some((length, rest)) = rest.split_at_mut_checked(more) else { return };
+            let length = match more {
+                0 => usize::from(*first),
+                1..=4 => length.iter().fold(0, |length, byte| length << 8 | usize::from(*byte)),
+                _ => return,
+            };
+            let Some((content, after)) = rest.split_at_mut_checked(length) else { return };
+            if *tag & 0x20 != 0 {
+                retag(content, [above[1], *tag], change);
+            } else if *tag == change.0 && above[0] == SET {
+                *tag = change.1;
+            }
+            elements = after;
+        }
     }
 }
 
@@ -252,6 +346,53 @@ mod tests {
         {
             assert_eq!(made(serial, "o").serial_hex(), hex);
         }
+    }
+
+    #[test]
+    fn a_serial_number_has_a_form_for_each_bank() {
+        const FORMS: [SerialForm; 4] = SerialForm::ALL;
+        for (der, expected) in [
+            (&[0x02, 0x8B][..], ["28B", "28b", "028B", "028B"]),
+            (&[0x00, 0xE6], ["E6", "e6", "E6", "00E6"]),
+            (&[0x00], ["0", "0", "00", "00"]),
+            (&[0xFB], ["-5", "-5", "-05", "FB"]),
+            (&[0xFF, 0x00], ["-100", "-100", "-0100", "FF00"]),
+        ] {
+            let mut certificate = made(&[1], "o");
+            certificate.parsed.tbs_certificate.serial_number =
+                x509_cert::serial_number::SerialNumber::from_der(&[&[2, der.len() as u8], der].concat())
+                    .unwrap();
+            assert_eq!(FORMS.map(|form| certificate.serial(&form)), expected, "{der:?}");
+            assert_eq!(certificate.has_negative_serial(), expected[0].starts_with('-'));
+        }
+        assert_eq!(made(&[1], "o").serial(&SerialForm::own("0x1").unwrap()), "0x1");
+        for no_text in ["", "uper", "1\"", "1,2", "1\n", "æ1"] {
+            assert_eq!(SerialForm::own(no_text), None, "{no_text}");
+        }
+    }
+
+    #[test]
+    fn certificates_that_other_readers_refuse_are_read() {
+        let universal = include_str!("../../../fixtures/vectors/certificates/universal-string.pem");
+        let certificate = Certificate::from_pem(universal).unwrap();
+        assert_eq!(certificate.issuer().write(&NameForm::Rfc4514), "CN=Seal CA,O=Tillit,C=NO");
+        let encoded = certificate.issuer().attributes().nth(1).unwrap().encoded();
+        assert!(encoded.starts_with("#1c1800000054"), "{encoded}");
+        let forged = certificate.with_key_of(&Certificate::from_pem(PEM).unwrap()).unwrap();
+        assert_eq!(forged.issuer(), certificate.issuer());
+        let negative = include_str!("../../../fixtures/vectors/certificates/negative-serial.pem");
+        assert_eq!(Certificate::from_pem(negative).unwrap().serial(&SerialForm::Signed), "FB");
+    }
+
+    #[test]
+    fn of_several_certificates_the_one_that_signs_is_read() {
+        let authority = include_str!("../../../fixtures/keys/ca.cert.pem");
+        for pem in [format!("{PEM}{authority}"), format!("{authority}{PEM}")] {
+            assert_eq!(Certificate::from_pem(&pem).unwrap(), Certificate::from_pem(PEM).unwrap());
+            let all = Certificate::all_from_pem(&pem).unwrap();
+            assert_eq!(all.iter().filter(|one| one.is_authority()).count(), 1);
+        }
+        assert!(Certificate::from_pem(authority).unwrap().is_authority());
     }
 
     #[test]

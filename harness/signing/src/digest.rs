@@ -26,10 +26,15 @@ impl Algorithm {
         }
     }
 
+    /// The hash of `body`.
+    pub fn hash(self, body: &[u8]) -> Vec<u8> {
+        digest::digest(self.function(), body).as_ref().to_vec()
+    }
+
     /// The hash of `body` in padded base64, the encoding that RFC 5843, section 2.2, gives to both
     /// algorithms.
     pub fn base64(self, body: &[u8]) -> String {
-        BASE64_STANDARD.encode(digest::digest(self.function(), body))
+        BASE64_STANDARD.encode(self.hash(body))
     }
 
     /// The value of `Digest` for a body of these bytes, as they go over the wire: `SHA-256=<base64>`.

@@ -84,7 +84,7 @@ fn sign_with_pss(key: &RsaKeyPair, bytes: &[u8]) -> Option<Vec<u8>> {
     let hash = sha_256(&[&[0; 8], &salt, &salt]);
     let zeros = length.checked_sub(hash.len() + salt.len() + 2)?;
     let mut masked = [&vec![0; zeros][..], &[1], &salt].concat();
-    mask(&mut masked, &hash);
+    mask(&mut masked, &hash, &digest::SHA256);
     encrypted(key, &[&masked[..], &hash, &[0xbc]].concat())
 }
 
@@ -94,24 +94,26 @@ fn sha_256(parts: &[&[u8]]) -> Vec<u8> {
 
 /// The mask of EMSA-PSS, which takes it off again (RFC 8017, sections 9.1.1 and B.2.1). A modulus has whole
 /// bytes, and what is signed one bit less.
-fn mask(bytes: &mut [u8], hash: &[u8]) {
-    let blocks = (0..u32::MAX).map(|counter| sha_256(&[hash, &counter.to_be_bytes()]));
-    bytes.iter_mut().zip(blocks.flatten()).for_each(|(byte, mask)| *byte ^= mask);
+fn mask(bytes: &mut [u8], hash: &[u8], algorithm: &'static digest::Algorithm) {
+    let block =
+        |counter: u32| digest::digest(algorithm, &[hash, &counter.to_be_bytes()].concat()).as_ref().to_vec();
+    bytes.iter_mut().zip((0..u32::MAX).flat_map(block)).for_each(|(byte, mask)| *byte ^= mask);
     if let Some(first) = bytes.first_mut() {
         *first &= 0x7f;
     }
 }
 
-/// Whether a message that a signature gives back has the padding of EMSA-PSS with SHA-256 (RFC 8017, section
-/// 9.1.2).
-pub(crate) fn is_pss(message: &[u8]) -> bool {
+/// Whether a message that a signature gives back has the padding of EMSA-PSS with this hash (RFC 8017,
+/// section 9.1.2).
+pub(crate) fn is_pss(message: &[u8], algorithm: &'static digest::Algorithm) -> bool {
     let Some((&0xbc, rest)) = message.split_last() else { return false };
-    let Some(masked) = rest.len().checked_sub(32) else { return false };
+    let Some(masked) = rest.len().checked_sub(algorithm.output_len()) else { return false };
     let (masked, hash) = rest.split_at(masked);
     let mut unmasked = masked.to_vec();
-    mask(&mut unmasked, hash);
+    mask(&mut unmasked, hash, algorithm);
     let zeros = unmasked.iter().take_while(|byte| **byte == 0).count();
-    zeros >= 8 && unmasked.get(zeros) == Some(&1)
+    // A salt as long as there is room leaves no zeros; one of another length leaves many.
+    (zeros >= 8 || zeros == 0) && unmasked.get(zeros) == Some(&1)
 }
 
 /// Section 5.2.1 (RSASP1) of RFC 8017.

@@ -125,9 +125,16 @@ pub enum SignerError {
 
 impl Signer {
     /// Reads a private key (PKCS#8, or PKCS#1 for RSA; not encrypted) and its certificate, and sees that they
-    /// belong together.
+    /// belong together. Of several certificates the one of the key is taken.
     pub fn from_pem(key: impl AsRef<[u8]>, certificate: impl AsRef<[u8]>) -> Result<Self, SignerError> {
-        Self::new(Key::Rsa(rsa_key(key.as_ref())?), Certificate::from_pem(certificate)?)
+        let key = rsa_key(key.as_ref())?;
+        let mut all = Certificate::all_from_pem(certificate.as_ref())?;
+        let is_of_key = |one: &Certificate| one.rsa_public_key() == Some(key.public_key().as_ref());
+        let certificate = match all.iter().position(is_of_key) {
+            Some(at) => all.swap_remove(at),
+            None => Certificate::from_pem(certificate)?,
+        };
+        Self::new(Key::Rsa(key), certificate)
     }
 
     /// A key that is elsewhere: `command`, run in `folder`, gets what is to be signed on its standard input

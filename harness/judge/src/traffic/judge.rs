@@ -134,7 +134,8 @@ impl TrafficJudge {
             return Judged::of_no_operation();
         };
         let rules = suite.requests();
-        let signature = signature::look(&traffic.request, &suite.spec().signing, rules, &self.certificates);
+        let spec = (&suite.spec().signing, &suite.spec().masks);
+        let signature = signature::look(&traffic.request, spec, rules, &self.certificates);
         let (says, is_own) = (signature.says.clone(), signature.is_own);
         let reader = Reader {
             vocabulary: &self.vocabulary,
@@ -149,8 +150,7 @@ impl TrafficJudge {
         let ids = ids.collect();
         let unsigned = Map::new();
         let mut judged = Judged { operation: Some(operation.clone()), checks: 1, ids, ..Judged::default() };
-        let mut asked =
-            self.asked((&traffic.request, &reading), &plain.view(&unsigned), says.as_deref(), &mut judged);
+        let mut asked = self.asked((&traffic.request, &reading), &plain.view(&unsigned), &says, &mut judged);
         if !is_own {
             asked.unsure.push("whether the bank knows the certificate".to_owned());
         }
@@ -191,7 +191,7 @@ impl TrafficJudge {
         &self,
         (sent, reading): (&Sent, &Reading),
         plain: &View<'_>,
-        says: Option<&str>,
+        says: &[(String, String)],
         judged: &mut Judged,
     ) -> Asked {
         let rules = self.suite.requests();
@@ -217,8 +217,9 @@ impl TrafficJudge {
         for breach in breaches.iter().filter(|breach| known.contains(&&breach.clause)) {
             let at =
                 if breach.at.is_empty() { "request".to_owned() } else { format!("request/{}", breach.at) };
-            let found = says.filter(|_| breach.at == SIGNING).map(str::to_owned);
-            let actual = found.unwrap_or_else(|| self.value_at(&view, sent, &breach.at));
+            let found = says.iter().find(|(at, _)| breach.at.eq_ignore_ascii_case(at));
+            let actual =
+                found.map_or_else(|| self.value_at(&view, sent, &breach.at), |(_, says)| says.clone());
             let kept = format!("what keeps \"{}\"", self.says(&breach.clause));
             if self.is_of_the_session(&breach.clause) {
                 continue;
@@ -458,9 +459,6 @@ fn day_at(sent: &Sent, at: &str) -> Option<String> {
 /// The condition of a refusal under which the request may be taken as well, and called rejected.
 const OR_REJECTED: &str = "or-rejected";
 
-/// The way of signing, as the place of a breach.
-const SIGNING: &str = "signing";
-
 impl Judged {
     /// Returns true if it could not be read, and is perhaps for an operation of the document.
     pub fn is_unread(&self) -> bool {
@@ -474,8 +472,9 @@ impl Judged {
 
 fn certificates(suite: &Suite, profile: &Profile) -> Certificates {
     let spec = &suite.spec().signing;
-    let own = Certificate::from_pem(&profile.certificate).ok();
     let signer = profile.signer().ok();
+    let own = signer.as_ref().map(|signer| signer.certificate().clone());
+    let own = own.or_else(|| Certificate::from_pem(&profile.certificate).ok());
     let encoding = CertificateEncoding::of(&profile.choices, &spec.choices).ok();
     let form = encoding.as_ref().map(|encoding| encoding.key_id.clone()).unwrap_or_default();
     let signer = signer.zip(encoding);

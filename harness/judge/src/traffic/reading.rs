@@ -330,8 +330,8 @@ impl Reading {
             let stands_for = body.map(|body| digested(text, templates, body));
             let usual = || templates.first().cloned().unwrap_or_else(|| value.clone());
             return match stands_for {
-                Some(Digested::Open(written)) => {
-                    self.hide(at, "is filled up in another way than base64 usually is");
+                Some(Digested::Open(written, says)) => {
+                    self.hide(at, &says);
                     written
                 }
                 Some(Digested::Known(written))

@@ -4,11 +4,14 @@
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Map, Value, json};
 use xs2aspec_signing::{
-    Certificate, KeyIdForm, RequestTarget, encoded_word, listed_headers,
+    Certificate, KeyIdForm, RequestTarget,
+    diagnosis::{self, Held, Kind, Made, RSA_SHA_512, Received, digests},
+    encoded_word, listed_headers,
     signature_header::ALGORITHM,
-    verification::{self, KeyIdNames, Parameters, Signed},
+    signing_string::REQUEST_TARGET,
+    verification::{self, KeyIdNames, Parameters},
 };
-use xs2aspec_spec::{RequestRules, SigningSpec, masks::holds_pseudonym};
+use xs2aspec_spec::{MaskSpec, RequestRules, SigningSpec, masks::holds_pseudonym};
 
 use super::message::Sent;
 
@@ -18,6 +21,9 @@ const CERTIFICATE: &str = "${certificate}";
 
 /// The header field of the draft.
 pub(crate) const FIELD: &str = "signature";
+
+/// The way of signing, as the place of what is wrong.
+const SIGNING: &str = "signing";
 
 /// Certificates whose owners are known.
 #[derive(Debug)]
@@ -47,8 +53,8 @@ pub(crate) struct Found {
     pub(crate) hidden: Vec<(String, String)>,
     /// What is another than usual, so that a bank might refuse it.
     pub(crate) unsure: Vec<String>,
-    /// What is wrong, in words.
-    pub(crate) says: Option<String>,
+    /// What is wrong, in words, by place.
+    pub(crate) says: Vec<(String, String)>,
     /// Whether the certificate is that of the target profile.
     pub(crate) is_own: bool,
 }
@@ -59,9 +65,15 @@ pub(crate) fn pem(text: &str) -> Option<Certificate> {
 }
 
 /// Looks at the signature of a request.
-pub(crate) fn look(sent: &Sent, spec: &SigningSpec, rules: &RequestRules, known: &Certificates) -> Found {
+pub(crate) fn look(
+    sent: &Sent,
+    (spec, masks): (&SigningSpec, &MaskSpec),
+    rules: &RequestRules,
+    known: &Certificates,
+) -> Found {
     let mut found = Found::default();
     let certificate = found.certificate(sent, spec, known);
+    found.digest(sent);
     let Some(text) = sent.header(FIELD) else { return found };
     if is_masked(text) {
         found.hide(FIELD, SIGNATURE, "is masked");
@@ -73,12 +85,23 @@ pub(crate) fn look(sent: &Sent, spec: &SigningSpec, rules: &RequestRules, known:
     }
     let plain = if text.starts_with("=?") { encoded_word::unwrap(text) } else { Some(text.to_owned()) };
     let Some(plain) = plain else { return found };
+    if plain.contains("\\\"") && verification::has_stray_quotation_mark(&plain) {
+        found.hide(
+            FIELD,
+            SIGNATURE,
+            "has a quotation mark in a parameter, for which the draft has no escape",
+        );
+        return found;
+    }
     let parameters = Parameters::read(&plain);
-    if [&parameters.key_id, &parameters.headers, &parameters.signature].into_iter().all(Option::is_none) {
+    if let Some(why) = diagnosis::oddity(&plain) {
+        found.says.push((format!("header/{FIELD}"), format!("one that {why}")));
+    }
+    if parameters.is_empty() {
         return found;
     }
     found.stands_for.push((FIELD.to_owned(), SIGNATURE.into()));
-    let examination = Examination { sent, spec, rules, known, certificate: certificate.as_ref() };
+    let examination = Examination { sent, spec, rules, known, masks, certificate: certificate.as_ref() };
     if !examination.is_usual(text, &plain, &parameters) {
         found.unsure.push("it is signed in another way than requests usually are".to_owned());
     }
@@ -87,11 +110,14 @@ pub(crate) fn look(sent: &Sent, spec: &SigningSpec, rules: &RequestRules, known:
             let value = format!("{SIGNATURE},signature=\"\"");
             found.stands_for.retain(|(name, _)| name != FIELD);
             found.stands_for.push((FIELD.to_owned(), value.into()));
-            found.says = Some("of a parameter that is there twice the last counts".to_owned());
+            let says = "of a parameter that is there twice the last counts".to_owned();
+            found.says.push((format!("header/{FIELD}"), says));
             return found;
         }
+        let oddity = diagnosis::oddity(&plain).filter(|_| parameters.is_incomplete());
         found.signing = signing;
-        found.says = Some(says);
+        let says = oddity.map_or_else(|| says.clone(), |why| format!("{says}: the header {why}"));
+        found.says.push((SIGNING.to_owned(), says));
     }
     found
 }
@@ -112,6 +138,10 @@ pub(crate) fn is_masked(text: &str) -> bool {
 }
 
 impl Found {
+    fn hide_signature(&mut self, why: String) {
+        self.hidden.push((format!("header/{FIELD}"), why));
+    }
+
     fn hide(&mut self, name: &str, stands_for: &str, why: &str) {
         self.stands_for.push((name.to_owned(), stands_for.into()));
         self.hidden.push((format!("header/{name}"), format!("{name} {why}")));
@@ -125,22 +155,30 @@ impl Found {
             self.hide(&name, CERTIFICATE, "is masked");
             return None;
         }
-        let Ok(bytes) = BASE64_STANDARD.decode(text.trim()) else {
-            if let Some(rest) = behind_certificate(text) {
-                self.stands_for.push((name, format!("{CERTIFICATE}{rest}").into()));
-            }
+        if let Some(rest) = behind_certificate(text) {
+            self.stands_for.push((name, format!("{CERTIFICATE}{rest}").into()));
             return None;
-        };
-        let read = if bytes.starts_with(b"-----BEGIN") {
+        }
+        let (held, says, certificate) = diagnosis::certificate(text);
+        match held {
+            Held::Yes => self.stands_for.push((name, CERTIFICATE.into())),
+            Held::Open => self.hide(&name, CERTIFICATE, &says),
+            Held::No => self.says.push((format!("header/{name}"), format!("one that {says}"))),
+        }
+        let certificate = certificate?;
+        if held == Held::Yes && text.trim() != certificate.header_value() {
             self.unsure.push("whether it takes a certificate in PEM is the bank's choice".to_owned());
-            Certificate::from_pem(&bytes)
-        } else {
-            Certificate::from_der(bytes)
-        };
-        let certificate = read.ok()?;
-        self.stands_for.push((name, CERTIFICATE.into()));
+        }
         self.is_own = known.own.as_ref().is_some_and(|own| own.der() == certificate.der());
         Some(certificate)
+    }
+
+    /// What is wrong with the Digest, where the whole body is known.
+    fn digest(&mut self, sent: &Sent) {
+        let (Some(text), Some(body)) = (sent.header("digest"), sent.body.bytes()) else { return };
+        if let Some(says) = digests::fault(text, body) {
+            self.says.push(("header/digest".to_owned(), format!("one that {says}")));
+        }
     }
 }
 
@@ -149,6 +187,7 @@ struct Examination<'a> {
     spec: &'a SigningSpec,
     rules: &'a RequestRules,
     known: &'a Certificates,
+    masks: &'a MaskSpec,
     certificate: Option<&'a Certificate>,
 }
 
@@ -168,11 +207,17 @@ impl Examination<'_> {
             return way(name, format!("the parameter {parameter} is not there"));
         }
         let algorithm = parameters.algorithm.as_deref().unwrap_or(ALGORITHM);
-        if algorithm != ALGORITHM {
+        if algorithm != ALGORITHM && algorithm.eq_ignore_ascii_case(ALGORITHM) {
+            found.hide_signature(format!("names {algorithm}, which not every bank reads in these letters"));
+        } else if algorithm != ALGORITHM {
             let says = format!("algorithm is {algorithm}");
             return match algorithm {
                 "rsa-sha1" => found_to_be("sha-1", says),
                 "hs2019" => way("algorithm-hs2019", says),
+                RSA_SHA_512 if self.is_sha_512(parameters) => {
+                    found.hide_signature(format!("{says}, and made so: the draft does not have it"));
+                    None
+                }
                 _ => way("algorithm-hmac", says),
             };
         }
@@ -186,22 +231,17 @@ impl Examination<'_> {
             return way(name, says.clone());
         }
         match self.certificate.map(|certificate| verification::key_id_names(key_id, certificate)) {
-            Some(KeyIdNames::Nothing) => {
-                return way("key-id-words", "keyId is no SN=..,CA=..".to_owned());
-            }
-            Some(KeyIdNames::Part) => {
-                return found_to_be("key-id-part", "keyId names a part of the issuer".to_owned());
-            }
-            Some(KeyIdNames::Another) => {
-                return way("key-id-another-number", "keyId names another certificate".to_owned());
-            }
+            Some((KeyIdNames::Nothing, says)) => return way("key-id-words", says),
+            Some((KeyIdNames::Part, says)) => return found_to_be("key-id-part", says),
+            Some((KeyIdNames::Another, says)) => return way("key-id-another-number", says),
+            Some((KeyIdNames::Open, says)) => found.hide_signature(says),
             None if !(key_id.starts_with("SN=") && key_id.contains(",CA=")) => {
                 return way("key-id-words", "keyId is no SN=..,CA=..".to_owned());
             }
-            Some(KeyIdNames::Certificate) | None => {}
+            Some((KeyIdNames::Certificate, _)) | None => {}
         }
         let of = |value: Value| value.as_object().cloned().unwrap_or_default();
-        let is_there = |name: &str| name.starts_with('(') || self.sent.header(name).is_some();
+        let is_there = |name: &str| name == REQUEST_TARGET || self.sent.header(name).is_some();
         if let Some(absent) = listed.iter().find(|name| !is_there(name)) {
             let says = format!("the list names {absent}, which is not sent");
             return Some((of(json!({"stated-headers": listed})), says));
@@ -218,7 +258,7 @@ impl Examination<'_> {
                 let (field, instead) = self.altered(&listed, parameters.signature.as_deref()?)?;
                 Some((of(json!({"signed-as": {field: instead}})), says))
             }
-            "other-hash" | "url-safe" => found_to_be(name, says),
+            "other-hash" | "url-safe" | "foreign-characters" => found_to_be(name, says),
             name => way(name, says),
         }
     }
@@ -226,56 +266,86 @@ impl Examination<'_> {
     /// What is wrong with the signature itself: the name of a way of signing, and words.
     fn signature(&self, text: &str, listed: &[&str], found: &mut Found) -> Option<(&'static str, String)> {
         let certificate = self.certificate?;
-        let target = self.target();
-        let hash = match verification::signed(text, certificate) {
-            Signed::NotBase64 if text.starts_with("=?") => {
-                let why = "the signature alone is encoded, of which the document does not speak";
-                found.hidden.push((format!("header/{FIELD}"), why.to_owned()));
-                return None;
+        if text.starts_with("=?") {
+            found.hide_signature("is encoded alone, of which the document does not speak".to_owned());
+            return None;
+        }
+        let Made { kind, held, says, text: due } = self.made(text, listed)?;
+        if held == Held::Open {
+            found.hide_signature(says.clone());
+        }
+        let says = match due {
+            Some(due) => {
+                format!("one that {says}; the signing string is {:?}", self.without_persons(&due))
             }
-            Signed::OtherHash => {
-                return Some(("other-hash", "the signature is of another hash than SHA-256".to_owned()));
-            }
-            Signed::UrlSafe => {
-                return Some(("url-safe", "the signature is in the URL-safe alphabet".to_owned()));
-            }
-            Signed::NotBase64 => return Some(("not-base64", "the signature is no base64".to_owned())),
-            Signed::OtherLength => {
-                return Some(("too-short", "the signature is not as long as the key makes it".to_owned()));
-            }
-            Signed::NotRsa => {
-                found
-                    .hidden
-                    .push((format!("header/{FIELD}"), "the certificate is not of an RSA key".to_owned()));
-                return None;
-            }
-            Signed::NotByKey => return Some(self.by_whom(text, certificate)),
-            Signed::Over(hash) => hash,
+            None => format!("one that {says}"),
         };
-        let is_over =
-            |listed: &[&str]| verification::due(listed, &self.sent.headers, Some(&target)) == Some(hash);
-        if is_over(listed) {
-            return None;
+        let values = || listed.iter().filter_map(|name| self.sent.header(name));
+        match kind {
+            // A list with what is not there is told by its own rule.
+            Kind::Right | Kind::NoText => None,
+            Kind::NotRsa => {
+                found.hide_signature("is not checked: the certificate is not of an RSA key".to_owned());
+                None
+            }
+            Kind::Sha512 | Kind::OtherHash => Some(("other-hash", says)),
+            Kind::UrlSafe => Some(("url-safe", says)),
+            Kind::ForeignCharacters => Some(("foreign-characters", says)),
+            Kind::NotBase64 => Some(("not-base64", says)),
+            Kind::OtherLength => Some(("too-short", says)),
+            Kind::OtherKey => Some(self.by_whom(text, certificate, says)),
+            Kind::OtherText if values().any(|value| !value.is_ascii()) => {
+                found
+                    .hide_signature("is over a header whose bytes are not known: it is not ASCII".to_owned());
+                None
+            }
+            Kind::OtherText if values().any(is_masked) => {
+                found.hide_signature("is over a header that is masked".to_owned());
+                None
+            }
+            Kind::OtherText if self.altered(listed, text).is_some() => Some(("altered", says)),
+            Kind::OtherText => Some(("another-text", says)),
         }
-        if listed.iter().any(|name| self.sent.header(name).is_some_and(|value| !value.is_ascii())) {
-            let why = "the bytes of a signed header field that is not ASCII are not known";
-            found.hidden.push((format!("header/{FIELD}"), why.to_owned()));
-            return None;
-        }
-        if listed.iter().any(|name| self.sent.header(name).is_some_and(is_masked)) {
-            found.hidden.push((format!("header/{FIELD}"), "a signed header field is masked".to_owned()));
-            return None;
-        }
-        if self.altered(listed, text).is_some() {
-            return Some(("altered", "a header field is another than was signed".to_owned()));
-        }
-        Some(("another-text", "the signature is over another text".to_owned()))
+    }
+
+    /// Whether a signature was made with SHA-512 over the right text.
+    fn is_sha_512(&self, parameters: &Parameters) -> bool {
+        let listed = parameters.headers.as_deref().unwrap_or_default().to_ascii_lowercase();
+        let listed: Vec<&str> = listed.split_ascii_whitespace().collect();
+        let made = parameters.signature.as_deref().and_then(|text| self.made(text, &listed));
+        made.is_some_and(|made| made.kind == Kind::Sha512)
+    }
+
+    /// What a signature over these headers was made of.
+    fn made(&self, text: &str, listed: &[&str]) -> Option<Made> {
+        let target = self.target();
+        let received = Received {
+            signed_headers: &self.spec.signed_headers,
+            certificate_header: None,
+            fields: &self.sent.headers,
+            latin_1: &[],
+            body: self.sent.body.bytes().unwrap_or_default(),
+            target: Some(&target),
+            signed: None,
+        };
+        Some(Made::new(text, listed, &received, self.certificate?))
+    }
+
+    /// A signing string without what says who somebody is.
+    fn without_persons(&self, text: &str) -> String {
+        let lines = text.split('\n').map(|line| match line.split_once(": ") {
+            Some((name, value)) if self.masks.is_personal_header(name) || self.masks.hides_header(name) => {
+                format!("{name}: ({} characters)", value.chars().count())
+            }
+            _ => line.to_owned(),
+        });
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     /// The header field that is another than was signed, and what was signed in its place, where that is
     /// known.
     fn altered(&self, listed: &[&str], signature: &str) -> Option<(String, String)> {
-        let Signed::Over(hash) = verification::signed(signature, self.certificate?) else { return None };
+        let hash = verification::signed(signature, self.certificate?)?;
         listed.iter().find_map(|name| {
             let instead = self.rules.signed_instead(name)?;
             let mut headers = self.sent.headers.clone();
@@ -283,7 +353,7 @@ impl Examination<'_> {
                 instead.clone_into(value);
             }
             let due = verification::due(listed, &headers, Some(&self.target()));
-            (due == Some(hash)).then(|| ((*name).to_owned(), instead.to_owned()))
+            (due.as_ref() == Some(&hash)).then(|| ((*name).to_owned(), instead.to_owned()))
         })
     }
 
@@ -302,19 +372,17 @@ impl Examination<'_> {
     }
 
     /// Whose key made a signature that is not by the key of its certificate.
-    fn by_whom(&self, text: &str, certificate: &Certificate) -> (&'static str, String) {
+    fn by_whom(&self, text: &str, certificate: &Certificate, says: String) -> (&'static str, String) {
         let is_by = |known: &Option<Certificate>| {
-            known.as_ref().is_some_and(|known| {
-                known.der() != certificate.der()
-                    && matches!(verification::signed(text, known), Signed::Over(_))
-            })
+            let known = known.as_ref().filter(|known| known.der() != certificate.der());
+            known.is_some_and(|known| verification::signed(text, known).is_some())
         };
         if is_by(&self.known.own) {
-            ("other-certificate", "the certificate is not that of the key that signed".to_owned())
+            ("other-certificate", "a certificate that is not that of the key that signed".to_owned())
         } else if is_by(&self.known.other) {
-            ("other-key", "it was signed with a key of another certificate".to_owned())
+            ("other-key", "a signature with a key of another certificate".to_owned())
         } else {
-            ("one-bit", "the signature is none by the key of the certificate, or of another hash".to_owned())
+            ("one-bit", says)
         }
     }
 

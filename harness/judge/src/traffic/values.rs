@@ -3,46 +3,107 @@
 
 use chrono::{Datelike, NaiveDate, Weekday};
 use serde_json::Value;
+use xs2aspec_signing::diagnosis::{
+    Held,
+    digests::{self, Instance, Is},
+};
 use xs2aspec_suite::template;
 
 use super::{message::Sent, vocabulary::filled};
 use crate::request_signer::RequestSigner;
 
-/// What a digest of the body stands for; one with something around it stands for that with the same around
-/// it.
+/// What a Digest stands for: each of its hashes for one of the body, where it is one; one with something
+/// around it for that with the same around it.
 pub(crate) fn digested(text: &str, templates: &[Value], body: &[u8]) -> Digested {
     let lookup = |name: &str| RequestSigner::digest(name.strip_prefix("digest.")?, body).map(Value::from);
-    let same = templates
-        .iter()
-        .find(|written| filled(written, &lookup).as_ref().and_then(Value::as_str) == Some(text));
-    if let Some(written) = same {
-        return Digested::Known(written.clone());
+    let written = |fits: &dyn Fn(&str) -> bool| {
+        let filled = |written: &Value| filled(written, &lookup)?.as_str().map(fits);
+        templates.iter().find(|written| filled(written) == Some(true)).cloned()
+    };
+    if let Some(written) = written(&|filled| filled == text) {
+        return Digested::Known(written);
     }
-    let bare = |text: &str| text.trim_end_matches('=').to_owned();
-    let padded = templates.iter().find(|written| {
-        let filled = filled(written, &lookup);
-        filled
-            .as_ref()
-            .and_then(Value::as_str)
-            .is_some_and(|right| text.contains('=') && bare(right) == bare(text))
+    let read = digests::read(text, body);
+    let has = |fits: &dyn Fn(&Is) -> bool| read.iter().any(|one| fits(&one.is));
+    let right = read.iter().find_map(|one| match &one.is {
+        Is::Right(algorithm) | Is::Odd(algorithm, _) => Some(algorithm.header_value(body)),
+        _ => None,
     });
-    if let Some(written) = padded {
-        return Digested::Open(written.clone());
+    let is_wrong = |is: &Is| matches!(is, Is::Wrong(..) | Is::NoForm);
+    if let (Some(right), false) = (&right, has(&is_wrong)) {
+        let usual = written(&|filled| filled == right).unwrap_or_else(|| Value::from(right.clone()));
+        let odd = read
+            .iter()
+            .find_map(|one| if let Is::Odd(_, odd) = &one.is { Some(odd.as_slice()) } else { None });
+        if let Some(odd) = odd {
+            let (held, says) = digests::odd(odd);
+            let quoted = || written(&|filled| filled == format!("\"{right}\""));
+            return match held {
+                Held::No => Digested::Known(quoted().unwrap_or(usual)),
+                Held::Yes | Held::Open => Digested::Open(usual, says),
+            };
+        }
+        let is_unsure = |one: &Instance| match one.is {
+            Is::Unknown => !is_right(one, body),
+            ref is => *is == Is::Nothing,
+        };
+        if read.iter().any(is_unsure) {
+            let why = "has a hash of an algorithm that the document does not name, or nothing between commas";
+            return Digested::Open(usual, why.to_owned());
+        }
+        // Letter case does not count; nor do order and blanks of a list.
+        let alike = |filled: &str| {
+            let parts = filled.split_once('=').zip(right.split_once('='));
+            parts.is_some_and(|((token, hash), (usual, right))| {
+                hash == right && token != usual && token.eq_ignore_ascii_case(usual)
+            })
+        };
+        let list = || templates.iter().find(|written| template::names(written).len() > 1).cloned();
+        let found = if read.len() > 1 { list() } else { written(&alike) };
+        return Digested::Known(found.unwrap_or(usual));
+    }
+    // Of wrong ones alone the first is told; with a right one beside it that is.
+    let canonical = |one: &Instance| {
+        if one.is == Is::NoForm { one.token.clone() } else { format!("{}={}", one.token, one.value) }
+    };
+    let wrong = read
+        .iter()
+        .find(|one| is_wrong(&one.is))
+        .filter(|_| read.len() > 1 || has(&|is| matches!(is, Is::Wrong(..))));
+    let text = match (wrong.map(canonical), right) {
+        (Some(wrong), Some(right)) => format!("{right},{wrong}"),
+        (Some(wrong), None) => wrong,
+        (None, _) => text.to_owned(),
+    };
+    if let Some(written) = written(&|filled| filled == text) {
+        return Digested::Known(written);
     }
     let mut names: Vec<String> = templates.iter().flat_map(template::names).collect();
     names.sort_by_key(|name| std::cmp::Reverse(name.len()));
-    let inside = names.iter().fold(text.to_owned(), |text, name| match lookup(name) {
+    let inside = names.iter().fold(text, |text, name| match lookup(name) {
         Some(Value::String(value)) => text.replace(&value, &format!("${{{name}}}")),
         _ => text,
     });
     Digested::Known(Value::from(inside))
 }
 
+/// Whether a digest of an algorithm that the document does not name is that of the body.
+fn is_right(one: &Instance, body: &[u8]) -> bool {
+    let name = match one.token.as_str() {
+        "MD5" => "md5",
+        "SHA" | "SHA-1" => "sha-1",
+        "SHA-384" => "sha-384",
+        _ => return false,
+    };
+    RequestSigner::digest(name, body).is_some_and(|right| right == one.value)
+}
+
 /// What a digest stands for.
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Digested {
     Known(Value),
-    /// It is right but for how its base64 is filled up, of which nothing is said.
-    Open(Value),
+    /// It is right but for how it is written, and what is said of that.
+    Open(Value, String),
 }
 
 /// Whether an object is there, with more behind it.

@@ -3,7 +3,9 @@
 
 use std::error::Error;
 
-use rustls::{AlertDescription, CertificateError, Error as TlsError};
+use rustls::{
+    AlertDescription, CertificateError, Error as TlsError, crypto::aws_lc_rs::DEFAULT_CIPHER_SUITES,
+};
 use xs2aspec_judge::answer::{Cause, Trouble};
 
 /// The innermost cause of an error, which says what happened; the outer ones only repeat the URL.
@@ -51,8 +53,7 @@ pub(super) fn of_tls(error: &TlsError) -> Trouble {
             | Alert::CertificateUnknown
             | Alert::UnknownCA
             | Alert::AccessDenied
-            | Alert::DecryptError
-            | Alert::HandshakeFailure),
+            | Alert::DecryptError),
         ) => Trouble {
             cause: Cause::ClientCertificate,
             says: format!(
@@ -60,6 +61,10 @@ pub(super) fn of_tls(error: &TlsError) -> Trouble {
                 alert_number(*alert)
             ),
         },
+        // A target that wants a client certificate may say so with the first as well (RFC 5246 section 7.4.6).
+        TlsError::AlertReceived(
+            alert @ (Alert::HandshakeFailure | Alert::ProtocolVersion | Alert::InsufficientSecurity),
+        ) => Trouble { cause: Cause::NothingInCommon, says: nothing_in_common(*alert) },
         TlsError::AlertReceived(alert) => {
             format!("the target broke the TLS handshake off (TLS alert {})", alert_number(*alert)).into()
         }
@@ -71,6 +76,17 @@ pub(super) fn of_tls(error: &TlsError) -> Trouble {
         }
         _ => "the TLS handshake failed".into(),
     }
+}
+
+/// What a target says that agrees to nothing which this program offers.
+fn nothing_in_common(alert: AlertDescription) -> String {
+    let suites: Vec<&str> = DEFAULT_CIPHER_SUITES.iter().filter_map(|suite| suite.suite().as_str()).collect();
+    format!(
+        "no common cipher suite or protocol version, or a client certificate is wanted (TLS alert {}); offered were TLS 1.2 and 1.3 with \
+         {}",
+        alert_number(alert),
+        suites.join(", ")
+    )
 }
 
 fn alert_number(alert: AlertDescription) -> u8 {
@@ -125,6 +141,16 @@ mod tests {
                 TlsError::AlertReceived(AlertDescription::InternalError),
                 Cause::Other,
                 "broke the TLS handshake off (TLS alert 80)",
+            ),
+            (
+                TlsError::AlertReceived(AlertDescription::HandshakeFailure),
+                Cause::NothingInCommon,
+                "(TLS alert 40); offered were TLS 1.2 and 1.3 with TLS13_",
+            ),
+            (
+                TlsError::AlertReceived(AlertDescription::ProtocolVersion),
+                Cause::NothingInCommon,
+                "no common cipher suite or protocol version",
             ),
             (TlsError::General("HandshakeThing".to_owned()), Cause::Other, "the TLS handshake failed"),
         ];

@@ -2,6 +2,9 @@
 //! compared as numbers, names as what they say. What is unusual about the writing is said too, since a bank
 //! may compare texts.
 
+use num_bigint::{BigInt, Sign};
+
+use super::{Held, base64_text};
 use crate::{
     certificate::{Certificate, KeyIdForm, NameForm, SerialForm},
     name::{
@@ -11,55 +14,99 @@ use crate::{
     },
 };
 
-/// What is to be said of a keyId: that it names the certificate, or each part that does not.
-pub(crate) fn compare(found: &str, certificate: &Certificate) -> Result<String, Vec<String>> {
+/// What is to be said of a keyId: whether it names the certificate, and each part that does not.
+pub(crate) fn compare(found: &str, certificate: &Certificate) -> (Held, Vec<String>) {
     let usual = certificate.key_id(&KeyIdForm::default());
     let forms = SerialForm::ALL
         .into_iter()
-        .flat_map(|serial| NameForm::ALL.into_iter().map(move |issuer| KeyIdForm { serial, issuer }));
+        .flat_map(|serial| NameForm::ALL.map(|issuer| KeyIdForm { serial: serial.clone(), issuer }));
     if let Some(form) = forms.into_iter().find(|form| certificate.key_id(form) == *found) {
-        return Ok(format!("names the certificate; serial number {}, issuer {}", form.serial, form.issuer));
+        let says = format!("names the certificate; serial number {}, issuer {}", form.serial, form.issuer);
+        return (Held::Yes, vec![says]);
     }
-    let parts = found.strip_prefix("SN=").and_then(|rest| rest.split_once(",CA="));
-    let Some((serial, issuer)) = parts else {
-        return Err(vec![format!(
-            "expected SN=<hex serial number>,CA=<issuer>, such as {usual}, found {found}"
-        )]);
+    let Some((serial, issuer, is_plain)) = parts(found) else {
+        let says = format!("expected SN=<hex serial number>,CA=<issuer>, such as {usual}, found {found}");
+        return (Held::No, vec![says]);
     };
-    let (serial, issuer) = (compare_serial(serial, certificate), compare_issuer(issuer, certificate));
-    match (serial, issuer) {
-        (Ok(serial), Ok(issuer)) => {
-            let habits = [serial, issuer].concat().join("; ");
-            Ok(format!("names the certificate, in another writing than {usual}: {habits}"))
-        }
-        (serial, issuer) => Err([serial.err(), issuer.err()].into_iter().flatten().collect()),
+    let (mut held, serial) = compare_serial(serial, certificate);
+    let issuer = compare_issuer(issuer, certificate);
+    let (true, Ok(issuer)) = (held != Held::No, &issuer) else {
+        let wrong = (held == Held::No).then(|| serial.concat());
+        return (Held::No, wrong.into_iter().chain(issuer.err()).collect());
+    };
+    let mut habits = [serial, issuer.clone()].concat();
+    if !is_plain {
+        held = Held::Open;
+        habits.insert(0, "SN= and CA= are not joined by a comma alone, or are in other letters".to_owned());
     }
+    (held, vec![format!("names the certificate, in another writing than {usual}: {}", habits.join("; "))])
 }
 
-/// What is unusual about the writing of a serial number, or why it is another one.
-fn compare_serial(found: &str, certificate: &Certificate) -> Result<Vec<String>, String> {
-    let expected = certificate.serial_hex();
-    let digits = found.replace([':', '-', ' '], "").to_ascii_uppercase();
-    let significant = digits.trim_start_matches('0');
-    let number = if significant.is_empty() && !digits.is_empty() { "0" } else { significant };
-    if number != expected {
-        let why = match () {
-            () if found == certificate.serial_decimal() => ": it is written in decimal",
-            () if digits.strip_prefix("0X").map(|digits| digits.trim_start_matches('0'))
-                == Some(&expected) =>
-            {
-                ": it has 0x before it"
-            }
-            () => "",
-        };
-        return Err(format!("serial number: expected {expected}, found {found}{why}"));
+/// Serial number and issuer of a keyId, and whether it is written as the document shows it. Blanks and other
+/// letters are read: whether a bank reads them is open.
+pub(crate) fn parts(found: &str) -> Option<(&str, &str, bool)> {
+    if let Some((serial, issuer)) = found.strip_prefix("SN=").and_then(|rest| rest.split_once(",CA=")) {
+        return Some((serial, issuer, true));
     }
-    let habits = [
-        (found.contains([':', '-', ' ']), "the serial number has separators"),
-        (number != digits, "the serial number has leading zeros"),
-        (found.bytes().any(|byte| byte.is_ascii_lowercase()), "the serial number is in small letters"),
-    ];
-    Ok(said(&habits))
+    let after = |text: &'_ str, word: &str| -> Option<usize> {
+        let rest = text.trim_start();
+        let is_so = rest.get(..word.len())?.eq_ignore_ascii_case(word);
+        let behind = rest[word.len()..].trim_start().strip_prefix('=')?;
+        is_so.then_some(text.len() - behind.len())
+    };
+    let rest = &found[after(found, "SN")?..];
+    let (serial, behind) = rest.split_at(rest.find([',', ';'])?);
+    let issuer = &behind[1..];
+    Some((serial.trim(), issuer[after(issuer, "CA")?..].trim_start(), false))
+}
+
+/// Whether a text is the serial number, and what is unusual about its writing, or why it is another one.
+fn compare_serial(found: &str, certificate: &Certificate) -> (Held, Vec<String>) {
+    let number = certificate.serial_number();
+    let (is_negative, digits) = found.strip_prefix('-').map_or((false, found), |digits| (true, digits));
+    let plain = digits.replace([':', '-', ' '], "");
+    let digits_of =
+        |text: &str| BigInt::parse_bytes(text.as_bytes(), 16).filter(|_| !text.starts_with(['+', '-', '_']));
+    let read = |text: &str| digits_of(text).map(|value| if is_negative { -value } else { value });
+    // A negative number may be written as DER has it: as its two's complement.
+    let is_der =
+        number.sign() == Sign::Minus && plain.eq_ignore_ascii_case(&certificate.serial(&SerialForm::Signed));
+    if read(&plain) == Some(number.clone()) || is_der {
+        let habits = [
+            (number.sign() == Sign::Minus, "it is negative, which RFC 5280, section 4.1.2.2, forbids"),
+            (is_der, "the serial number is in two's complement, as in DER"),
+            (plain.len() != digits.len(), "the serial number has separators"),
+            (plain.len() > 1 && plain.starts_with('0'), "the serial number has leading zeros"),
+            (found.bytes().any(|byte| byte.is_ascii_lowercase()), "the serial number is in lowercase"),
+        ];
+        return (Held::Yes, said(&habits));
+    }
+    let without_0x = plain.strip_prefix("0x").or_else(|| plain.strip_prefix("0X"));
+    if without_0x.and_then(read) == Some(number.clone()) {
+        return (Held::Open, vec!["the serial number has 0x before it".to_owned()]);
+    }
+    let mut bytes = base64_text::bytes_of_digits(&plain).unwrap_or_default();
+    bytes.reverse();
+    let expected = certificate.serial_hex();
+    let upper = plain.to_ascii_uppercase();
+    let why = match () {
+        () if found == certificate.serial_decimal() => ": it is written in decimal",
+        () if !bytes.is_empty()
+            && [BigInt::from_bytes_be(Sign::Plus, &bytes), BigInt::from_signed_bytes_be(&bytes)]
+                .contains(&number) =>
+        {
+            ": its bytes are in reverse order"
+        }
+        () if read(&plain).is_some_and(|value| -value == number) => ": its sign is another",
+        () if upper.len() > 3 && upper != expected && expected.contains(&upper) => {
+            ": it is a part of the number"
+        }
+        () if certificate.subject().attributes().any(|one| one.text() == Some(found)) => {
+            ": it is an attribute of the subject's name, not the number of the certificate"
+        }
+        () => "",
+    };
+    (Held::No, vec![format!("serial number: expected {expected}, found {found}{why}")])
 }
 
 /// What is unusual about the writing of the issuer, or where it is another one.
@@ -105,7 +152,8 @@ fn other_name(found: &str, certificate: &Certificate) -> Option<&'static str> {
     }
 }
 
-fn percent_decoded(text: &str) -> Option<String> {
+/// A text without its percent-encoding; `None` where it has none.
+pub(super) fn percent_decoded(text: &str) -> Option<String> {
     let (first, rest) = text.split_once('%')?;
     let mut bytes = first.as_bytes().to_vec();
     for part in rest.split('%') {
@@ -274,7 +322,7 @@ mod tests {
             read += 1;
             for (known, certificate) in &certificates {
                 let compared = compare(&format!("SN={},CA={text}", certificate.serial_hex()), certificate);
-                assert_eq!(compared.is_ok(), *known == name, "{line}: {known}: {compared:?}");
+                assert_eq!(compared.0 == Held::Yes, *known == name, "{line}: {known}: {compared:?}");
             }
         }
         assert!(read > 100, "{read}");
@@ -318,13 +366,48 @@ mod tests {
             ),
             ("CN=Synthetic Seal CA,ORG=Synthetic Trust AS", "found `ORG`"),
         ] {
-            let wrong = key_id(issuer).unwrap_err().concat();
+            let wrong = key_id(issuer).1.concat();
             assert!(wrong.contains(says), "{issuer}: {wrong}");
         }
         let (_, letters) = CERTIFICATES[3];
         let letters = Certificate::from_pem(letters).unwrap();
         let twice: String = letters.key_id(&KeyIdForm::default()).bytes().map(char::from).collect();
-        let wrong = compare(&twice, &letters).unwrap_err().concat();
+        let wrong = compare(&twice, &letters).1.concat();
         assert!(wrong.contains("were UTF-8, read as ISO-8859-1 and encoded once more"), "{wrong}");
+    }
+
+    #[test]
+    fn a_serial_number_is_compared_as_a_number_and_its_writing_named() {
+        let certificate =
+            Certificate::from_pem(include_str!("../../../../fixtures/keys/tpp.cert.pem")).unwrap();
+        let (hex, issuer) = (certificate.serial_hex(), certificate.issuer().write(&NameForm::Rfc4514));
+        let bytes = base64_text::bytes_of_digits(&hex).unwrap();
+        let reversed: String = bytes.iter().rev().map(|byte| format!("{byte:02X}")).collect();
+        let colons = bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(":");
+        for (serial, held, says) in [
+            (hex.clone(), Held::Yes, "serial number upper"),
+            (format!("00{hex}"), Held::Yes, "leading zeros"),
+            (colons, Held::Yes, "separators"),
+            (format!("0x{hex}"), Held::Open, "has 0x before it"),
+            (certificate.serial_decimal(), Held::No, "in decimal"),
+            (reversed, Held::No, "in reverse order"),
+            (format!("-{hex}"), Held::No, "its sign is another"),
+            (format!("+{hex}"), Held::No, ""),
+            (hex[4..].to_owned(), Held::No, "a part of the number"),
+            (String::new(), Held::No, ""),
+        ] {
+            let found = compare(&format!("SN={serial},CA={issuer}"), &certificate);
+            assert!(found.0 == held && found.1.concat().contains(says), "{serial}: {found:?}");
+        }
+        for (key_id, held) in [
+            (format!("SN={hex}, CA={issuer}"), Held::Open),
+            (format!("sn={hex},ca={issuer}"), Held::Open),
+            (format!("SN = {hex} ; CA = {issuer}"), Held::Open),
+            (format!("SN={hex}, CA=CN=another"), Held::No),
+            (format!("CA={issuer},SN={hex}"), Held::No),
+            (format!("SN={hex}"), Held::No),
+        ] {
+            assert_eq!(compare(&key_id, &certificate).0, held, "{key_id}");
+        }
     }
 }

@@ -4,22 +4,25 @@
 //! An RSA signature gives back the hash that was signed (RFC 8017, section 8.2.2). So the text that somebody
 //! signed need not be known: whoever guesses it right sees the same hash.
 
+pub mod base64_text;
+pub mod dates;
+pub mod digests;
+mod json;
 pub(crate) mod key_id;
+mod made;
+mod parameters;
 mod public_key;
 mod texts;
 
-use aws_lc_rs::digest::{SHA256, digest as hash};
-use base64::{Engine, prelude::BASE64_STANDARD};
-
 use crate::{
     certificate::{Certificate, KeyIdForm},
-    digest::Algorithm,
     encoded_word,
     signature_header::ALGORITHM,
-    signing_string::{RequestTarget, listed_headers, signing_string},
+    signing_string::{RequestTarget, listed_headers},
 };
-pub(crate) use public_key::PublicKey;
-use texts::{difference, habits, other_body};
+pub use made::{Kind, Made, RSA_SHA_512};
+pub use parameters::{Parameters, has_stray_quotation_mark, oddity};
+pub(crate) use public_key::{Block, PublicKey, SHA_256, hash};
 
 /// A request as it was received.
 #[derive(Debug, Clone, Copy)]
@@ -41,15 +44,41 @@ pub struct Received<'a> {
     pub signed: Option<&'a str>,
 }
 
+impl Received<'_> {
+    /// A signing string in the bytes of the values that were received.
+    pub(crate) fn as_sent(&self, text: &str) -> Vec<u8> {
+        let is_latin_1 = |name: &str| self.latin_1.iter().any(|known| known.eq_ignore_ascii_case(name));
+        let lines = text.split('\n').map(|line| {
+            let name = line.split_once(':').map_or("", |(name, _)| name);
+            let bytes = line.chars().map(u8::try_from).collect::<Result<Vec<u8>, _>>();
+            bytes.ok().filter(|_| is_latin_1(name)).unwrap_or_else(|| line.as_bytes().to_vec())
+        });
+        lines.collect::<Vec<_>>().join(&b'\n')
+    }
+}
+
+/// Whether something is as the document wants it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Held {
+    /// It is.
+    Yes,
+    /// The document leaves it open: a bank may accept it or reject it.
+    Open,
+    /// It is not.
+    No,
+}
+
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// What was looked at: `Digest`, `keyId` ..
     pub part: String,
     /// Whether it is as it should be.
-    pub holds: bool,
+    pub held: Held,
     /// What was found, and what would explain it.
     pub says: String,
+    /// The text that was to be signed, where another one was.
+    pub text: Option<String>,
 }
 
 /// Looks at everything that a signature rests on, in the order in which a bank does.
@@ -57,6 +86,7 @@ pub fn examine(received: &Received<'_>) -> Vec<Finding> {
     let mut seen = Examination { received, findings: Vec::new() };
     let certificate = seen.certificate();
     seen.content_length();
+    seen.date();
     seen.digest();
     if let Some(parameters) = seen.parameters() {
         if let Some(certificate) = &certificate {
@@ -71,47 +101,40 @@ pub fn examine(received: &Received<'_>) -> Vec<Finding> {
     seen.findings
 }
 
-/// The parameters of a Signature header as they stand in it (draft-cavage-http-signatures-10, section 2.1),
-/// the last of those that are there twice (section 2.2).
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Parameters {
-    /// `keyId`.
-    pub key_id: Option<String>,
-    /// `algorithm`.
-    pub algorithm: Option<String>,
-    /// `headers`.
-    pub headers: Option<String>,
-    /// `signature`.
-    pub signature: Option<String>,
-}
-
-impl Parameters {
-    /// Reads a header that is no encoded word. What is not `name="value"` is passed over.
-    pub fn read(text: &str) -> Self {
-        let mut read = Self::default();
-        let mut rest = text;
-        while let Some((name, after)) = rest.split_once('=') {
-            let name = name.trim_matches([' ', ',', '\t']);
-            let after = after.trim_start();
-            let Some(quoted) = after.strip_prefix('"') else {
-                rest = after.split_once(',').map_or("", |(_, rest)| rest);
-                continue;
-            };
-            let Some((value, after)) = quoted.split_once('"') else { break };
-            let slot = match name {
-                "keyId" => Some(&mut read.key_id),
-                "algorithm" => Some(&mut read.algorithm),
-                "headers" => Some(&mut read.headers),
-                "signature" => Some(&mut read.signature),
-                _ => None,
-            };
-            if let Some(slot) = slot {
-                *slot = Some(value.to_owned());
+/// Reads a certificate in whatever writing: whether a header has it as the document wants it, what is to be
+/// said, and the certificate.
+pub fn certificate(text: &str) -> (Held, String, Option<Certificate>) {
+    let parse = |bytes: &[u8]| {
+        let is_pem = bytes.starts_with(b"-----BEGIN");
+        if is_pem { Certificate::from_pem(bytes) } else { Certificate::from_der(bytes) }
+    };
+    let Some((bytes, oddities)) = base64_text::read(text, &|bytes| parse(bytes).is_ok()) else {
+        let says = match base64_text::read(text, &|_| true) {
+            Some((bytes, oddities)) if oddities.is_empty() => {
+                let why = parse(&bytes).err().map(|error| error.to_string()).unwrap_or_default();
+                format!("holds no certificate: {why}")
             }
-            rest = after;
-        }
-        read
-    }
+            _ => "is no base64 (RFC 4648, section 4) of a certificate".to_owned(),
+        };
+        return (Held::No, says, None);
+    };
+    let Ok(certificate) = parse(&bytes) else { return (Held::No, "holds no certificate".to_owned(), None) };
+    let (held, odd) = digests::odd(&oddities);
+    let pem = if bytes.starts_with(b"-----BEGIN") {
+        "; it is base64 of PEM, which not every bank takes"
+    } else {
+        ""
+    };
+    let names = format!("names {}{pem}", certificate.key_id(&KeyIdForm::default()));
+    let says = match held {
+        Held::Yes => names,
+        Held::Open => format!("{odd}, which not every bank reads; {names}"),
+        Held::No => format!(
+            "{odd}; expected the base64 of DER on one line, {} characters",
+            certificate.header_value().len()
+        ),
+    };
+    (held, says, Some(certificate))
 }
 
 struct Examination<'a> {
@@ -120,8 +143,8 @@ struct Examination<'a> {
 }
 
 impl Examination<'_> {
-    fn say(&mut self, part: &str, holds: bool, says: impl Into<String>) {
-        self.findings.push(Finding { part: part.to_owned(), holds, says: says.into() });
+    fn say(&mut self, part: &str, held: Held, says: impl Into<String>) {
+        self.findings.push(Finding { part: part.to_owned(), held, says: says.into(), text: None });
     }
 
     fn field(&self, name: &str) -> Option<&str> {
@@ -136,49 +159,15 @@ impl Examination<'_> {
         self.received.latin_1.iter().any(|known| known.eq_ignore_ascii_case(name))
     }
 
-    /// A signing string in the bytes of the values that were received.
-    fn as_sent(&self, text: &str) -> Vec<u8> {
-        let lines = text.split('\n').map(|line| {
-            let name = line.split_once(':').map_or("", |(name, _)| name);
-            let bytes = line.chars().map(u8::try_from).collect::<Result<Vec<u8>, _>>();
-            bytes.ok().filter(|_| self.is_latin_1(name)).unwrap_or_else(|| line.as_bytes().to_vec())
-        });
-        lines.collect::<Vec<_>>().join(&b'\n')
-    }
-
     fn certificate(&mut self) -> Option<Certificate> {
         let part = self.received.certificate_header?;
         let Some(text) = self.field(part).map(str::to_owned) else {
-            self.say(part, false, "is not there");
+            self.say(part, Held::No, "is not there");
             return None;
         };
-        let Ok(bytes) = BASE64_STANDARD.decode(&text) else {
-            let why = if text.contains("BEGIN CERTIFICATE") {
-                "is PEM as it stands; expected its base64 lines on one line, without BEGIN and END"
-            } else if text.contains(' ') {
-                "is no base64: it has blanks, as where the lines of PEM were joined with them"
-            } else {
-                "is no base64 (RFC 4648, section 4)"
-            };
-            self.say(part, false, why);
-            return None;
-        };
-        let read = if bytes.starts_with(b"-----BEGIN") {
-            self.say(part, true, "is base64 of PEM, which not every bank takes");
-            Certificate::from_pem(&bytes)
-        } else {
-            Certificate::from_der(bytes)
-        };
-        match read {
-            Ok(certificate) => {
-                self.say(part, true, format!("names {}", certificate.key_id(&KeyIdForm::default())));
-                Some(certificate)
-            }
-            Err(error) => {
-                self.say(part, false, format!("holds no certificate: {error}"));
-                None
-            }
-        }
+        let (held, says, certificate) = certificate(&text);
+        self.say(part, held, says);
+        certificate
     }
 
     fn content_length(&mut self) {
@@ -188,8 +177,21 @@ impl Examination<'_> {
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
         if !is_number || text.parse() != Ok(length) {
             let says = format!("{text} is not the length of the body ({length})");
-            self.say(PART, false, says);
+            self.say(PART, Held::No, says);
         }
+    }
+
+    /// Date is signed as it stands, so that its form hinders no signature: banks may mind it all the same.
+    fn date(&mut self) {
+        let Some(text) = self.field("date").filter(|text| !dates::is_http_date(text)).map(str::to_owned)
+        else {
+            return;
+        };
+        let says = format!(
+            "{text:?} is no date of HTTP{}: a bank may reject it; RFC 9110, section 5.6.7, has Sun, 06 Nov 1994 08:49:37 GMT",
+            dates::oddity(&text)
+        );
+        self.say("Date", Held::Open, says);
     }
 
     fn digest(&mut self) {
@@ -197,32 +199,18 @@ impl Examination<'_> {
         let Some(text) = self.field("digest").map(str::to_owned) else {
             let is_due = self.received.signed_headers.iter().any(|name| name == "digest");
             if is_due && !body.is_empty() {
-                self.say("Digest", false, "is not there, and the request has a body");
+                self.say("Digest", Held::No, "is not there, and the request has a body");
             }
             return;
         };
-        let mut said = false;
-        for part in text.split(',') {
-            let (token, found) = part.trim().split_once('=').unwrap_or((part.trim(), ""));
-            let known = Algorithm::ALL.into_iter().find(|known| known.token().eq_ignore_ascii_case(token));
-            let Some(algorithm) = known else { continue };
-            said = true;
-            if found == algorithm.base64(body) {
-                self.say("Digest", true, format!("is the {} of the body", algorithm.token()));
-            } else {
-                let expected = algorithm.header_value(body);
-                let why = other_body(algorithm, found, body).unwrap_or("nothing that is usual explains it");
-                self.say("Digest", false, format!("expected {expected}, found {text}: {why}"));
-            }
-        }
-        if !said {
-            self.say("Digest", false, format!("names neither SHA-256 nor SHA-512: {text}"));
+        for (held, says) in digests::examine(&text, body) {
+            self.say("Digest", held, says);
         }
     }
 
     fn parameters(&mut self) -> Option<Parameters> {
         let Some(text) = self.field("signature").map(str::to_owned) else {
-            self.say("Signature", false, "is not there");
+            self.say("Signature", Held::No, "is not there");
             return None;
         };
         if !text.is_ascii() {
@@ -231,24 +219,31 @@ impl Examination<'_> {
                 "has letters beyond ASCII in {charset} and stands bare: it has to be wrapped as =?{}?B?..?= (RFC 2047)",
                 charset.to_ascii_lowercase()
             );
-            self.say("Signature", false, says);
+            self.say("Signature", Held::No, says);
         }
         let word = text.starts_with("=?").then(|| encoded_word::unwrap(&text));
         let plain = match word {
             None => text,
             Some(Some(plain)) => {
-                self.say("Signature", true, "is an encoded word (RFC 2047)");
+                self.say("Signature", Held::Yes, "is an encoded word (RFC 2047)");
                 plain
             }
             Some(None) => {
-                self.say("Signature", false, "begins as an encoded word and is none (RFC 2047, section 2)");
+                self.say(
+                    "Signature",
+                    Held::No,
+                    "begins as an encoded word and is none (RFC 2047, section 2)",
+                );
                 return None;
             }
         };
-        if has_stray_quotation_mark(&plain) {
-            let says = "has a quotation mark inside a parameter, which ends there, since the draft has no escape for it; in keyId it \
-                        is written \\22 (RFC 4514, section 2.4)";
-            self.say("Signature", false, says);
+        let later = parameters::of_later_drafts(&plain);
+        if !later.is_empty() {
+            let says = format!(
+                "has {}, which came with a later draft: the tenth passes it over",
+                later.join(" and ")
+            );
+            self.say("Signature", Held::Yes, says);
         }
         let parameters = Parameters::read(&plain);
         let missing: Vec<&str> = [
@@ -261,7 +256,9 @@ impl Examination<'_> {
         .map(|(name, _)| name)
         .collect();
         if !missing.is_empty() {
-            self.say("Signature", false, format!("lacks {}, as name=\"value\"", missing.join(" and ")));
+            let why = parameters::oddity(&plain).map(|why| format!(": it {why}")).unwrap_or_default();
+            let says = format!("lacks {}, as name=\"value\"{why}", missing.join(" and "));
+            self.say("Signature", Held::No, says);
         }
         Some(parameters)
     }
@@ -269,17 +266,23 @@ impl Examination<'_> {
     fn key_id(&mut self, parameters: &Parameters, certificate: &Certificate) {
         const PART: &str = "keyId";
         let Some(found) = &parameters.key_id else { return };
-        match key_id::compare(found, certificate) {
-            Ok(says) => self.say(PART, true, says),
-            Err(wrong) => wrong.into_iter().for_each(|says| self.say(PART, false, says)),
-        }
+        let (held, says) = key_id::compare(found, certificate);
+        says.into_iter().for_each(|says| self.say(PART, held, says));
     }
 
     fn algorithm(&mut self, parameters: &Parameters) {
         match parameters.algorithm.as_deref() {
-            None => self.say("algorithm", true, "is not there; the draft does not demand it"),
-            Some(ALGORITHM) => {}
-            Some(other) => self.say("algorithm", false, format!("expected {ALGORITHM}, found {other}")),
+            None => self.say("algorithm", Held::Yes, "is not there; the draft does not demand it"),
+            // What is said of the last depends on the signature.
+            Some(ALGORITHM | RSA_SHA_512) => {}
+            Some(other) if other.eq_ignore_ascii_case(ALGORITHM) => {
+                self.say(
+                    "algorithm",
+                    Held::Open,
+                    format!("is {other}: not every bank reads it in other letters than {ALGORITHM}"),
+                );
+            }
+            Some(other) => self.say("algorithm", Held::No, format!("expected {ALGORITHM}, found {other}")),
         }
     }
 
@@ -295,7 +298,7 @@ impl Examination<'_> {
         if !left_out.is_empty() {
             self.say(
                 "headers",
-                false,
+                Held::No,
                 format!("the request has {}, which must be listed", left_out.join(", ")),
             );
         }
@@ -305,77 +308,34 @@ impl Examination<'_> {
             .filter(|name| *name != "(request-target)" && self.field(name).is_none())
             .collect();
         if !absent.is_empty() {
+            let why = if absent.iter().any(|name| name.starts_with('(')) {
+                " (names in parentheses came with later drafts)"
+            } else {
+                ""
+            };
             self.say(
                 "headers",
-                false,
-                format!("lists {}, which the request does not have", absent.join(", ")),
+                Held::No,
+                format!("lists {}, which the request does not have{why}", absent.join(", ")),
             );
         }
         if left_out.is_empty() && absent.is_empty() {
-            self.say("headers", true, format!("lists {}", listed.join(" ")));
+            self.say("headers", Held::Yes, format!("lists {}", listed.join(" ")));
         }
     }
 
     fn signature(&mut self, parameters: &Parameters, certificate: &Certificate) {
         const PART: &str = "signature";
         let Some(text) = &parameters.signature else { return };
-        let Ok(signature) = BASE64_STANDARD.decode(text) else {
-            let url_safe = text.contains(['-', '_']);
-            let why = if url_safe { ": it is in the URL-safe alphabet (section 5)" } else { "" };
-            return self.say(PART, false, format!("is no base64 (RFC 4648, section 4){why}"));
-        };
-        let Some(key) = PublicKey::of(certificate) else {
-            return self.say(PART, false, "the certificate is not of an RSA key");
-        };
-        if signature.len() != key.length {
-            let says = format!(
-                "expected {} bytes for the key of the certificate, found {}",
-                key.length,
-                signature.len()
-            );
-            return self.say(PART, false, says);
-        }
-        let Some(signed) = key.recovered(&signature) else {
-            let says = "was made with another key than the certificate's, or with another padding or hash than \
-                        RSASSA-PKCS1-v1_5 with SHA-256";
-            return self.say(PART, false, says);
-        };
         let headers = parameters.headers.as_deref().unwrap_or("date");
         let listed: Vec<&str> = headers.split_ascii_whitespace().collect();
-        let ours = signing_string(&listed, self.received.fields, self.received.target);
-        let ours = match ours {
-            Ok(ours) => ours,
-            Err(error) => return self.say(PART, false, error.to_string()),
-        };
-        let is_signed = |text: &str| hash(&SHA256, &self.as_sent(text)).as_ref() == signed;
-        if is_signed(&ours) {
-            return self.say(
-                PART,
-                true,
-                "holds: it is over the signing string, by the key of the certificate",
-            );
+        let Made { kind, mut held, says, text } = Made::new(text, &listed, self.received, certificate);
+        if parameters.algorithm.as_deref() == Some(RSA_SHA_512) {
+            let is_so = kind == Kind::Sha512;
+            held = if is_so { Held::Open } else { held };
+            let says = format!("is {RSA_SHA_512}, which the draft does not have: expected {ALGORITHM}");
+            self.say("algorithm", held.max(if is_so { Held::Open } else { Held::No }), says);
         }
-        if let Some(theirs) = self.received.signed {
-            let which =
-                if is_signed(theirs) { "is over the text that was given" } else { "is over neither text" };
-            return self.say(PART, false, format!("{which}; {}", difference(&ours, theirs)));
-        }
-        let guess = habits(&listed, self.received, &ours).into_iter().find(|(text, _)| is_signed(text));
-        let says = match guess {
-            Some((_, habit)) => format!("is by the key of the certificate, over another text: {habit}"),
-            None => "is by the key of the certificate, over another text that no usual habit explains; give the text that was \
-                     signed to see where it differs"
-                .to_owned(),
-        };
-        self.say(PART, false, says);
+        self.findings.push(Finding { part: PART.to_owned(), held, says, text });
     }
-}
-
-/// Whether a parameter goes on behind the quotation mark that ends it.
-fn has_stray_quotation_mark(text: &str) -> bool {
-    let behind = text.split('"').skip(2).step_by(2);
-    behind.into_iter().any(|text| {
-        let text = text.trim_start_matches([' ', '\t']);
-        !text.is_empty() && !text.starts_with(',')
-    })
 }

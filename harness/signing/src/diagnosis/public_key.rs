@@ -1,5 +1,6 @@
-//! What a signature was made of: the hash in it, which the public key gives back.
+//! What a signature was made of: the padded block, which the public key gives back.
 
+use aws_lc_rs::digest::{self, SHA1_FOR_LEGACY_USE_ONLY, SHA256, SHA384, SHA512};
 use num_bigint::BigUint;
 use x509_cert::der::{Decode, asn1::Any};
 
@@ -13,6 +14,48 @@ pub(crate) struct PublicKey {
     pub(crate) length: usize,
 }
 
+/// What a signature gives back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Block {
+    /// A hash, with the name of its algorithm before it (RFC 8017, section 9.2).
+    Hash(&'static str, Vec<u8>),
+    /// What stands behind the padding of section 9.2 and names no algorithm.
+    Bare(Vec<u8>),
+    /// The padding of RSASSA-PSS (section 9.1), with this hash.
+    Pss(&'static str),
+    /// Neither: the signature is by another key, or none.
+    Foreign,
+}
+
+/// Hashes, with their object identifiers in DER: those of RFC 8017, appendix B.1.
+const HASHES: [(&str, &[u8], usize); 6] = [
+    (SHA_256, &[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01], 32),
+    ("SHA-384", &[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x02], 48),
+    ("SHA-512", &[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x03], 64),
+    ("SHA-224", &[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x04], 28),
+    ("SHA-1", &[0x2b, 0x0e, 0x03, 0x02, 0x1a], 20),
+    ("MD5", &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x02, 0x05], 16),
+];
+
+/// The hash of the document.
+pub(crate) const SHA_256: &str = "SHA-256";
+
+/// The hash of bytes by the name of its algorithm, where the library has it.
+pub(crate) fn hash(name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+    let algorithm = algorithm(name)?;
+    Some(digest::digest(algorithm, bytes).as_ref().to_vec())
+}
+
+fn algorithm(name: &str) -> Option<&'static digest::Algorithm> {
+    match name {
+        SHA_256 => Some(&SHA256),
+        "SHA-384" => Some(&SHA384),
+        "SHA-512" => Some(&SHA512),
+        "SHA-1" => Some(&SHA1_FOR_LEGACY_USE_ONLY),
+        _ => None,
+    }
+}
+
 impl PublicKey {
     pub(crate) fn of(certificate: &Certificate) -> Option<Self> {
         let parts = Vec::<Any>::from_der(certificate.rsa_public_key()?).ok()?;
@@ -23,24 +66,24 @@ impl PublicKey {
         Some(Self { modulus, exponent, length })
     }
 
-    /// Whether a signature was made with this key, whatever its hash (RFC 8017, section 9.2), or with the
-    /// padding of RSASSA-PSS (section 9.1).
-    pub(crate) fn is_padded(&self, signature: &[u8]) -> bool {
+    /// What a signature gives back.
+    pub(crate) fn block(&self, signature: &[u8]) -> Block {
+        /// The least padding (RFC 8017, section 9.2, step 4).
+        const LEAST: usize = 8;
         let message = self.message(signature);
-        unpadded(&message).is_some_and(|(padding, _)| padding >= 8) || other_hash::is_pss(&message)
-    }
-
-    /// The SHA-256 that a signature of the right form was made of (RFC 8017, section 9.2).
-    pub(crate) fn recovered(&self, signature: &[u8]) -> Option<Vec<u8>> {
-        /// `DigestInfo` of SHA-256 (section 9.2, note 1).
-        const PREFIX: [u8; 19] = [
-            0x30, 0x31, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05,
-            0x00, 0x04, 0x20,
-        ];
-        let message = self.message(signature);
-        let (_, info) = unpadded(&message)?;
-        let hash = info.strip_prefix(&PREFIX)?;
-        (hash.len() == 32).then(|| hash.to_vec())
+        let Some((_, info)) = unpadded(&message).filter(|(padding, _)| *padding >= LEAST) else {
+            let pss = |name: &&str| algorithm(name).is_some_and(|hash| other_hash::is_pss(&message, hash));
+            return HASHES
+                .map(|(name, ..)| name)
+                .into_iter()
+                .find(|name| pss(name))
+                .map_or(Block::Foreign, Block::Pss);
+        };
+        let found = HASHES.iter().find_map(|(name, id, length)| {
+            let hash = info.strip_prefix(prefix(id, *length).as_slice())?;
+            (hash.len() == *length).then(|| Block::Hash(name, hash.to_vec()))
+        });
+        found.unwrap_or_else(|| Block::Bare(info.to_vec()))
     }
 
     /// What a signature gives back, in as many bytes as the modulus has (RFC 8017, sections 5.2.2 and 4.1).
@@ -48,6 +91,15 @@ impl PublicKey {
         let number = BigUint::from_bytes_be(signature).modpow(&self.exponent, &self.modulus).to_bytes_be();
         [vec![0; self.length.saturating_sub(number.len())], number].concat()
     }
+}
+
+/// The beginning of a `DigestInfo` (RFC 8017, section 9.2, note 1): what stands before a hash of this length.
+fn prefix(id: &[u8], length: usize) -> Vec<u8> {
+    let byte = |number: usize| u8::try_from(number).unwrap_or(u8::MAX);
+    let algorithm = [&[0x06, byte(id.len())][..], id, &[0x05, 0x00]].concat();
+    let hash = [0x04, byte(length)];
+    let whole = algorithm.len() + 2 + hash.len() + length;
+    [&[0x30, byte(whole), 0x30, byte(algorithm.len())][..], &algorithm, &hash].concat()
 }
 
 /// How many bytes of padding a message has, and what stands behind them (RFC 8017, section 9.2).

@@ -1,148 +1,188 @@
-//! Texts that are digested or signed by mistake, each with the habit that leads there.
+//! Texts that are signed by mistake, each with the habit that leads there.
 
-use super::Received;
+use std::fmt::Write as _;
+
+use super::{Received, dates, key_id::percent_decoded};
 use crate::{
     digest::Algorithm,
-    signing_string::{listed_headers, signing_string},
+    signing_string::{REQUEST_TARGET, listed_headers, signing_string},
 };
 
-/// What else a Digest may be of.
-pub(super) fn other_body(algorithm: Algorithm, found: &str, body: &[u8]) -> Option<&'static str> {
-    let is = |text: &[u8]| algorithm.base64(text) == found;
-    let text = std::str::from_utf8(body).unwrap_or_default();
-    let hex =
-        |found: &str| found.len().is_multiple_of(2) && found.bytes().all(|byte| byte.is_ascii_hexdigit());
-    match () {
-        () if found.trim_end_matches('=') == algorithm.base64(body).trim_end_matches('=') => {
-            Some("it is the right hash without the padding of base64")
-        }
-        () if hex(found) => Some("it is written in hexadecimal, not in base64"),
-        () if is(b"") => Some("it is the hash of no body at all"),
-        () if is(text.trim_end().as_bytes()) => {
-            Some("it is the hash of the body without the blanks or the line end behind it")
-        }
-        () if is(format!("{text}\n").as_bytes()) => {
-            Some("it is the hash of the body with a line end behind it")
-        }
-        () if is(text.replace("\r\n", "\n").as_bytes()) => {
-            Some("it is the hash of the body with LF in place of CRLF")
-        }
-        () if is(text.replace('\n', "\r\n").as_bytes()) => {
-            Some("it is the hash of the body with CRLF in place of LF")
-        }
-        () if is(without_blanks(text).as_bytes()) => {
-            Some("it is the hash of the JSON without blanks between its members")
-        }
-        () if Algorithm::ALL.into_iter().any(|other| other.base64(body) == found) => {
-            Some("it is a hash of the other algorithm")
-        }
-        () => None,
-    }
-}
-
-/// JSON without blanks outside its texts.
-fn without_blanks(json: &str) -> String {
-    let (mut quoted, mut escaped) = (false, false);
-    json.chars()
-        .filter(|letter| {
-            let keep = quoted || !letter.is_ascii_whitespace();
-            if *letter == '"' && !escaped {
-                quoted = !quoted;
-            }
-            escaped = *letter == '\\' && !escaped;
-            keep
-        })
-        .collect()
-}
-
 /// Other texts that are signed by mistake, each with the habit that leads there.
-pub(super) fn habits(listed: &[&str], received: &Received<'_>, ours: &str) -> Vec<(String, String)> {
+pub(super) fn habits<'a>(
+    listed: &'a [&'a str],
+    received: &'a Received<'a>,
+    ours: &'a str,
+) -> impl Iterator<Item = (String, String)> + 'a {
+    let lines: Vec<&str> = ours.split('\n').collect();
+    let of_lines = lines.clone().into_iter().enumerate().flat_map(move |(at, line)| {
+        let (name, value) = line.split_once(": ").unwrap_or((line, ""));
+        let (begin, end) = (lines[..at].to_vec(), lines[at + 1..].to_vec());
+        of_line(name, value, received).map(move |(changed, habit)| {
+            let changed = changed.as_deref().into_iter();
+            let lines: Vec<&str> = begin.iter().copied().chain(changed).chain(end.iter().copied()).collect();
+            (lines.join("\n"), habit)
+        })
+    });
+    of_text(listed, received, ours).into_iter().chain(of_lines)
+}
+
+/// Habits of the whole text.
+fn of_text(listed: &[&str], received: &Received<'_>, ours: &str) -> Vec<(String, String)> {
     let lines: Vec<&str> = ours.split('\n').collect();
     let all =
         |map: &dyn Fn(&str) -> String| lines.iter().map(|line| map(line)).collect::<Vec<_>>().join("\n");
-    let mut habits = vec![
-        (format!("{ours}\n"), "it has a line end behind the last line".to_owned()),
-        (ours.replace('\n', "\r\n"), "its lines end with CRLF, not with LF".to_owned()),
-        (ours.replace('\n', ""), "its lines are joined without LF".to_owned()),
-        (ours.replace('\n', " "), "its lines are joined with blanks".to_owned()),
-        (all(&|line| line.replacen(": ", ":", 1)), "there is no blank behind the colons".to_owned()),
-        (all(&|line| line.replacen(": ", "=", 1)), "names and values are joined with `=`".to_owned()),
-        (all(&str::to_lowercase), "its values are in small letters".to_owned()),
-        (
-            all(&|line| line.split_once(": ").map_or(line, |(_, value)| value).to_owned()),
-            "it has the values without their names".to_owned(),
-        ),
-    ];
-    let as_listed: Vec<String> = listed
+    let as_listed = listed
         .iter()
         .zip(&lines)
-        .map(|(name, line)| format!("{name}{}", &line[name.len().min(line.len())..]))
-        .collect();
-    habits.push((
-        as_listed.join("\n"),
-        "its names are as the list writes them, not in small letters".to_owned(),
-    ));
-    let as_sent = lines.iter().map(|line| {
+        .map(|(name, line)| format!("{name}{}", &line[name.len().min(line.len())..]));
+    let as_sent = all(&|line| {
         let (name, value) = line.split_once(": ").unwrap_or((line, ""));
         let sent = received.fields.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
         format!("{}: {value}", sent.map_or(name, |(sent, _)| sent))
     });
-    habits.push((
-        as_sent.collect::<Vec<_>>().join("\n"),
-        "its names are as they are sent, not in small letters".to_owned(),
-    ));
-    let mut sorted = lines.clone();
+    let (mut sorted, mut backwards) = (lines.clone(), lines.clone());
     sorted.sort_unstable();
-    habits.push((sorted.join("\n"), "its lines are sorted by name".to_owned()));
-    let mut backwards = lines.clone();
     backwards.reverse();
-    habits.push((backwards.join("\n"), "its lines are in the contrary order of the list".to_owned()));
+    let mut habits: Vec<(String, String)> = [
+        (format!("{ours}\n"), "it has a line end behind the last line"),
+        (format!("{ours}\r\n"), "it has CRLF behind the last line"),
+        (ours.replace('\n', "\r\n"), "its lines end with CRLF, not with LF"),
+        (format!("{}\r\n", ours.replace('\n', "\r\n")), "each of its lines ends with CRLF, the last one too"),
+        (ours.replace('\n', "\\n"), "its lines are joined with \\n as two characters"),
+        (ours.replace('\n', ""), "its lines are joined without LF"),
+        (ours.replace('\n', " "), "its lines are joined with blanks"),
+        (ours.replace('\n', ","), "its lines are joined with commas"),
+        (ours.replace('\n', ", "), "its lines are joined with commas"),
+        (all(&|line| line.replacen(": ", ":", 1)), "there is no blank behind the colons"),
+        (all(&|line| line.replacen(": ", "=", 1)), "names and values are joined with `=`"),
+        (all(&str::to_lowercase), "its values are in lowercase"),
+        (
+            all(&|line| line.split_once(": ").map_or(line, |(_, value)| value).to_owned()),
+            "it has the values without their names",
+        ),
+        (as_listed.collect::<Vec<_>>().join("\n"), "its names are as the list writes them, not in lowercase"),
+        (as_sent, "its names are as they are sent, not in lowercase"),
+        (sorted.join("\n"), "its lines are sorted by name"),
+        (backwards.join("\n"), "its lines are in reverse order"),
+        (String::from_utf8_lossy(received.body).into_owned(), "it is the body"),
+        (String::new(), "it is empty"),
+    ]
+    .map(|(text, habit)| (text, habit.to_owned()))
+    .to_vec();
     let document = listed_headers(received.signed_headers, received.fields);
     if let Ok(text) = signing_string(&document, received.fields, received.target) {
         habits.push((text, format!("it is over {}, which is not what the list says", document.join(" "))));
     }
     if let Some(target) = received.target {
-        let line = format!("(request-target): {} {}", target.method.to_ascii_lowercase(), target.path);
+        let line = format!("{REQUEST_TARGET}: {} {}", target.method.to_ascii_lowercase(), target.path);
         habits.push((
             format!("{line}\n{ours}"),
             "it begins with (request-target), which is not listed".to_owned(),
         ));
     }
-    for (at, line) in lines.iter().enumerate() {
-        let name = line.split_once(": ").map_or(*line, |(name, _)| name);
-        let with = |changed: Option<String>| {
-            let mut changed_lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
-            match changed {
-                Some(line) => changed_lines[at] = line,
-                None => drop(changed_lines.remove(at)),
-            }
-            changed_lines.join("\n")
-        };
-        let value = line.split_once(": ").map_or("", |(_, value)| value);
-        habits.push((with(None), format!("it lacks {name}")));
-        habits.push((with(Some(format!("{name}: "))), format!("{name} is empty in it")));
-        habits.push((
-            with(Some(format!("{name}: {}", value.to_lowercase()))),
-            format!("{name} is in small letters in it"),
-        ));
-        habits.push((
-            with(Some(format!("{name}: {}", value.to_uppercase()))),
-            format!("{name} is in capital letters in it"),
-        ));
-        if let Some(hash) = value.split_once('=').map(|(_, hash)| hash).filter(|_| name == "digest") {
-            habits.push((
-                with(Some(format!("{name}: {hash}"))),
-                "digest is without its algorithm in it".to_owned(),
-            ));
-            for algorithm in Algorithm::ALL {
-                let value = algorithm.header_value(received.body);
-                let habit =
-                    format!("digest is {} of the body in it, and another one is sent", algorithm.token());
-                habits.push((with(Some(format!("{name}: {value}"))), habit));
-            }
+    habits
+}
+
+/// Habits of one line: the line that is signed in its place, or none.
+fn of_line<'a>(
+    name: &'a str,
+    value: &'a str,
+    received: &'a Received<'a>,
+) -> impl Iterator<Item = (Option<String>, String)> + 'a {
+    let mut values = vec![
+        (String::new(), format!("{name} is empty in it")),
+        (value.to_lowercase(), format!("{name} is in lowercase in it")),
+        (value.to_uppercase(), format!("{name} is in uppercase in it")),
+        (format!("\"{value}\""), format!("{name} stands in quotation marks in it")),
+    ];
+    if name == "digest" {
+        if let Some((_, hash)) = value.split_once('=') {
+            values.push((hash.to_owned(), "digest is without its algorithm in it".to_owned()));
+        }
+        for algorithm in Algorithm::ALL {
+            let habit = format!("digest is {} of the body in it, and another one is sent", algorithm.token());
+            values.push((algorithm.header_value(received.body), habit));
+            values
+                .push((algorithm.base64(received.body), "digest is without its algorithm in it".to_owned()));
         }
     }
-    habits
+    let named = |(value, habit): (String, &str)| (value, format!("{name} is {habit} in it"));
+    values.extend(in_other_urls(value).into_iter().map(named));
+    if let Some((method, path)) = value.split_once(' ').filter(|_| name == REQUEST_TARGET) {
+        let host = received
+            .fields
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case("host"))
+            .map_or("", |(_, host)| host);
+        let paths = [
+            (format!("{} {path}", method.to_uppercase()), "with its method in uppercase"),
+            (format!("{method} {}", path.split('?').next().unwrap_or(path)), "without its query"),
+            (format!("{method} https://{host}{path}"), "a whole URL"),
+            (path.to_owned(), "without its method"),
+        ];
+        values.extend(paths.map(named));
+    }
+    let dates = (name == "date").then(|| dates::others(value));
+    let values =
+        values.into_iter().filter(move |(changed, _)| changed != value).chain(dates.into_iter().flatten());
+    let lines = values.map(move |(changed, habit)| (Some(format!("{name}: {changed}")), habit));
+    std::iter::once((None, format!("it lacks {name}"))).chain(lines)
+}
+
+/// A value as programs have it that encode or decode URLs (RFC 3986, section 2.1), or what they put into.
+fn in_other_urls(value: &str) -> Vec<(String, &'static str)> {
+    let encoded = |kept: &str| encoded(value, kept);
+    let decoded = percent_decoded(value);
+    let mut values = vec![
+        (encoded("-_.~"), "percent-encoded"),
+        (encoded("-_.!~*'()"), "percent-encoded"),
+        (encoded("-_.!~*'();,/?:@&=+$#"), "percent-encoded"),
+        (encoded("-_.~/:?&=%"), "percent-encoded"),
+        (encoded("-_.*").replace("%20", "+"), "encoded as in a form"),
+        (value.replace('&', "&amp;"), "with the escapes of HTML"),
+        (value.replace('/', "\\/"), "with the escapes of JSON"),
+        (format!("{value}/"), "with a slash behind it"),
+        (value.trim_end_matches('/').to_owned(), "without the slash behind it"),
+        (value.split(['?', '#']).next().unwrap_or(value).to_owned(), "without its query"),
+    ];
+    if value.contains('%') {
+        values.push((in_case(value, char::to_ascii_lowercase), "with its percent-encoding in lowercase"));
+        values.push((in_case(value, char::to_ascii_uppercase), "with its percent-encoding in uppercase"));
+    }
+    if let Some(decoded) = decoded {
+        values.push((decoded.replace('+', " "), "decoded as a form is"));
+        values.extend(percent_decoded(&decoded).map(|twice| (twice, "decoded twice")));
+        values.push((decoded, "percent-decoded"));
+    }
+    values.push((value.replace('+', " "), "with blanks for its plus signs"));
+    values
+}
+
+/// Percent-encodes all but ASCII letters, digits and some others.
+fn encoded(text: &str, kept: &str) -> String {
+    text.bytes().fold(String::new(), |mut out, byte| {
+        let letter = char::from(byte);
+        if byte.is_ascii_alphanumeric() || kept.contains(letter) && byte.is_ascii() {
+            out.push(letter);
+        } else {
+            // Writing to a String cannot fail.
+            _ = write!(out, "%{byte:02X}");
+        }
+        out
+    })
+}
+
+/// A text with the digits behind its percent signs in another letter case.
+fn in_case(text: &str, case: fn(&char) -> char) -> String {
+    let mut left = 0;
+    text.chars()
+        .map(|letter| {
+            let changed = if left > 0 { case(&letter) } else { letter };
+            left = if letter == '%' { 2 } else { usize::saturating_sub(left, 1) };
+            changed
+        })
+        .collect()
 }
 
 /// Where two texts differ: line, byte, and what stands there.

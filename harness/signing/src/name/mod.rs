@@ -74,8 +74,7 @@ impl Name {
             let attribute = |one: &x509_cert::attr::AttributeTypeAndValue| Attribute {
                 kind: one.oid.to_string(),
                 value: Value::of(&one.value),
-                // What was decoded can be encoded.
-                der: one.value.to_der().unwrap_or_default(),
+                der: encoded(&one.value),
             };
             rdn.0.iter().map(attribute).collect()
         };
@@ -186,9 +185,16 @@ impl Value {
                 let units = bytes.chunks_exact(2).map(|pair| u16::from(pair[0]) << 8 | u16::from(pair[1]));
                 char::decode_utf16(units).collect::<Result<String, _>>().ok()
             }
+            // `Certificate::from_der` gives this tag to a UniversalString, whose characters have four bytes.
+            Tag::OctetString if bytes.len().is_multiple_of(4) => {
+                let letters = bytes
+                    .chunks_exact(4)
+                    .map(|four| four.iter().fold(0, |code, byte| code << 8 | u32::from(*byte)));
+                letters.map(char::from_u32).collect()
+            }
             _ => None,
         };
-        text.map_or_else(|| Self::Other(value.to_der().unwrap_or_default()), Self::Text)
+        text.map_or_else(|| Self::Other(encoded(value)), Self::Text)
     }
 
     /// What counts of it: texts are compared without letter case, and without the number of blanks between
@@ -202,6 +208,15 @@ impl Value {
             Self::Other(der) => Self::Other(der.clone()),
         }
     }
+}
+
+/// The DER of a value; that of a UniversalString with its own tag. What was decoded can be encoded.
+fn encoded(value: &Any) -> Vec<u8> {
+    let mut der = value.to_der().unwrap_or_default();
+    if let Some(tag) = der.first_mut().filter(|_| value.tag() == Tag::OctetString) {
+        *tag = crate::certificate::UNIVERSAL_STRING;
+    }
+    der
 }
 
 fn joined(rdn: &[Attribute]) -> String {

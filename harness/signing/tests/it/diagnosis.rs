@@ -3,9 +3,9 @@
 use base64::{Engine, prelude::BASE64_STANDARD};
 use proptest::prelude::*;
 use xs2aspec_signing::{
-    Options, Parameter, RequestTarget, Signer, Wrap,
+    Options, OtherHash, Parameter, RequestTarget, Signer, Wrap,
     certificate::NameForm,
-    diagnosis::{self, Finding, Parameters, Received},
+    diagnosis::{self, Finding, Held, Parameters, Received},
     digest::Algorithm,
     encoded_word::{self, Charset, Encoding},
     signature_header::sign,
@@ -78,7 +78,7 @@ fn set(fields: &mut [(String, String)], name: &str, value: impl Into<String>) {
 fn wrong(findings: &[Finding]) -> String {
     let wrong: Vec<String> = findings
         .iter()
-        .filter(|finding| !finding.holds)
+        .filter(|finding| finding.held == Held::No)
         .map(|finding| format!("{}: {}", finding.part, finding.says))
         .collect();
     assert_eq!(wrong.len(), 1, "{findings:#?}");
@@ -93,7 +93,10 @@ fn a_right_request_holds_in_every_form() {
         Wrap::Always(Charset::Iso8859_1, Encoding::Q),
     ] {
         let findings = seen(&Options { wrap, ..lawful() }, |_| {}, None);
-        assert!(findings.len() >= 5 && findings.iter().all(|finding| finding.holds), "{findings:#?}");
+        assert!(
+            findings.len() >= 5 && findings.iter().all(|finding| finding.held == Held::Yes),
+            "{findings:#?}"
+        );
     }
     let listed = vec![
         "(request-target)".to_owned(),
@@ -103,7 +106,7 @@ fn a_right_request_holds_in_every_form() {
         "tpp-redirect-uri".into(),
     ];
     let options = Options { listed, target: Some(target()), ..lawful() };
-    assert!(seen(&options, |_| {}, None).iter().all(|finding| finding.holds));
+    assert!(seen(&options, |_| {}, None).iter().all(|finding| finding.held == Held::Yes));
 }
 
 #[test]
@@ -138,7 +141,7 @@ fn every_habit_of_signing_is_named() {
             "as they are sent",
         ),
         (sorted.join("\n"), "sorted by name"),
-        (lines.iter().rev().copied().collect::<Vec<_>>().join("\n"), "contrary order"),
+        (lines.iter().rev().copied().collect::<Vec<_>>().join("\n"), "reverse order"),
         (
             lines.iter().map(|line| line.split_once(": ").unwrap().1).collect::<Vec<_>>().join("\n"),
             "without their names",
@@ -146,19 +149,95 @@ fn every_habit_of_signing_is_named() {
         (format!("(request-target): post /v1/payments?a=b\n{right}"), "begins with (request-target)"),
         (lines[1..].join("\n"), "it lacks date"),
         (with(3, "tpp-redirect-uri: "), "tpp-redirect-uri is empty"),
-        (with(3, "tpp-redirect-uri: https://tpp.example/back"), "tpp-redirect-uri is in small letters"),
+        (with(3, "tpp-redirect-uri: https://tpp.example/back"), "tpp-redirect-uri is in lowercase"),
         (
             with(1, &format!("digest: {}", Algorithm::Sha512.header_value(BODY))),
             "digest is SHA-512 of the body in it",
         ),
         (with(1, &format!("digest: {}", Algorithm::Sha256.base64(BODY))), "digest is without its algorithm"),
+        (
+            with(0, "date: Sat, 21 Nov 2026 09:00:34 GMT"),
+            "1 second earlier: something between client and bank set it anew",
+        ),
+        (with(0, "date: Sat, 21 Nov 2026 10:00:35 GMT"), "1 hour later"),
+        (with(0, "date: 2026-11-21T09:00:35Z"), "the same moment in another writing"),
+        (
+            with(3, "tpp-redirect-uri: https%3A%2F%2Ftpp.example%2FBack"),
+            "tpp-redirect-uri is percent-encoded",
+        ),
+        (with(3, "tpp-redirect-uri: https://tpp.example/Back/"), "with a slash behind it"),
     ] {
         let says = wrong(&seen(&Options { text: Some(text), ..lawful() }, |_| {}, None));
-        assert!(says.starts_with("signature: is by the key") && says.contains(habit), "{habit}: {says}");
+        assert!(
+            says.starts_with("signature: is over another text") && says.contains(habit),
+            "{habit}: {says}"
+        );
     }
     let text = Some("something else".to_owned());
     let says = wrong(&seen(&Options { text, ..lawful() }, |_| {}, None));
     assert!(says.contains("no usual habit explains"), "{says}");
+}
+
+/// What is not RSA-SHA256 of the signing string, though the key of the certificate made it.
+#[test]
+fn what_stands_in_the_padded_block_is_named() {
+    let right =
+        signing_string(&["date", "digest", "x-request-id", "tpp-redirect-uri"], &fields(), None).unwrap();
+    let hash = Algorithm::Sha256.hash(right.as_bytes());
+    let digits: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    let with = |signature: String| {
+        seen(&Options { signature: Parameter::Text(signature), ..lawful() }, |_| {}, None)
+    };
+    let again = |bytes: &[u8]| signer().sign(bytes).unwrap();
+    let other = |hash| signer().sign_with(hash, right.as_bytes()).unwrap();
+    let plain = again(right.as_bytes());
+    let reversed = BASE64_STANDARD
+        .encode(BASE64_STANDARD.decode(&plain).unwrap().into_iter().rev().collect::<Vec<u8>>());
+    for (signature, habit) in [
+        (again(&hash), "hashed twice"),
+        (again(digits.as_bytes()), "the hash in hexadecimal was signed"),
+        (again(digits.to_uppercase().as_bytes()), "the hash in hexadecimal was signed"),
+        (other(OtherHash::Sha1), "with SHA-1 in place of SHA-256, over the right text"),
+        (other(OtherHash::Sha384), "with SHA-384 in place of SHA-256"),
+        (other(OtherHash::Sha512), "with SHA-512 in place of SHA-256"),
+        (other(OtherHash::Sha256Pss), "the padding of RSASSA-PSS and SHA-256"),
+        (reversed, "with its bytes in reverse order"),
+        (plain.replace('+', "-").replace('/', "_"), "alphabet for URLs"),
+    ] {
+        let says = wrong(&with(signature));
+        assert!(says.starts_with("signature: ") && says.contains(habit), "{habit}: {says}");
+    }
+    let unpadded = with(plain.trim_end_matches('=').to_owned());
+    assert!(
+        unpadded.iter().any(|one| one.held == Held::Open) && unpadded.iter().all(|one| one.held != Held::No)
+    );
+}
+
+#[test]
+fn what_is_open_is_neither_right_nor_wrong() {
+    let certificate = signer().certificate().clone();
+    let header = certificate.header_value();
+    let change = |name: &'static str, value: String| seen(&lawful(), |fields| set(fields, name, value), None);
+    let key_id = certificate.key_id(&Default::default());
+    let with_key_id =
+        |text: String| seen(&Options { key_id: Parameter::Text(text), ..lawful() }, |_| {}, None);
+    for (findings, part) in [
+        (with_key_id(key_id.replace(",CA=", ", CA=")), "keyId"),
+        (with_key_id(key_id.replace("SN=", "SN=0x")), "keyId"),
+        (
+            seen(&Options { algorithm: Parameter::Text("RSA-SHA256".into()), ..lawful() }, |_| {}, None),
+            "algorithm",
+        ),
+        (change("TPP-Signature-Certificate", header.trim_end_matches('=').to_owned()), CERTIFICATE_HEADER),
+        (change("TPP-Signature-Certificate", header.replace('+', "-").replace('/', "_")), CERTIFICATE_HEADER),
+    ] {
+        let odd: Vec<_> = findings
+            .iter()
+            .filter(|one| one.held != Held::Yes)
+            .map(|one| (one.part.as_str(), one.held))
+            .collect();
+        assert_eq!(odd, [(part, Held::Open)], "{findings:#?}");
+    }
 }
 
 #[test]
@@ -184,18 +263,27 @@ fn every_part_that_differs_is_named() {
         let findings = seen(&legal, |fields| set(fields, "Digest", value), None);
         findings.into_iter().find(|finding| finding.part == "Digest").unwrap()
     };
+    let digits: String = Algorithm::Sha256.hash(BODY).iter().map(|byte| format!("{byte:02X}")).collect();
     for (value, habit) in [
         (sha(b""), "no body at all"),
         (sha(b"{ \"a\": 1 }"), "without the blanks or the line end behind it"),
-        (sha(b"{\"a\":1}"), "without blanks between its members"),
-        (sha(b"{ \"a\": 1 }\r\n"), "CRLF in place of LF"),
-        (sha(BODY).trim_end_matches('=').to_owned(), "without the padding"),
+        (sha(b"{\"a\":1}"), "another spelling: compact"),
+        (sha(b"{ \"a\": 1 }\r\n"), "CRLF for LF"),
+        (sha(BODY).trim_end_matches('=').to_owned(), "lacks its padding"),
         (format!("SHA-256={}", "ab".repeat(32)), "hexadecimal"),
         (format!("SHA-256={}", Algorithm::Sha512.base64(BODY)), "of the other algorithm"),
         ("MD5=abc".to_owned(), "neither SHA-256 nor SHA-512"),
+        (format!("SHA256={}", Algorithm::Sha256.base64(BODY)), "the hyphen of the name is missing"),
+        (format!("SHA-256={}", BASE64_STANDARD.encode(digits.to_lowercase())), "hexadecimal (lowercase)"),
+        (format!("SHA-256={}", BASE64_STANDARD.encode(&digits)), "hexadecimal (uppercase)"),
+        (sha(&Algorithm::Sha256.hash(BODY)), "the hash of the hash"),
+        (sha(digits.to_lowercase().as_bytes()), "the hash of the hash in hexadecimal"),
+        (sha(b"{\"a\": 1}"), "as Python writes it"),
+        (sha(b"{\n  \"a\": 1\n}\n"), "indented by two blanks, with a line end"),
+        (format!("\"{}\"", sha(BODY)), "in quotation marks"),
     ] {
         let finding = digest(value);
-        assert!(!finding.holds && finding.says.contains(habit), "{habit}: {}", finding.says);
+        assert!(finding.held != Held::Yes && finding.says.contains(habit), "{habit}: {}", finding.says);
     }
     let certificate = signer().certificate().clone();
     let key_id =
@@ -227,11 +315,11 @@ fn every_part_that_differs_is_named() {
     let foreign = xs2aspec_signing::Certificate::from_pem(OTHER_CERTIFICATE).unwrap().header_value();
     let findings = seen(&legal, |fields| set(fields, "TPP-Signature-Certificate", foreign), None);
     assert!(
-        findings.iter().any(|finding| !finding.holds && finding.says.contains("another key")),
+        findings.iter().any(|finding| finding.held == Held::No && finding.says.contains("another key")),
         "{findings:#?}"
     );
     for (name, value, habit) in [
-        ("TPP-Signature-Certificate", CERTIFICATE.replace('\n', " "), "is PEM as it stands"),
+        ("TPP-Signature-Certificate", CERTIFICATE.replace('\n', " "), "is PEM as it stands in a file"),
         ("TPP-Signature-Certificate", "AAAA".to_owned(), "holds no certificate"),
         ("Signature", "=?utf-8?X?a?=".to_owned(), "begins as an encoded word and is none"),
         ("Signature", "keyId=1".to_owned(), "lacks keyId and headers and signature"),
@@ -239,7 +327,7 @@ fn every_part_that_differs_is_named() {
         let findings = seen(&legal, |fields| set(fields, name, value), None);
         let found = findings
             .iter()
-            .any(|finding| !finding.holds && finding.part == name && finding.says.contains(habit));
+            .any(|finding| finding.held == Held::No && finding.part == name && finding.says.contains(habit));
         assert!(found, "{habit}: {findings:#?}");
     }
 }
@@ -251,7 +339,7 @@ fn the_length_of_the_body_is_compared() {
         let text = text.to_owned();
         seen(&legal, |fields| fields.push(("content-length".to_owned(), text)), None)
     };
-    assert!(length(&BODY.len().to_string()).iter().all(|finding| finding.holds));
+    assert!(length(&BODY.len().to_string()).iter().all(|finding| finding.held == Held::Yes));
     for found in ["12", "0", "", "11a", "+11"] {
         let says = format!("Content-Length: {found} is not the length of the body (11)");
         assert_eq!(wrong(&length(found)), says);
@@ -264,7 +352,7 @@ fn a_value_beyond_ascii_has_to_be_wrapped() {
     let wrapped = seen(&options, |_| {}, None);
     assert!(wrong(&wrapped).starts_with("algorithm: expected rsa-sha256"), "{wrapped:#?}");
     let bare = seen(&Options { wrap: Wrap::Never, ..options }, |_| {}, None);
-    let bare: Vec<_> = bare.iter().filter(|finding| !finding.holds).collect();
+    let bare: Vec<_> = bare.iter().filter(|finding| finding.held == Held::No).collect();
     assert_eq!(
         bare.iter().map(|finding| finding.part.as_str()).collect::<Vec<_>>(),
         ["Signature", "algorithm"]
@@ -295,7 +383,7 @@ fn values_in_iso_8859_1_are_signed_in_their_own_bytes() {
             target: None,
             signed: None,
         };
-        diagnosis::examine(&received).iter().all(|finding| finding.holds)
+        diagnosis::examine(&received).iter().all(|finding| finding.held == Held::Yes)
     };
     assert!(holds(&["tpp-redirect-uri".to_owned()]));
     assert!(!holds(&[]));
@@ -305,7 +393,9 @@ fn values_in_iso_8859_1_are_signed_in_their_own_bytes() {
 fn a_quotation_mark_inside_a_parameter_is_named() {
     let key_id = Parameter::Text("SN=1,CA=O=A \\\"B\\\" C".to_owned());
     let findings = seen(&Options { key_id, ..lawful() }, |_| {}, None);
-    let named = findings.iter().any(|finding| !finding.holds && finding.says.contains("it is written \\22"));
+    let named = findings
+        .iter()
+        .any(|finding| finding.held == Held::No && finding.says.contains("it is written \\22"));
     assert!(named, "{findings:#?}");
 }
 

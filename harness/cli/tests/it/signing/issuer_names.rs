@@ -15,7 +15,7 @@ use xs2aspec_reference::{Config, InProcessBank};
 use xs2aspec_signing::{
     KeyIdForm, Options, Parameter, Signer,
     certificate::{NameForm, SerialForm},
-    diagnosis::{self, Received},
+    diagnosis::{self, Held, Received},
     signature_header::sign,
 };
 
@@ -71,7 +71,7 @@ fn both(bank: &InProcessBank, signer: &Signer, options: &Options) -> Both {
     Both {
         accepted: answer.status().is_success(),
         bank: String::from_utf8_lossy(answer.body()).into_owned(),
-        holds: findings.iter().all(|finding| finding.holds),
+        holds: findings.iter().all(|finding| finding.held == Held::Yes),
         diagnosis: said.collect(),
     }
 }
@@ -88,7 +88,7 @@ fn what_is_signed_in_the_name_of_any_issuer_is_accepted_and_verified() {
         let signer = issued_by(name);
         for serial in SerialForm::ALL {
             for issuer in NameForm::ALL {
-                let key_id_form = KeyIdForm { serial, issuer };
+                let key_id_form = KeyIdForm { serial: serial.clone(), issuer };
                 let said =
                     both(&bank, &signer, &Options { key_id_form: key_id_form.clone(), ..Options::default() });
                 assert!(said.accepted, "{name}, {key_id_form:?}: {}", said.bank);

@@ -76,7 +76,7 @@ fn what_is_wrong_with_a_request_is_named() {
         .collect();
     let (exit, said) = verify(&other, "{\"a\": 1}", &[]);
     assert_eq!(exit, Some(1), "{said}");
-    assert!(said.contains("NO  signature: is by the key of the certificate, over another text"), "{said}");
+    assert!(said.contains("NO  signature: is over another text, by the right key"), "{said}");
     let signed = explained.split("  | ").skip(1).collect::<String>().replace("\\n\n", "\n");
     let signed = signed.trim_end_matches('\n');
     fs::write(path("signed"), signed).unwrap();

@@ -1,0 +1,195 @@
+//! Base64 as people write it: in another alphabet, without its padding, in lines, in quotation marks.
+
+use base64::{
+    Engine, alphabet,
+    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
+    prelude::BASE64_STANDARD,
+};
+
+use super::{Held, key_id::percent_decoded};
+
+/// Base64 whose padding may be left out.
+const UNPADDED: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// How base64 departs from RFC 4648, section 4.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Oddity {
+    /// Percent-encoded, as in a URL.
+    Percent,
+    /// The sign `+` became a space, as where a form is read.
+    Spaces,
+    /// As it stands in a PEM file, with its first and last line.
+    Armor,
+    /// Between colons, as structured fields have it (RFC 8941, section 3.3.5).
+    Colons,
+    /// In quotation marks.
+    Quoted,
+    /// With `\\n` as two characters for the ends of lines.
+    EscapedLines,
+    /// Hexadecimal.
+    Hexadecimal,
+    /// Base64 of base64.
+    Twice,
+    /// With spaces in it, as where lines were joined.
+    Lines,
+    /// In the alphabet for URLs (RFC 4648, section 5).
+    UrlSafe,
+    /// Without its padding (section 3.2).
+    Unpadded,
+    /// With other characters that base64 does not have.
+    Foreign,
+}
+
+impl Oddity {
+    /// Whether a receiver may take it: one that decodes it to the right bytes keeps to the document.
+    pub fn held(self) -> Held {
+        match self {
+            Self::Lines | Self::UrlSafe | Self::Unpadded => Held::Open,
+            _ => Held::No,
+        }
+    }
+
+    /// What is said of it.
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::Percent => "is percent-encoded",
+            Self::Spaces => "has spaces for its plus signs, as where a form is read",
+            Self::Armor => {
+                "is PEM as it stands in a file, with BEGIN and END: the base64 alone is wanted, on one line"
+            }
+            Self::Colons => "stands between colons, as in structured fields (RFC 8941, section 3.3.5)",
+            Self::Quoted => "stands in quotation marks",
+            Self::EscapedLines => "has \\n in it as two characters",
+            Self::Hexadecimal => "is hexadecimal, not base64",
+            Self::Twice => "is base64 of base64",
+            Self::Lines => "has spaces in it, as where the lines of PEM are joined",
+            Self::UrlSafe => "is in the alphabet for URLs (RFC 4648, section 5)",
+            Self::Unpadded => "lacks its padding (RFC 4648, section 3.2)",
+            Self::Foreign => "has characters in it that base64 does not have",
+        }
+    }
+}
+
+/// Reads base64 in whatever writing, as long as `is_right` says that the bytes are what is looked for. The
+/// bytes, and what is odd about the writing.
+pub fn read(text: &str, is_right: &dyn Fn(&[u8]) -> bool) -> Option<(Vec<u8>, Vec<Oddity>)> {
+    /// Nobody does more to a text, and whoever wants to keep us busy does.
+    const MOST: usize = 5;
+    let mut oddities = Vec::new();
+    let mut text = text.trim().to_owned();
+    for _ in 0..MOST {
+        if let Ok(bytes) = BASE64_STANDARD.decode(&text) {
+            if is_right(&bytes) {
+                return Some((bytes, oddities));
+            }
+            text = String::from_utf8(bytes).ok()?;
+            oddities.push(Oddity::Twice);
+            continue;
+        }
+        let (next, oddity) = plainer(&text, is_right)?;
+        oddities.push(oddity);
+        text = next;
+    }
+    None
+}
+
+/// The same without the first oddity that is found.
+fn plainer(text: &str, is_right: &dyn Fn(&[u8]) -> bool) -> Option<(String, Oddity)> {
+    let without_blanks = || text.split_ascii_whitespace().collect::<String>();
+    let is_of_base64 = |letter: &char| letter.is_ascii_alphanumeric() || "+/=".contains(*letter);
+    let between = |mark: char| text.strip_prefix(mark)?.strip_suffix(mark).map(str::to_owned);
+    let hexadecimal = || {
+        let digits: String = text.chars().filter(|letter| !matches!(letter, ':' | '-' | ' ')).collect();
+        bytes_of_digits(&digits).filter(|bytes| is_right(bytes)).map(|bytes| BASE64_STANDARD.encode(bytes))
+    };
+    let right = |text: String| UNPADDED.decode(&text).is_ok_and(|bytes| is_right(&bytes)).then_some(text);
+    let found = [
+        percent_decoded(text).map(|text| (text, Oddity::Percent)),
+        between('"').map(|text| (text, Oddity::Quoted)),
+        armored(text).map(|text| (text, Oddity::Armor)),
+        between(':').map(|text| (text, Oddity::Colons)),
+        text.contains("\\n").then(|| (text.replace("\\r", "").replace("\\n", ""), Oddity::EscapedLines)),
+        hexadecimal().map(|text| (text, Oddity::Hexadecimal)),
+    ];
+    if let Some(found) = found.into_iter().flatten().next() {
+        return Some(found);
+    }
+    let padded = |text: &str| UNPADDED.decode(text).ok().map(|bytes| BASE64_STANDARD.encode(bytes));
+    match () {
+        () if text.contains(' ') => match right(text.replace(' ', "+")) {
+            Some(text) => Some((text, Oddity::Spaces)),
+            None => Some((without_blanks(), Oddity::Lines)),
+        },
+        () if text.contains(['-', '_']) => Some((text.replace('-', "+").replace('_', "/"), Oddity::UrlSafe)),
+        () => padded(text).map(|text| (text, Oddity::Unpadded)).or_else(|| {
+            let kept: String = text.chars().filter(is_of_base64).collect();
+            (kept.len() < text.len()).then_some((kept, Oddity::Foreign))
+        }),
+    }
+}
+
+/// The base64 between the first and the last line of PEM, whose lines may be joined.
+fn armored(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once("-----BEGIN CERTIFICATE-----")?;
+    let body = rest.split("-----END").next().unwrap_or(rest).replace("\\r", "").replace("\\n", "");
+    Some(body.split_ascii_whitespace().collect())
+}
+
+/// The bytes of hexadecimal digits.
+pub(crate) fn bytes_of_digits(digits: &str) -> Option<Vec<u8>> {
+    let is_whole = !digits.is_empty()
+        && digits.len().is_multiple_of(2)
+        && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let byte = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).ok();
+    is_whole.then(|| (0..digits.len()).step_by(2).map(byte).collect())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_writing_is_read_and_named() {
+        // Both alphabets differ in it, and it has padding.
+        let bytes = [0xFB, 0xEF, 0xFF, 0x3E, 0x01, 0xFF, 0xFE];
+        let usual = BASE64_STANDARD.encode(bytes);
+        assert_eq!(usual, "++//PgH//g==");
+        use Oddity::{
+            Armor, Colons, EscapedLines, Foreign, Hexadecimal, Lines, Percent, Quoted, Spaces, Twice,
+            Unpadded, UrlSafe,
+        };
+        for (text, expected) in [
+            (usual.clone(), &[][..]),
+            ("++//PgH//g".to_owned(), &[Unpadded]),
+            ("--__PgH__g==".to_owned(), &[UrlSafe]),
+            ("--__PgH__g".to_owned(), &[UrlSafe, Unpadded]),
+            ("%2B%2B%2F%2FPgH%2F%2Fg%3D%3D".to_owned(), &[Percent]),
+            ("  //PgH//g==".to_owned(), &[]),
+            ("++// PgH//g==".to_owned(), &[Lines]),
+            ("\"++//PgH//g==\"".to_owned(), &[Quoted]),
+            (":++//PgH//g==:".to_owned(), &[Colons]),
+            ("++//PgH/\\n/g==".to_owned(), &[EscapedLines]),
+            ("fbefff3e01fffe".to_owned(), &[Hexadecimal]),
+            ("FB:EF:FF:3E:01:FF:FE".to_owned(), &[Hexadecimal]),
+            (BASE64_STANDARD.encode(&usual), &[Twice]),
+            ("++//Pg!H//g==".to_owned(), &[Foreign]),
+            ("-----BEGIN CERTIFICATE----- ++//PgH/ /g== -----END CERTIFICATE-----".to_owned(), &[Armor]),
+            (
+                "-----BEGIN%20CERTIFICATE-----%0A%2B%2B//PgH//g==%0A-----END%20CERTIFICATE-----".to_owned(),
+                &[Percent, Armor],
+            ),
+        ] {
+            let found = read(&text, &|found| found == bytes);
+            let expected =
+                if text.starts_with("  //") { None } else { Some((bytes.to_vec(), expected.to_vec())) };
+            assert_eq!(found, expected, "{text}");
+        }
+        assert_eq!(read("a /b", &|found| BASE64_STANDARD.encode(found) == "a+/b").unwrap().1, [Spaces]);
+        for none in ["", "AAAA", "%", "\"", "é", "-----BEGIN CERTIFICATE-----"] {
+            assert_eq!(read(none, &|found| found == bytes), None, "{none}");
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The same JSON as other programs write it: what a client hashes that sets its body out twice.
+
+/// How JSON is set out: after a comma, after a colon, and what one level is indented by.
+const LAYOUTS: [(&str, &str, Option<&str>, &str); 5] = [
+    (",", ":", None, "compact"),
+    (", ", ": ", None, "with blanks behind commas and colons, as Python writes it"),
+    (",", ": ", Some("  "), "indented by two blanks"),
+    (",", ": ", Some("    "), "indented by four blanks"),
+    (",", ": ", Some("\t"), "indented by tabs"),
+];
+
+/// How the letters of texts are written.
+const ESCAPES: [(fn(&str) -> String, &str); 6] = [
+    (str::to_owned, ""),
+    (|text| escaped(text, |letter| !letter.is_ascii(), false), ", with \\u for letters beyond ASCII"),
+    (
+        |text| escaped(text, |letter| !letter.is_ascii() || "<>&'+`".contains(letter), true),
+        ", with \\u in capitals for letters beyond ASCII and signs of HTML",
+    ),
+    (|text| escaped(text, |letter| "<>&".contains(letter), false), ", with \\u for signs of HTML"),
+    (
+        |text| escaped(text, |letter| !letter.is_ascii(), false).replace('/', "\\/"),
+        ", with \\u for letters beyond ASCII and \\/ for slashes",
+    ),
+    (|text| text.replace('/', "\\/"), ", with \\/ for slashes"),
+];
+
+/// Bodies that are longer are not set out anew.
+const LONGEST: usize = 256 * 1024;
+
+/// The same JSON in other usual spellings, each with its name.
+pub(super) fn spellings(json: &str) -> impl Iterator<Item = (String, String)> {
+    let tokens = if json.len() > LONGEST { Vec::new() } else { tokens(json) };
+    let each = LAYOUTS.into_iter().flat_map(|layout| ESCAPES.map(|escapes| (layout, escapes)));
+    let each = each.take(if tokens.is_empty() { 0 } else { usize::MAX });
+    each.flat_map(move |((comma, colon, indent, layout), (escape, letters))| {
+        let written = written(&tokens, (comma, colon, indent), escape);
+        ["", "\n", "\r\n"].map(|end| {
+            let line_end = if end.is_empty() { "" } else { ", with a line end behind it" };
+            (format!("{written}{end}"), format!("{layout}{letters}{line_end}"))
+        })
+    })
+}
+
+/// Texts with their quotation marks and without escapes that another spelling may lack, and everything
+/// else between blanks.
+fn tokens(json: &str) -> Vec<String> {
+    let mut tokens = Vec::new();
+    let mut rest = json.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let end = match first {
+            '"' => end_of_text(rest),
+            '{' | '}' | '[' | ']' | ':' | ',' => 1,
+            _ => rest
+                .find(|letter: char| "{}[]:,\"".contains(letter) || letter.is_ascii_whitespace())
+                .unwrap_or(rest.len()),
+        };
+        let (token, behind) = rest.split_at(end.max(1));
+        tokens.push(if first == '"' { plain(token) } else { token.to_owned() });
+        rest = behind.trim_start();
+    }
+    tokens
+}
+
+fn end_of_text(rest: &str) -> usize {
+    let mut is_escaped = false;
+    let end = rest.bytes().enumerate().skip(1).find(|(_, byte)| {
+        let ends = *byte == b'"' && !is_escaped;
+        is_escaped = *byte == b'\\' && !is_escaped;
+        ends
+    });
+    end.map_or(rest.len(), |(at, _)| at + 1)
+}
+
+/// A text of JSON with letters for their `\\u`, where JSON lets them stand (RFC 8259, section 7).
+fn plain(text: &str) -> String {
+    let mut units: Vec<u16> = Vec::new();
+    let mut rest = text;
+    while let Some(letter) = rest.chars().next() {
+        let unit = rest.strip_prefix("\\u").and_then(|rest| u16::from_str_radix(rest.get(..4)?, 16).ok());
+        let length = match unit {
+            Some(unit) if unit >= 0x20 && unit != 0x22 && unit != 0x5C => {
+                units.push(unit);
+                6
+            }
+            _ if rest.starts_with("\\/") => {
+                units.push(u16::from(b'/'));
+                2
+            }
+            _ => {
+                let length = if letter == '\\' {
+                    rest.chars().take(2).map(char::len_utf8).sum()
+                } else {
+                    letter.len_utf8()
+                };
+                units.extend(rest[..length].encode_utf16());
+                length
+            }
+        };
+        rest = &rest[length..];
+    }
+    String::from_utf16_lossy(&units)
+}
+
+fn escaped(text: &str, is_escaped: impl Fn(char) -> bool, in_capitals: bool) -> String {
+    let mut written = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if !is_escaped(letter) {
+            written.push(letter);
+            continue;
+        }
+        for unit in letter.encode_utf16(&mut [0; 2]) {
+            written.push_str(&if in_capitals { format!("\\u{unit:04X}") } else { format!("\\u{unit:04x}") });
+        }
+    }
+    written
+}
+
+fn written(
+    tokens: &[String],
+    (comma, colon, indent): (&str, &str, Option<&str>),
+    escape: fn(&str) -> String,
+) -> String {
+    let mut written = String::new();
+    let mut depth = 0_usize;
+    let line = |written: &mut String, depth: usize| {
+        if let Some(indent) = indent {
+            written.push('\n');
+            (0..depth).for_each(|_| written.push_str(indent));
+        }
+    };
+    for (at, token) in tokens.iter().enumerate() {
+        let next = tokens.get(at + 1).map(String::as_str);
+        match token.as_str() {
+            "{" | "[" => {
+                written.push_str(token);
+                depth += 1;
+                if !matches!(next, Some("}" | "]")) {
+                    line(&mut written, depth);
+                }
+            }
+            "}" | "]" => {
+                depth = depth.saturating_sub(1);
+                if !at.checked_sub(1).is_some_and(|before| matches!(tokens[before].as_str(), "{" | "[")) {
+                    line(&mut written, depth);
+                }
+                written.push_str(token);
+            }
+            "," => {
+                written.push_str(comma);
+                line(&mut written, depth);
+            }
+            ":" => written.push_str(colon),
+            text if text.starts_with('"') => written.push_str(&escape(text)),
+            other => written.push_str(other),
+        }
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_spellings_of_other_programs_are_found() {
+        let sent = "{\"a\":[1,{\"å\":\"x/<y>\\n\\\"\"}],\"e\":{},\"f\":1.50}";
+        for written in [
+            "{\"a\": [1, {\"å\": \"x/<y>\\n\\\"\"}], \"e\": {}, \"f\": 1.50}",
+            "{\"a\": [1, {\"\\u00e5\": \"x/<y>\\n\\\"\"}], \"e\": {}, \"f\": 1.50}",
+            "{\"a\":[1,{\"\\u00E5\":\"x/\\u003Cy\\u003E\\n\\\"\"}],\"e\":{},\"f\":1.50}",
+            "{\"a\":[1,{\"å\":\"x/\\u003cy\\u003e\\n\\\"\"}],\"e\":{},\"f\":1.50}\n",
+            "{\"a\":[1,{\"\\u00e5\":\"x\\/<y>\\n\\\"\"}],\"e\":{},\"f\":1.50}",
+            "{\n  \"a\": [\n    1,\n    {\n      \"å\": \"x/<y>\\n\\\"\"\n    }\n  ],\n  \"e\": {},\n  \"f\": 1.50\n}",
+        ] {
+            // Each is found from each of the others.
+            for from in [sent, written, &format!(" {written}\r\n")] {
+                let all: Vec<String> = spellings(from).map(|(text, _)| text).collect();
+                assert!(all.iter().any(|text| text == written), "{from}\n{written}");
+                assert!(all.iter().any(|text| text == sent), "{from}");
+            }
+        }
+        assert_eq!(plain("\"\\ud83d\\ude00\\u0022\\u000a\\\\\\/\""), "\"😀\\u0022\\u000a\\\\/\"");
+        for odd in ["", "\"", "{\"a", "\\", "\"\\", "å", "[[[[", "}}"] {
+            assert!(spellings(odd).count() > 0 || odd.is_empty(), "{odd}");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! What a signature was made of, and by which habit.
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+
+use super::{
+    Held, Received,
+    base64_text::{self, Oddity},
+    digests::odd,
+    public_key::{Block, PublicKey, SHA_256, hash},
+    texts::{difference, habits},
+};
+use crate::{
+    certificate::{Certificate, hex},
+    signing_string::signing_string,
+};
+
+/// What a signature is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// RSA-SHA256 of the signing string by the key of the certificate.
+    Right,
+    /// No base64 (RFC 4648, section 4).
+    NotBase64,
+    /// Base64 in the alphabet for URLs (RFC 4648, section 5).
+    UrlSafe,
+    /// Base64 with other characters in it.
+    ForeignCharacters,
+    /// Of another length than the key makes it.
+    OtherLength,
+    /// By the key, with SHA-512 over the right text.
+    Sha512,
+    /// By the key, with another hash or padding than RSA-SHA256 has.
+    OtherHash,
+    /// By the key, over another text.
+    OtherText,
+    /// Not by the key.
+    OtherKey,
+    /// The certificate is not of an RSA key.
+    NotRsa,
+    /// A header that is listed is not there.
+    NoText,
+}
+
+/// A signature that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Made {
+    /// What it is.
+    pub kind: Kind,
+    /// Whether it is as the document wants it.
+    pub held: Held,
+    /// What is said of it.
+    pub says: String,
+    /// The text that was to be signed, where another one was.
+    pub text: Option<String>,
+}
+
+/// The label of an RSA signature with SHA-512, which no draft has: whether a bank takes it is open.
+pub const RSA_SHA_512: &str = "rsa-sha512";
+
+impl Made {
+    fn wrong(kind: Kind, says: impl Into<String>) -> Self {
+        Self { kind, held: Held::No, says: says.into(), text: None }
+    }
+
+    /// Looks at a signature, in base64, over these listed headers.
+    pub fn new(text: &str, listed: &[&str], received: &Received<'_>, certificate: &Certificate) -> Self {
+        let Some(key) = PublicKey::of(certificate) else {
+            return Self::wrong(Kind::NotRsa, "the certificate is not of an RSA key");
+        };
+        let read = base64_text::read(text, &|bytes| bytes.len() == key.length);
+        let Some((signature, oddities)) = read else {
+            return match BASE64_STANDARD.decode(text) {
+                Ok(found) => {
+                    let says = format!(
+                        "expected {} bytes for the key of the certificate, found {}",
+                        key.length,
+                        found.len()
+                    );
+                    Self::wrong(Kind::OtherLength, says)
+                }
+                Err(_) if text.contains(['-', '_']) => Self::wrong(
+                    Kind::NotBase64,
+                    format!("is no base64 (RFC 4648, section 4): {}", Oddity::UrlSafe.says()),
+                ),
+                Err(_) => Self::wrong(Kind::NotBase64, "is no base64 (RFC 4648, section 4)"),
+            };
+        };
+        let ours = match signing_string(listed, received.fields, received.target) {
+            Ok(ours) => ours,
+            Err(error) => return Self::wrong(Kind::NoText, error.to_string()),
+        };
+        let made = by(&key, &signature, (&ours, listed), received);
+        match oddities.as_slice() {
+            [] => made,
+            [Oddity::Unpadded] => {
+                let held = made.held.max(Held::Open);
+                Self {
+                    held,
+                    says: format!("{}; its base64 lacks its padding (RFC 4648, section 3.2)", made.says),
+                    ..made
+                }
+            }
+            _ => {
+                let kind = match oddities.first() {
+                    Some(Oddity::UrlSafe) => Kind::UrlSafe,
+                    Some(Oddity::Lines | Oddity::Foreign) => Kind::ForeignCharacters,
+                    _ => Kind::NotBase64,
+                };
+                Self::wrong(kind, format!("is no base64 (RFC 4648, section 4): it {}", odd(&oddities).1))
+            }
+        }
+    }
+}
+
+/// What of a signature is over the text of the header, or over another.
+fn by(key: &PublicKey, signature: &[u8], (ours, listed): (&str, &[&str]), received: &Received<'_>) -> Made {
+    let due = received.as_sent(ours);
+    let block = key.block(signature);
+    let with_text = |made: Made| Made { text: Some(ours.to_owned()), ..made };
+    let signed = match block {
+        Block::Hash(SHA_256, signed) => signed,
+        Block::Hash(name, signed) => {
+            let is_right = hash(name, &due).is_some_and(|due| due == signed);
+            let over = if is_right { "the right text" } else { "another text, too" };
+            let kind = if is_right && name == "SHA-512" { Kind::Sha512 } else { Kind::OtherHash };
+            let says = format!("is by the right key, with {name} in place of SHA-256, over {over}");
+            return with_text(Made::wrong(kind, says));
+        }
+        Block::Pss(name) => {
+            let says = format!(
+                "is by the right key, with the padding of RSASSA-PSS and {name}; expected RSASSA-PKCS1-v1_5 (RFC 8017, \
+                 section 8.2)"
+            );
+            return Made::wrong(Kind::OtherHash, says);
+        }
+        Block::Bare(found) => return with_text(Made::wrong(Kind::OtherText, bare(&found, &due))),
+        Block::Foreign => {
+            let reversed: Vec<u8> = signature.iter().rev().copied().collect();
+            let says = if key.block(&reversed) == Block::Foreign {
+                "was made with another key than the certificate's, or is no signature: its block has neither the padding of \
+                 RSASSA-PKCS1-v1_5 nor that of RSASSA-PSS"
+            } else {
+                "is by the right key, with its bytes in reverse order"
+            };
+            return Made::wrong(Kind::OtherKey, says);
+        }
+    };
+    let is_signed = |text: &[u8]| hash(SHA_256, text).is_some_and(|hash| hash == signed);
+    if is_signed(&due) {
+        let says = "holds: it is over the signing string, by the key of the certificate".to_owned();
+        return Made { kind: Kind::Right, held: Held::Yes, says, text: None };
+    }
+    if let Some(theirs) = received.signed {
+        let which = if is_signed(&received.as_sent(theirs)) {
+            "is over the text that was given"
+        } else {
+            "is over neither text"
+        };
+        return with_text(Made::wrong(Kind::OtherText, format!("{which}; {}", difference(ours, theirs))));
+    }
+    let once = hash(SHA_256, &due).unwrap_or_default();
+    let again = [
+        (once.clone(), "the hash of the signing string was signed as a text, and so hashed twice"),
+        (
+            hex(&once).to_ascii_lowercase().into_bytes(),
+            "the hash in hexadecimal was signed, and so hashed twice",
+        ),
+        (hex(&once).into_bytes(), "the hash in hexadecimal was signed, and so hashed twice"),
+        (BASE64_STANDARD.encode(&once).into_bytes(), "the hash in base64 was signed, and so hashed twice"),
+        (BASE64_STANDARD.encode(&due).into_bytes(), "the signing string was signed in base64"),
+    ];
+    let again = again.into_iter().find(|(text, _)| is_signed(text)).map(|(_, habit)| habit.to_owned());
+    let habit = again.or_else(|| {
+        habits(listed, received, ours)
+            .find(|(text, _)| is_signed(&received.as_sent(text)))
+            .map(|(_, habit)| habit)
+    });
+    let habit = habit.unwrap_or_else(|| {
+        "no usual habit explains it; give the text that was signed with --signed to see where it differs"
+            .to_owned()
+    });
+    with_text(Made::wrong(Kind::OtherText, format!("is over another text, by the right key: {habit}")))
+}
+
+/// What stands in a block without the name of an algorithm.
+fn bare(found: &[u8], due: &[u8]) -> String {
+    let hash = hash(SHA_256, due).unwrap_or_default();
+    let digits = hex(&hash);
+    let what = match () {
+        () if found == hash => "holds the SHA-256 of the right text",
+        () if found.eq_ignore_ascii_case(digits.as_bytes()) => {
+            "holds the SHA-256 of the right text in hexadecimal"
+        }
+        () if found == BASE64_STANDARD.encode(&hash).as_bytes() => {
+            "holds the SHA-256 of the right text in base64"
+        }
+        () if found == due => "holds the signing string itself, without a hash",
+        () if found.len() == hash.len() => "holds a hash of another text",
+        () => "holds something else",
+    };
+    format!("is by the right key, but its block {what}, and no DigestInfo (RFC 8017, section 9.2)")
+}
