@@ -2,5 +2,6 @@
 
 mod curl;
 mod drawn_signatures;
+mod forms;
 mod issuer_names;
 mod sign;
