@@ -151,9 +151,9 @@ fn in_other_urls(value: &str) -> Vec<(String, &'static str)> {
         values.push((in_case(value, char::to_ascii_uppercase), "with its percent-encoding in uppercase"));
     }
     if let Some(decoded) = decoded {
+        values.push((decoded.clone(), "percent-decoded"));
         values.push((decoded.replace('+', " "), "decoded as a form is"));
         values.extend(percent_decoded(&decoded).map(|twice| (twice, "decoded twice")));
-        values.push((decoded, "percent-decoded"));
     }
     values.push((value.replace('+', " "), "with blanks for its plus signs"));
     values
