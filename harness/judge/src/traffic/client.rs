@@ -15,7 +15,7 @@ use xs2aspec_suite::baseline::Baseline;
 use super::{
     judge::{Judged, NotTold, TrafficJudge},
     message::{Sent, Traffic},
-    routes::decoded,
+    routes::{Route, decoded},
     session::{Exchange, Told},
     signature::{self, is_masked},
 };
@@ -58,7 +58,9 @@ impl TrafficJudge {
             if is_ours {
                 self.signature(sent, operation.as_deref(), paths, judged);
             }
-            if operation.is_none() && mentioned.is_none() && status.is_some_and(|status| status >= 400) {
+            // A bank that has no such path need not read the body, so that the exchange may end early.
+            let is_refused = traffic.answer.as_ref().is_some_and(|answer| answer.status >= 400);
+            if operation.is_none() && mentioned.is_none() && is_refused {
                 self.path(sent, paths, judged);
             }
             if operation.as_deref().is_some_and(|name| self.is_for_tests(name))
@@ -110,8 +112,10 @@ impl TrafficJudge {
             };
             self.wrong(judged, wrong);
         }
-        let made = operation.as_deref().zip(document.as_ref());
-        let made = made.map(|(operation, body)| self.memory.ids(operation, body)).unwrap_or_default();
+        let is_creation = operation.is_some() && sent.method == "POST";
+        let members = document.as_ref().and_then(Value::as_object).filter(|_| is_creation);
+        let ids = members.into_iter().flatten().filter(|(name, _)| name.ends_with("Id"));
+        let made = ids.filter_map(|(_, id)| id.as_str()).map(str::to_owned).collect();
         self.session.add(&exchange, rules, spec, made);
     }
 
@@ -300,12 +304,14 @@ impl TrafficJudge {
         }
         let shown = format!("{} {path}", sent.method);
         let has_prefix = path.split('/').any(|part| part == paths.prefix);
-        let near = self.routes.near(sent).filter(|route| {
+        // A payment itself is read on the path of its deletion, which the document does not show.
+        let is_meant = |route: &Route| {
             let clause = self.suite.requests().plain_clause(&route.operation);
             let clause = clause.and_then(|clause| self.suite.clauses().get(clause));
-            self.is_of_the_bank || clause.is_some_and(|clause| matches!(clause.strength, Strength::Stated))
-        });
-        let near = near.filter(|route| route.method != "DELETE");
+            let is_stated = clause.is_some_and(|clause| matches!(clause.strength, Strength::Stated));
+            route.method != "DELETE" && (self.is_of_the_bank || is_stated)
+        };
+        let near = self.routes.near(sent, is_meant);
         if let Some(route) = near {
             let clause = self.suite.requests().plain_clause(&route.operation).filter(|_| has_prefix);
             let send = format!("{} {}", route.method, route.path);

@@ -126,7 +126,7 @@ impl Memory {
     }
 
     /// Returns the ids that an answer gives to what was made.
-    pub(crate) fn ids(&self, operation: &str, answer: &Value) -> BTreeSet<String> {
+    fn ids(&self, operation: &str, answer: &Value) -> BTreeSet<String> {
         let places = self.places.get(operation).into_iter().flatten();
         places.filter_map(|place| answer.pointer(place)?.as_str()).map(str::to_owned).collect()
     }

@@ -95,7 +95,8 @@ mod tests {
             let (method, headers) = (method.to_owned(), Vec::new());
             let sent = Sent { method, url, headers, body: Payload::NONE, is_restored: false };
             assert!(routes.find(&sent).is_none(), "{path}");
-            let found = routes.near(&sent).map(|route| route.operation.as_str());
+            let found =
+                routes.near(&sent, |route| route.method != "DELETE").map(|route| route.operation.as_str());
             assert_eq!(found, expected, "{} {path}", sent.method);
         }
     }

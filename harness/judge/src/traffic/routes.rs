@@ -65,11 +65,11 @@ impl Routes {
         Self { routes: routes.into_values().collect() }
     }
 
-    /// Returns the route that a request was meant for, if it is nearly one for it.
-    pub(crate) fn near(&self, request: &Sent) -> Option<&Route> {
+    /// Returns the first route that a request is nearly one for, and of which `is_meant` holds.
+    pub(crate) fn near(&self, request: &Sent, is_meant: impl Fn(&Route) -> bool) -> Option<&Route> {
         let (path, _) = request.target();
         let parts: Vec<&str> = path.trim_start_matches('/').split('/').collect();
-        self.routes.iter().find(|route| is_near(route, &request.method, &parts))
+        self.routes.iter().find(|route| is_near(route, &request.method, &parts) && is_meant(route))
     }
 
     /// The operation of a request; `None` if it is for none of the document.
