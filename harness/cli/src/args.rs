@@ -50,10 +50,10 @@ pub(crate) enum Command {
     /// Passes on, unaltered, what a client and a test system say to each other; judges and records both, and
     /// shows what either breaks
     Proxy(Proxy),
-    /// Lists what a client should show, and with which options `serve` lets it show that
+    /// List what a client should show, and the options of `serve` that let it
     ClientPlan(ClientPlan),
-    /// Says which items of the `client-plan` a client has shown, by a record of its traffic. Exit codes: 0 it
-    /// conforms and showed everything, 1 it broke something, 3 it did not show everything
+    /// Report which items of `client-plan` the records of a client show. Exit codes: 0 it conforms and showed
+    /// every required item, 1 it broke something, 3 it did not show everything
     ClientReport(ClientReport),
     /// Runs every case against the built-in bank with each of its faults and variations, and in its styles:
     /// what is caught, and what is accused wrongly

@@ -2,16 +2,20 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
-use xs2aspec_judge::client::{
-    Broken, Item, Plan, State, Statement, Ticked, Watch, broken, report as drawn, tick,
+use xs2aspec_judge::{
+    Levels, Profile,
+    client::{
+        Broken, Item, Part, Plan, Recorded, Skip, State, Statement, Ticked, Watch, broken,
+        report::{Report, place_of_the_plan},
+        tick,
+    },
 };
-use xs2aspec_record::{Event, Exchange, Exit, Level};
+use xs2aspec_record::{Event, Exchange, Exit, Level, LevelRule, Traffic};
 use xs2aspec_report::text;
-use xs2aspec_suite::Suite;
-use xs2aspec_traffic::input::{self, Format};
+use xs2aspec_suite::{Suite, nearest};
 
 use crate::{
     Failure,
@@ -20,74 +24,142 @@ use crate::{
     repetition, report,
 };
 
+/// The target of a profile that is there for its levels alone.
+const ANYBODY: &str = "http://127.0.0.1";
+
 /// Lists the plan.
 pub(crate) fn plan(args: &ClientPlan) -> Result<Exit, Failure> {
     let plan = load(&crate::suite(&args.source)?)?;
     for item in &plan.items {
-        let need = if item.is_optional { " (need not be shown)" } else { "" };
+        let need = if item.is_optional { " (optional)" } else { "" };
         say!("{:<42} {}{need}", item.id, item.says);
+        let others = plan.items.iter().filter(|other| other.one_of.is_some() && other.one_of == item.one_of);
+        let others: Vec<&str> = others.map(|other| other.id.as_str()).filter(|id| *id != item.id).collect();
+        if !others.is_empty() {
+            say!("{:<42}   or instead {}", "", others.join(", "));
+        }
         if let Some(meet) = &item.meet {
             say!("{:<42}   with `xs2aspec serve --record DIR {meet}`", "");
         }
     }
+    say!("\nparts that `client-report --without PART` skips:");
+    for part in &plan.parts {
+        say!("  {:<14} a client that {}: {}", part.name, part.says, part.items.join(", "));
+    }
     let optional = plan.items.iter().filter(|item| item.is_optional).count();
-    say!("{} items, and {optional} that need not be shown", plan.items.len() - optional);
+    say!("\n{} required items, {optional} optional ones", plan.items.len() - optional);
     Ok(Exit::Conforms)
 }
 
 fn load(suite: &Suite) -> Result<Plan, Failure> {
     let plan = Plan::load(suite.tree()).map_err(Failure::input)?;
     plan.ok_or_else(|| {
-        let file = drawn::place_of_the_plan(suite.tree());
+        let file = place_of_the_plan(suite.tree());
         Failure::input(format!("{file}: is not there: the document has no plan for clients"))
     })
 }
 
-/// Ticks off the plan by a record, and writes a report of it.
+/// Ticks off the plan by the records of a client, and writes a report of it.
 pub(crate) fn report(args: &ClientReport) -> Result<Exit, Failure> {
     let suite = crate::suite(&args.source)?;
     let plan = load(&suite)?;
-    let path = report::record(&args.record);
-    if matches!(input::format(&path), Ok(Format::Archive | Format::Pairs)) {
-        let file = path.display();
-        return Err(Failure::input(format!(
-            "{file}: expected a record, found traffic: run `xs2aspec judge {file} --out DIR`, then `xs2aspec client-report DIR`"
-        )));
-    }
-    let mut watch = Watch::new(&plan, suite.answers());
-    read(&path, |event| watch.add(event))?;
-    let recorded = watch.finish();
-    if recorded.start.document_sha256 != suite.spec().document.sha256() {
-        return Err(report::wrong(
-            &path,
-            &"is the record of another document: name the one that it is of with --pack",
-        ));
-    }
-    let ticked = tick(&plan, &recorded);
-    let exchanges = witnesses(&path, &ticked)?;
-    let mut recording = Recording::create(&args.out, &[&path])?;
-    let (file, tree) = (drawn::place_of_the_plan(suite.tree()), suite.tree());
-    let plan_text = tree.text(xs2aspec_judge::client::plan::FILE).unwrap_or_default();
-    let tool = format!("xs2aspec {}", env!("CARGO_PKG_VERSION"));
-    let mut arguments = vec![args.record.display().to_string()];
-    arguments.extend(repetition::out(&args.out));
-    let (events, exit) = drawn::events(&ticked, (&recorded, &exchanges), (&file, plan_text), tool, arguments);
-    for event in &events {
-        recording.write(event);
-    }
+    let absent = absent(&plan, &args.without)?;
+    let levels = &args.levels.0;
+    check(levels, &suite)?;
+    let paths: Vec<PathBuf> = args.records.iter().map(|path| report::record(path)).collect();
+    let records: Vec<Recorded> =
+        paths.iter().map(|path| recorded(path, &plan, levels, &suite)).collect::<Result<_, _>>()?;
+    are_others(&records, &paths)?;
+    let ticked = tick(&plan, &records, &absent);
+    let exchanges = witnesses(&paths, &ticked)?;
+    let names: Vec<String> = args.records.iter().map(|path| path.display().to_string()).collect();
+    let file = place_of_the_plan(suite.tree());
+    let text = suite.tree().text(xs2aspec_judge::client::plan::FILE).unwrap_or_default();
+    let report = Report {
+        ticked: &ticked,
+        records: &records,
+        names: &names,
+        exchanges: &exchanges,
+        absent: &absent,
+        levels,
+        plan: (&file, text),
+    };
+    let reads: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+    let mut recording = Recording::create(&args.out, &reads)?;
+    let (events, exit) = report.events(arguments(args, &names));
+    events.iter().for_each(|event| recording.write(event));
     recording.finish()?;
-    for one in &ticked {
-        say_item(one, &exchanges);
-    }
-    for one in broken(&ticked) {
-        say_broken(&one);
-    }
-    say!("{}", Statement::of(&ticked));
+    say_all(&report, &plan);
+    say!("\n{}", Statement::of(&ticked, &records));
     say!("reports in {}", args.out.display());
     Ok(exit)
 }
 
-/// Hands each event of a record on: it may be longer than memory.
+/// Returns the arguments that come to the same once more.
+fn arguments(args: &ClientReport, names: &[String]) -> Vec<String> {
+    let without = args.without.iter().flat_map(|name| ["--without".to_owned(), name.clone()]);
+    let mut arguments: Vec<String> = names.iter().cloned().chain(without).collect();
+    arguments.extend(args.levels.arguments());
+    arguments.extend(args.source.arguments());
+    arguments.extend(repetition::out(&args.out));
+    arguments
+}
+
+/// Returns the parts that are declared absent.
+fn absent<'a>(plan: &'a Plan, names: &[String]) -> Result<Vec<&'a Part>, Failure> {
+    plan.parts(names).map_err(|unknown| {
+        let known = || plan.parts.iter().map(|part| part.name.as_str());
+        let near = nearest(unknown, known()).map(|near| format!("; did you mean `{near}`?"));
+        let all = || format!("; expected one of {}", known().collect::<Vec<_>>().join(", "));
+        let help = near.unwrap_or_else(all);
+        Failure::input(format!("--without `{unknown}`: no part of the plan has this name{help}"))
+    })
+}
+
+/// Returns an error if a level is given to what no clause is.
+fn check(levels: &[LevelRule], suite: &Suite) -> Result<(), Failure> {
+    let profile = Profile::of_url(ANYBODY, &suite.spec().profile).map_err(Failure::input)?;
+    let profile = Profile { levels: levels.to_vec(), ..profile };
+    Levels::new(suite.clauses(), &profile).map(drop).map_err(Failure::input)
+}
+
+/// Reads a record. It may be longer than memory.
+fn recorded(path: &Path, plan: &Plan, levels: &[LevelRule], suite: &Suite) -> Result<Recorded, Failure> {
+    let mut watch = Watch::new(plan, suite.answers(), levels);
+    read(path, |event| watch.add(event)).map_err(|error| {
+        let is_record = path.extension().is_some_and(|extension| extension == "jsonl");
+        let help = format!("if it is an archive, run `xs2aspec judge {} --out DIR` first", path.display());
+        if is_record { error } else { Failure::input(format!("{}; {help}", error.message)) }
+    })?;
+    let recorded = watch.finish();
+    if recorded.start.document_sha256 != suite.spec().document.sha256() {
+        return Err(report::wrong(
+            path,
+            &"is the record of another document: name the one that it is of with --pack",
+        ));
+    }
+    match recorded.start.traffic {
+        Some(Traffic::Serve | Traffic::Proxy | Traffic::Judge) => Ok(recorded),
+        Some(Traffic::ClientReport) | None => Err(report::wrong(
+            path,
+            &"has no traffic of a client: name a record of `serve --record`, `proxy` or `judge`",
+        )),
+    }
+}
+
+/// Returns an error if a record is given twice: all of its requests would be repeated.
+fn are_others(records: &[Recorded], paths: &[PathBuf]) -> Result<(), Failure> {
+    let mut known = BTreeMap::new();
+    for (record, path) in records.iter().zip(paths) {
+        let first = known.insert(&record.start.run_id, path);
+        if let Some(first) = first.filter(|_| !record.start.run_id.is_empty()) {
+            return Err(report::wrong(path, &format!("is the same record as {}", first.display())));
+        }
+    }
+    Ok(())
+}
+
+/// Hands on each event of a record.
 fn read(path: &Path, mut take: impl FnMut(Event)) -> Result<(), Failure> {
     for event in report::open(path)?.events() {
         take(event.map_err(|error| report::wrong(path, &error))?);
@@ -95,58 +167,115 @@ fn read(path: &Path, mut take: impl FnMut(Event)) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The exchanges that say something of an item, by number.
-fn witnesses(path: &Path, ticked: &[Ticked<'_>]) -> Result<BTreeMap<u64, Exchange>, Failure> {
-    let wanted: BTreeSet<u64> = ticked.iter().filter_map(Ticked::exchange).collect();
+/// Returns the exchanges that say something of an item, by record and number.
+fn witnesses(paths: &[PathBuf], ticked: &[Ticked<'_>]) -> Result<BTreeMap<(usize, u64), Exchange>, Failure> {
+    let breaks = ticked.iter().flat_map(|one| &one.broken).map(|one| (one.record, one.exchange()));
+    let wanted: BTreeSet<(usize, u64)> = ticked.iter().filter_map(Ticked::exchange).chain(breaks).collect();
     let mut found = BTreeMap::new();
-    read(path, |event| {
-        if let Event::Exchange(exchange) = event
-            && wanted.contains(&exchange.number)
-        {
-            found.insert(exchange.number, exchange);
-        }
-    })?;
+    for (record, path) in paths.iter().enumerate() {
+        read(path, |event| {
+            if let Event::Exchange(exchange) = event
+                && wanted.contains(&(record, exchange.number))
+            {
+                found.insert((record, exchange.number), exchange);
+            }
+        })?;
+    }
     Ok(found)
 }
 
-fn say_item(ticked: &Ticked<'_>, exchanges: &BTreeMap<u64, Exchange>) {
-    let Ticked { item, state, broken } = ticked;
-    let line = |word: &str, rest: &str| say!("{word:<15} {:<42} {rest}", item.id);
-    match state {
-        State::Shown(number) => line("shown", &exchange(*number, exchanges)),
-        State::NotShown if item.is_optional => line("(not shown)", &item.says),
-        State::NotShown => line("not shown", &unshown(item)),
-        State::Unknown => line("could not tell", "what would show it is masked, or cut off, in the record"),
-        State::Broken(number, words) => {
-            line("broken", &exchange(*number, exchanges));
-            if broken.is_empty() {
-                say!("{:<15}   {}", "", text::short(words));
+/// Says what is broken, then what is not shown, then the rest in a few lines.
+fn say_all(report: &Report<'_>, plan: &Plan) {
+    for one in broken(report.ticked) {
+        say_broken(&one, report, plan);
+    }
+    for ticked in report.ticked {
+        if let State::Broken(_, words) = &ticked.state
+            && ticked.broken.is_empty()
+        {
+            say!("broken: {}", ticked.item.id);
+            say_witness(report, ticked.exchange());
+            say!("   | {}", text::short(words));
+            say!("   | {}\n", ticked.item.says);
+        }
+    }
+    let required = || report.ticked.iter().filter(|one| !one.item.is_optional);
+    let mut not_shown: BTreeMap<&str, Vec<&Ticked<'_>>> = BTreeMap::new();
+    for one in required().filter(|one| matches!(one.state, State::NotShown { .. })) {
+        not_shown.entry(one.item.meet.as_deref().unwrap_or_default()).or_default().push(one);
+    }
+    for (meet, items) in not_shown {
+        let with = if meet.is_empty() {
+            String::new()
+        } else {
+            format!(", with `xs2aspec serve --record DIR {meet}`")
+        };
+        say!("not shown{with}:");
+        for one in items {
+            say_item(one.item, one.item.says.as_str());
+            if let Some(met) = one.exchange() {
+                say!("  {:<24} {} met it, and nothing that shows it came later", "", report.named(met));
             }
         }
     }
-    for one in broken {
-        say!("{:<15}   {} {}", "", one.finding.level.word(), one.finding.clause);
+    let unknown: Vec<_> = required().filter(|one| one.state == State::Unknown).collect();
+    if !unknown.is_empty() {
+        say!("cannot be told, since what would show it is masked or cut off in the record:");
+        unknown.iter().for_each(|one| say_item(one.item, &one.item.says));
+    }
+    let skipped: Vec<_> = required().filter(|one| matches!(one.state, State::Skipped(_))).collect();
+    if !skipped.is_empty() {
+        say!("skipped:");
+        skipped.iter().for_each(|one| say_item(one.item, &why_skipped(one, report.absent)));
+    }
+    for (is_optional, words) in [(false, "shown"), (true, "shown, though optional")] {
+        let shown = report.ticked.iter().filter(|one| one.item.is_optional == is_optional);
+        let shown = shown.filter(|one| matches!(one.state, State::Shown(_)));
+        let mark = |one: &Ticked<'_>| if one.is_warned() { " (with a warning)" } else { "" };
+        let shown: Vec<String> = shown.map(|one| format!("{}{}", one.item.id, mark(one))).collect();
+        if !shown.is_empty() {
+            say!("{words}: {}", shown.join(", "));
+        }
     }
 }
 
-/// Something that the client broke, once for all items that show it.
-fn say_broken(broken: &Broken) {
+fn say_item(item: &Item, words: &str) {
+    say!("  {:<24} {words}", item.id);
+}
+
+fn why_skipped(ticked: &Ticked<'_>, absent: &[&Part]) -> String {
+    match &ticked.state {
+        State::Skipped(Skip::Without(name)) => {
+            let says = absent.iter().find(|part| part.name == *name).map_or("", |part| part.says.as_str());
+            format!("--without {name}: a client that {says}")
+        }
+        State::Skipped(Skip::OneEnough(shown)) => format!("{shown} is shown, and one of them is enough"),
+        _ => String::new(),
+    }
+}
+
+/// Says what the client broke, once for all items that show it, and what to send instead.
+fn say_broken(broken: &Broken, report: &Report<'_>, plan: &Plan) {
     let Broken { finding, exchanges, .. } = broken;
-    let verb = if finding.level == Level::Deny { "broke" } else { "may have broken" };
+    let word = if finding.level == Level::Deny { "broken" } else { "warning" };
     let exchanges = text::count(usize::try_from(*exchanges).unwrap_or(usize::MAX), "exchange");
-    say!("\nthe client {verb} {}  ({exchanges}, exchange {} first)", finding.clause, broken.exchange());
-    say!("   | {}", text::short(&finding.mismatch()));
-    say!("   = next  xs2aspec explain {}", finding.clause);
+    say!("{word}: {}  ({exchanges})", finding.clause);
+    say_witness(report, Some((broken.record, broken.exchange())));
+    say!("   | {}", text::short(&format!("{}: got {}", finding.at, finding.actual)));
+    if let Some(advice) = plan.advice(&finding.clause, &finding.at) {
+        say!("   | {advice}");
+    } else {
+        say!("   | expected {}", text::short(&finding.expected));
+    }
+    say!("   = next  xs2aspec explain {}\n", finding.clause);
 }
 
-fn unshown(item: &Item) -> String {
-    let meet = item.meet.as_ref().map(|meet| format!("; `xs2aspec serve {meet}` lets a client meet it"));
-    format!("{}{}", item.says, meet.unwrap_or_default())
-}
-
-fn exchange(number: u64, exchanges: &BTreeMap<u64, Exchange>) -> String {
-    let known = exchanges.get(&number);
-    let Some(Exchange { request, response, .. }) = known else { return String::new() };
-    let status = response.as_ref().map_or("no answer".to_owned(), |answer| answer.status.to_string());
-    format!("exchange {number}: {} {} {status}", text::short(&request.method), text::short(&request.url))
+fn say_witness(report: &Report<'_>, seen: Option<(usize, u64)>) {
+    let Some(seen) = seen else { return };
+    let shown = report.exchanges.get(&seen).map(|exchange| {
+        let Exchange { request, response, .. } = exchange;
+        let status = response.as_ref().map_or("no response".to_owned(), |answer| answer.status.to_string());
+        format!(": {} {} {status}", text::short(&request.method), text::short(&request.url))
+    });
+    say!("  --> {}{}", report.named(seen), shown.unwrap_or_default());
 }

@@ -52,6 +52,12 @@ pub(crate) async fn serve(args: &Serve) -> Result<Exit, Failure> {
     if let Some(folder) = &args.record {
         return Box::pin(record(args, folder, config)).await;
     }
+    if let Some(rule) = args.levels.0.first() {
+        return Err(Failure::input(format!(
+            "a level for `{}` needs --record DIR: nothing is judged without",
+            rule.pattern
+        )));
+    }
     let variations = config.variations.clone();
     let bank = start(config, args.address).await?;
     let mut profile = Profile::reference(&bank.base_url()).map_err(Failure::input)?;
@@ -122,6 +128,7 @@ async fn record(args: &Serve, folder: &Path, config: Config) -> Result<Exit, Fai
     let scheme = if args.tls.tls_certificate.is_some() { "https" } else { "http" };
     let address = format!("{scheme}://{}", proxy.address());
     profile.base_url.clone_from(&address);
+    profile.levels.extend(args.levels.0.iter().cloned());
     let decided = decide(&mut profile, &variations);
     let setup = Setup {
         suite,

@@ -12,14 +12,11 @@ use chrono::{DateTime, TimeDelta, Utc};
 use tokio::sync::mpsc::Receiver;
 use xs2aspec_judge::{
     Judge, Profile,
-    client::{Plan, recorded, tick},
     mask::MaskKey,
-    traffic::{Judged, Payload, Received, Rejection, Sent, Traffic, TrafficJudge},
+    traffic::{Payload, Received, Rejection, Sent, Traffic, TrafficJudge},
 };
 use xs2aspec_proxy::{Exchange, Kept, Sighting};
-use xs2aspec_record::{
-    Body, CaseVerdict, End, Event, Exchange as Recorded, Exit, Finding, Header, Request, Response,
-};
+use xs2aspec_record::{CaseVerdict, End, Event, Exchange as Recorded, Exit, Finding};
 use xs2aspec_reference::{Rejected, Variation, request_key};
 use xs2aspec_report::text;
 use xs2aspec_runner::{Options, traffic_run::TrafficRun};
@@ -134,7 +131,6 @@ fn log(
     record: Recording<'_>,
     mut sightings: Receiver<Vec<Sighting>>,
 ) -> Result<Exit, Failure> {
-    let plan = Plan::load(setup.suite.tree()).map_err(Failure::input)?.unwrap_or_default();
     let judging = Judge::of_traffic(Arc::clone(&setup.suite), setup.profile.clone());
     let judging = judging.map_err(Failure::input)?.with_mask_key(setup.mask_key.clone());
     let mut judge = TrafficJudge::new(&judging, setup.is_of_the_bank);
@@ -153,7 +149,6 @@ fn log(
                     if let (Some(rejection), Some(told)) = (rejection, &setup.rejections) {
                         judge.rejected(&mut judged, &rejection, &told.freedoms);
                     }
-                    judged.observations.extend(shown(&plan, &traffic, &judged, &setup.suite));
                     run.add(setup.source, &traffic, &judged, |event| writer.write(event));
                 }
                 Sighting::Unread { connection, why } => {
@@ -216,42 +211,6 @@ fn url(base_url: &str, target: &str) -> String {
     let scheme = base_url.find("://").map_or(0, |at| at + 3);
     let end = base_url[scheme..].find('/').map_or(base_url.len(), |at| scheme + at);
     format!("{}{target}", &base_url[..end])
-}
-
-/// What an exchange shows of the plan for clients that the record will not show.
-fn shown(plan: &Plan, traffic: &Traffic, judged: &Judged, suite: &Suite) -> Option<String> {
-    if plan.items.is_empty() || judged.operation.is_none() {
-        return None;
-    }
-    let headers = |fields: &[(String, String)]| {
-        fields.iter().map(|(name, value)| Header(name.clone(), value.clone())).collect()
-    };
-    let body = |payload: &Payload| payload.bytes().and_then(Body::of);
-    let exchange = Recorded {
-        number: traffic.number,
-        case: String::new(),
-        step: String::new(),
-        look: None,
-        operation: judged.operation.clone(),
-        attempt: 1,
-        request: Request {
-            method: traffic.request.method.clone(),
-            url: traffic.request.url.clone(),
-            headers: headers(&traffic.request.headers),
-            body: body(&traffic.request.body),
-        },
-        response: traffic.answer.as_ref().map(|answer| Response {
-            status: answer.status,
-            headers: headers(&answer.headers),
-            body: body(&answer.body),
-        }),
-        failure: traffic.failure.clone(),
-        at: 0,
-        micros: traffic.micros,
-    };
-    let masks = &suite.spec().masks;
-    let is_masked = |name: &str| masks.hides_header(name) || masks.is_personal_header(name);
-    Some(recorded::observation(&tick::shown_by_what_is_masked(plan, &exchange, suite.answers(), &is_masked)))
 }
 
 /// The record as it is written, and what is shown of it.

@@ -267,6 +267,20 @@ pub enum Reason {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         meet: Option<String>,
     },
+    /// Traffic: the client is declared to lack a part of the document.
+    #[error("not needed: --without {part} declares a client that {says}")]
+    NotNeeded {
+        /// The part.
+        part: String,
+        /// What such a client does not do.
+        says: String,
+    },
+    /// Traffic: an alternative is shown.
+    #[error("not needed: {shown} is shown, and one of them is enough")]
+    OneEnough {
+        /// The alternative.
+        shown: String,
+    },
     /// Traffic: what would show it is not in the record.
     #[error("what would show it is masked, or cut off, in the record")]
     NotReadable,

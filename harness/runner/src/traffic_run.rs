@@ -9,6 +9,7 @@ use std::{
 use chrono::{DateTime, Utc};
 use xs2aspec_judge::{
     Judge,
+    client::{Plan, masked},
     traffic::{Judged, Traffic, mask::TrafficMasker},
 };
 use xs2aspec_record::{CaseVerdict, End, Event, Exchange, Level, RunFinished};
@@ -28,6 +29,8 @@ pub struct TrafficRun<'a> {
     record: DrawnRun<'a>,
     judge: &'a Judge,
     masker: TrafficMasker<'a>,
+    /// What a client should show.
+    plan: Plan,
     /// Which end counts; both where there is none.
     only: Option<End>,
     number: u64,
@@ -74,7 +77,9 @@ impl<'a> TrafficRun<'a> {
     ) -> Self {
         let record = DrawnRun::begin(judge, Clock::at(now), options, &[], sink);
         let masker = TrafficMasker::new(judge);
-        Self { record, masker, judge, only, number: 0, began: None, totals: Totals::default() }
+        // `client-report` says what is wrong with a plan that cannot be read.
+        let plan = Plan::load(judge.suite().tree()).ok().flatten().unwrap_or_default();
+        Self { record, masker, plan, judge, only, number: 0, began: None, totals: Totals::default() }
     }
 
     /// Records an exchange and what it came to. `source` is the file from which it was read, or its like.
@@ -90,6 +95,7 @@ impl<'a> TrafficRun<'a> {
         let case = case((id, clause), &operation, &traffic.request.method, at);
         let mut verdict = judged.verdict(&case, traffic, self.only);
         verdict.exchange = Some(self.number);
+        verdict.observations.extend(masked::shown(&self.plan, traffic, judged, self.judge.suite()));
         let masked = self.masker.masked(traffic, judged, &mut verdict);
         let began = (traffic.began - began).num_microseconds().and_then(|at| u64::try_from(at).ok());
         let exchange = Exchange {

@@ -158,6 +158,8 @@ pub(crate) struct Serve {
     /// Judge and record in this folder what clients send, until it is interrupted: a test system for clients
     #[arg(long, value_name = "DIR", conflicts_with = "report")]
     pub(crate) record: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) levels: super::Levels,
     /// Read the mask key of the record from FILE [default: a random key]
     #[arg(long, value_name = "FILE", requires = "record")]
     pub(crate) mask_key: Option<PathBuf>,

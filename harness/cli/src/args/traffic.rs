@@ -57,9 +57,14 @@ pub(crate) struct ClientPlan {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ClientReport {
-    /// Record of what a client sent, or its folder: of `serve --record`, `proxy` or `judge`
-    #[arg(value_name = "DIR")]
-    pub(crate) record: PathBuf,
+    /// Folders or records of `serve --record`, `proxy` and `judge` with the traffic of one client
+    #[arg(value_name = "DIR", required = true)]
+    pub(crate) records: Vec<PathBuf>,
+    /// Skip the items of parts that the client does not need; `client-plan` lists the parts
+    #[arg(long, value_name = "PART", value_delimiter = ',')]
+    pub(crate) without: Vec<String>,
+    #[command(flatten)]
+    pub(crate) levels: Levels,
     /// Folder for the reports
     #[arg(long, value_name = "DIR", default_value = "reports/client")]
     pub(crate) out: PathBuf,

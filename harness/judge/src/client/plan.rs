@@ -6,22 +6,53 @@ use xs2aspec_spec::{At, Problem, Tree, yaml};
 
 use crate::client::condition::Condition;
 
-/// Where it stands in a tree.
+/// Its path in a tree.
 pub const FILE: &str = "fixtures/spec/client-plan.yaml";
 
-/// What stands for an item of `each`.
+/// The placeholder for an item of `each`.
 const ITEM: &str = "<item>";
+
+/// The placeholder for the name of a place in `advice`.
+const NAME: &str = "<name>";
+
+/// The operation of `no-breach` for requests that no other such item is for.
+pub(crate) const OTHER: &str = "other";
 
 /// What a client should have shown.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
     /// The items, in the order of the file.
     pub items: Vec<Item>,
-    /// Header fields that are others each time, in small letters: requests that differ in nothing else are
-    /// the same one.
+    /// Header fields that differ each time, in lowercase: requests that differ in nothing else are the same.
     pub fresh: Vec<String>,
+    /// Parts of the document that a client may not need.
+    pub parts: Vec<Part>,
     /// Clauses that requests can break and that no plan can show, by pattern, each with the reason.
     pub left_out: Vec<(String, String)>,
+    /// What a client should send instead, by the clause that it broke.
+    advice: Vec<Advice>,
+}
+
+/// A part of the document that a client may not need: `--without` declares it absent.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// Its name, such as `corporate`.
+    pub name: String,
+    /// What a client without it does not do.
+    pub says: String,
+    /// Patterns of the items that a client without it need not show.
+    pub items: Vec<String>,
+}
+
+/// What a client should send instead of what it sent.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Advice {
+    /// Patterns of clauses.
+    clauses: Vec<String>,
+    /// The advice, in which `<name>` stands for the name of the place.
+    says: String,
 }
 
 /// One thing that a client should have shown.
@@ -29,39 +60,43 @@ pub struct Plan {
 pub struct Item {
     /// Its id, such as `refusal.handled`.
     pub id: String,
-    /// What it is, in words.
+    /// What a client has to do.
     pub says: String,
     /// Clauses that it is about.
     pub clauses: Vec<String>,
     /// Whether a client that never shows it has shown everything all the same.
     pub is_optional: bool,
+    /// Items with the same name here are alternatives: one of them is enough.
+    pub one_of: Option<String>,
     /// What shows it.
     pub shown_by: ShownBy,
     /// Arguments of `serve` with which the bank lets a client meet it.
     pub meet: Option<String>,
-    /// Where it stands in the file; line and column count from 1.
+    /// Its line and column in the file, from 1.
     pub place: (u32, u32),
 }
 
 /// What shows an item.
 #[derive(Debug, Clone)]
 pub enum ShownBy {
-    /// An exchange of which this holds.
+    /// An exchange for which this holds.
     Exchange(Condition),
-    /// What the client does after an exchange of which this holds.
+    /// What the client does after an exchange for which this holds.
     After(Condition, Then),
     /// Requests no two of which have the same value in this header field.
     Unique(String),
-    /// Requests for this operation, none of which breaks anything.
+    /// An accepted request for this operation that breaks nothing.
     NoBreach(String),
 }
 
-/// What a client should do after an answer.
+/// What a client should do after a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Then {
-    /// It sends another request. The same one again, with the same outcome, breaks the item.
+    /// It sends another request.
     GoesOn,
+    /// It sends another request. Sending the same one again, with the same outcome, breaks the item.
+    CorrectsIt,
     /// It sends the same request again, and not before the time that Retry-After says (RFC 9110 section
     /// 10.2.3).
     AgainLater,
@@ -73,7 +108,11 @@ struct File {
     fresh: Vec<String>,
     items: Vec<At<Entry>>,
     #[serde(default)]
+    parts: Vec<Part>,
+    #[serde(default)]
     left_out: Vec<LeftOut>,
+    #[serde(default)]
+    advice: Vec<Advice>,
 }
 
 #[derive(Deserialize)]
@@ -94,6 +133,7 @@ struct Entry {
     clauses: Vec<String>,
     #[serde(default)]
     optional: bool,
+    one_of: Option<String>,
     shown: Option<Value>,
     after: Option<Value>,
     then: Option<Then>,
@@ -103,12 +143,14 @@ struct Entry {
 }
 
 impl Plan {
-    /// Reads it from a tree; nothing where the tree has no such file.
+    /// Reads it from a tree. Returns None if the tree has no such file.
     pub fn load(tree: &Tree) -> Result<Option<Self>, Problem> {
         let Some(text) = tree.text(FILE) else { return Ok(None) };
         let file: File = yaml::read(FILE, text)?;
         let mut plan = Self {
             fresh: file.fresh.iter().map(|name| name.to_ascii_lowercase()).collect(),
+            parts: file.parts,
+            advice: file.advice,
             ..Self::default()
         };
         for entry in &file.items {
@@ -133,16 +175,39 @@ impl Plan {
         Ok(())
     }
 
-    /// Whether an item speaks of a clause, or the plan says why none does.
+    /// Returns true if an item speaks of a clause, or the plan says why none does.
     pub fn speaks_of(&self, clause: &str) -> bool {
         let items = self.items.iter().flat_map(|item| item.clauses.iter());
         items.chain(self.left_out.iter().map(|(pattern, _)| pattern)).any(|pattern| matches(pattern, clause))
     }
+
+    /// Returns what a client should send that broke a clause at a place of its request.
+    pub fn advice(&self, clause: &str, at: &str) -> Option<String> {
+        let is_for = |advice: &&Advice| advice.clauses.iter().any(|pattern| matches(pattern, clause));
+        let is_name = |part: &&str| !part.is_empty() && part.parse::<usize>().is_err();
+        let name = at.strip_prefix("request/").and_then(|at| at.rsplit('/').find(is_name));
+        Some(self.advice.iter().find(is_for)?.says.replace(NAME, name.unwrap_or("it")))
+    }
+
+    /// Returns the parts with these names, or the first name that no part has.
+    pub fn parts<'a>(&self, names: &'a [String]) -> Result<Vec<&Part>, &'a str> {
+        let part = |name: &'a String| self.parts.iter().find(|part| part.name == *name).ok_or(name.as_str());
+        names.iter().map(part).collect()
+    }
 }
 
-/// Whether a pattern, in which `*` stands for anything at its end, is for this text.
+impl Part {
+    /// Returns true if a client without it need not show an item.
+    pub fn covers(&self, item: &Item) -> bool {
+        self.items.iter().any(|pattern| matches(pattern, &item.id))
+    }
+}
+
+/// Returns true if a text matches a pattern, in which one `*` stands for anything.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
-    pattern.strip_suffix('*').map_or(pattern == text, |start| text.starts_with(start))
+    pattern.split_once('*').map_or(pattern == text, |(start, end)| {
+        text.len() >= start.len() + end.len() && text.starts_with(start) && text.ends_with(end)
+    })
 }
 
 fn item(entry: &At<Entry>, word: &str) -> Result<Item, Problem> {
@@ -171,13 +236,14 @@ fn item(entry: &At<Entry>, word: &str) -> Result<Item, Problem> {
         says: text(&written.says),
         clauses: written.clauses.iter().map(text).collect(),
         is_optional: written.optional,
+        one_of: written.one_of.clone(),
         shown_by,
         meet: written.meet.as_ref().map(text),
         place: (entry.line, entry.column),
     })
 }
 
-/// The value with a word wherever `<item>` stands.
+/// Returns the value with a word for each `<item>`.
 fn replaced(value: &Value, word: &str) -> Value {
     match value {
         Value::String(text) => text.replace(ITEM, word).into(),
@@ -224,12 +290,30 @@ mod tests {
     }
 
     #[test]
-    fn patterns_end_with_anything() {
-        assert!(
-            matches("a.b", "a.b")
-                && matches("a.*", "a.b")
-                && !matches("a.b", "a.b.c")
-                && !matches("a.*", "ab")
-        );
+    fn a_star_in_a_pattern_stands_for_anything() {
+        for (pattern, text, expected) in [
+            ("a.b", "a.b", true),
+            ("a.b", "a.b.c", false),
+            ("a.*", "a.b", true),
+            ("a.*", "ab", false),
+            ("*.b", "a.b", true),
+            ("*.b", "a.b.c", false),
+            ("a.*.c", "a.b.c", true),
+            ("a.*.a", "a.a", false),
+        ] {
+            assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn advice_names_the_place() {
+        let text = "items: []\nfresh: []\nadvice:\n  - { clauses: [\"*.required\"], says: send <name> }\n";
+        let plan = Plan::load(&Tree::of(&[(FILE, text)])).unwrap().unwrap();
+        for (at, expected) in
+            [("request/body/a/b", "send b"), ("request/body/ids/0", "send ids"), ("", "send it")]
+        {
+            assert_eq!(plan.advice("x.required", at).as_deref(), Some(expected));
+        }
+        assert_eq!(plan.advice("x.length", "request"), None);
     }
 }

@@ -3,23 +3,29 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use xs2aspec_record::{CaseVerdict, ClauseText, End, Event, Exchange, Finding, Level, RunStarted};
+use xs2aspec_record::{
+    CaseVerdict, ClauseLevel, ClauseText, End, Event, Exchange, Finding, Level, LevelRule, RunStarted,
+};
 use xs2aspec_spec::AnswerRules;
+use xs2aspec_suite::plan::matches_clause;
 
 use crate::client::{
     condition::{Holds, header},
-    plan::{Plan, ShownBy},
+    plan::{OTHER, Plan, ShownBy},
     sequence::{Seen, hash},
 };
 
-/// Before what an observation says that an exchange shows, since the record masks it.
+/// The beginning of an observation that lists items which an exchange shows and the record masks.
 const SHOWS: &str = "the client shows: ";
 
-/// What stands for no item.
+/// The word for no item.
 const NOTHING: &str = "nothing";
 
-/// What an observation says of items that an exchange shows though the record masks what shows them.
-pub fn observation(items: &[&str]) -> String {
+/// The word for an exchange whose request could not be judged as a whole.
+pub(crate) const UNREADABLE: &str = "unreadable";
+
+/// Returns an observation that lists items which an exchange shows and the record masks.
+pub(crate) fn observation(items: &[&str]) -> String {
     format!("{SHOWS}{}", if items.is_empty() { NOTHING.to_owned() } else { items.join(", ") })
 }
 
@@ -48,7 +54,7 @@ pub(crate) struct Sighted {
     pub(crate) first: Option<Moment>,
     /// Whether something that may show it is masked.
     pub(crate) is_unknown: bool,
-    /// Exchanges after whose answer the client has to do something.
+    /// Exchanges after whose response the client has to do something.
     pub(crate) after: HashSet<u64>,
     /// Values that are to be unique, each as a hash with the first exchange that has it.
     pub(crate) values: HashMap<u64, Moment>,
@@ -65,6 +71,8 @@ pub struct Broken {
     pub finding: Finding,
     /// In how many exchanges.
     pub exchanges: u64,
+    /// The record of the first of them, from 0.
+    pub record: usize,
     /// When the first of them began, its number, and which of its findings it is.
     pub(crate) first: (Moment, usize),
 }
@@ -75,12 +83,18 @@ impl Broken {
         self.first.0.1
     }
 
+    /// Returns its position in order of time.
+    pub(crate) fn order(&self) -> (usize, (Moment, usize)) {
+        (self.record, self.first)
+    }
+
     /// Takes another one that is the same.
     pub(crate) fn add(&mut self, other: &Self) {
-        self.exchanges += other.exchanges;
-        if other.first < self.first {
-            (self.first, self.finding) = (other.first, other.finding.clone());
+        let exchanges = self.exchanges + other.exchanges;
+        if other.order() < self.order() {
+            *self = other.clone();
         }
+        self.exchanges = exchanges;
     }
 }
 
@@ -89,24 +103,37 @@ impl Broken {
 pub struct Watch<'a> {
     plan: &'a Plan,
     rules: &'a AnswerRules,
+    levels: &'a [LevelRule],
+    /// Whether warnings are violations.
+    denies_warnings: bool,
     recorded: Recorded,
     /// Exchanges of a case whose verdict comes next.
     waiting: Vec<Exchange>,
 }
 
 impl<'a> Watch<'a> {
-    /// Nothing read yet.
-    pub fn new(plan: &'a Plan, rules: &'a AnswerRules) -> Self {
+    /// Begins to read a record. `levels` are those that findings get instead of the recorded ones.
+    pub fn new(plan: &'a Plan, rules: &'a AnswerRules, levels: &'a [LevelRule]) -> Self {
         let items = plan.items.iter().map(|_| Sighted::default()).collect();
-        Self { plan, rules, recorded: Recorded { items, ..Recorded::default() }, waiting: Vec::new() }
+        let recorded = Recorded { items, ..Recorded::default() };
+        Self { plan, rules, levels, denies_warnings: false, recorded, waiting: Vec::new() }
     }
 
     /// Takes the next event.
     pub fn add(&mut self, event: Event) {
         let recorded = &mut self.recorded;
         match event {
-            Event::RunStarted(start) => recorded.start = start,
-            Event::Clause(clause) => _ = recorded.clauses.insert(clause.id.clone(), clause),
+            Event::RunStarted(start) => {
+                let rules = [start.levels.as_slice(), self.levels].concat();
+                self.denies_warnings = LevelRule::denies(&rules, LevelRule::WARNINGS);
+                recorded.start = start;
+            }
+            Event::Clause(mut clause) => {
+                if let Some(LevelRule { level, by, .. }) = last(self.levels, &clause.id) {
+                    clause.set = Some(ClauseLevel { level: *level, by: *by });
+                }
+                recorded.clauses.insert(clause.id.clone(), clause);
+            }
             Event::Exchange(exchange) => {
                 if self.waiting.first().is_some_and(|first| first.case != exchange.case) {
                     self.look(None);
@@ -128,6 +155,13 @@ impl<'a> Watch<'a> {
 
     /// Looks at the exchanges of a case.
     fn look(&mut self, verdict: Option<&CaseVerdict>) {
+        let denies_warnings = self.denies_warnings;
+        let level = |finding: &Finding| match last(self.levels, &finding.clause)
+            .map_or(finding.level, |rule| rule.level)
+        {
+            Level::Warn if denies_warnings => Level::Deny,
+            level => level,
+        };
         for exchange in std::mem::take(&mut self.waiting) {
             let own = verdict.filter(|verdict| verdict.exchange == Some(exchange.number));
             self.recorded.seen.push(Seen::of(&exchange, &self.plan.fresh));
@@ -156,9 +190,11 @@ impl<'a> Watch<'a> {
                         }
                     }
                     ShownBy::NoBreach(operation) => {
-                        if exchange.operation.as_deref() == Some(operation) {
-                            sighted.see(moment);
-                            sighted.breach(moment, own);
+                        if is_for(self.plan, operation, exchange.operation.as_deref())
+                            && let Some(verdict) = own
+                        {
+                            let breaks = sighted.breach(moment, verdict, &level);
+                            sighted.kept(moment, &exchange, verdict, breaks);
                         }
                     }
                 }
@@ -180,24 +216,59 @@ impl Sighted {
         self.twice = Some(self.twice.map_or(twice, |known| known.min(twice)));
     }
 
-    fn breach(&mut self, moment: Moment, verdict: Option<&CaseVerdict>) {
-        let findings = verdict.into_iter().flat_map(|verdict| &verdict.findings).enumerate();
+    /// Adds what the client broke in a request. Returns true if it broke something of level `deny`.
+    fn breach(&mut self, moment: Moment, verdict: &CaseVerdict, level: &dyn Fn(&Finding) -> Level) -> bool {
         let mut told = HashSet::new();
-        for (at, finding) in findings.filter(|(_, one)| one.end == End::Client && one.level != Level::Note) {
+        let mut is_denied = false;
+        for (at, finding) in verdict.findings.iter().enumerate().filter(|(_, one)| one.end == End::Client) {
+            let level = level(finding);
             let key = (finding.clause.clone(), finding.at.clone());
-            if !told.insert(key.clone()) {
+            if level == Level::Note || !told.insert(key.clone()) {
                 continue;
             }
-            let one = Broken { finding: finding.clone(), exchanges: 1, first: (moment, at) };
+            is_denied |= level == Level::Deny;
+            let finding = Finding { level, ..finding.clone() };
+            let one = Broken { finding, exchanges: 1, record: 0, first: (moment, at) };
             match self.broken.get_mut(&key) {
                 Some(known) => known.add(&one),
                 None => _ = self.broken.insert(key, one),
             }
         }
+        is_denied
+    }
+
+    /// Takes a request that may show that the client keeps the rules: one that the bank accepted, and that
+    /// could be judged as a whole.
+    fn kept(&mut self, moment: Moment, exchange: &Exchange, verdict: &CaseVerdict, breaks: bool) {
+        let answer = exchange.response.as_ref().filter(|_| exchange.failure.is_none());
+        if breaks || !answer.is_some_and(|answer| (200..300).contains(&answer.status)) {
+            return;
+        }
+        if says_shown(Some(verdict), UNREADABLE) == Some(true) {
+            self.is_unknown = true;
+        } else {
+            self.see(moment);
+        }
     }
 }
 
-/// Whether an observation says that an exchange shows an item; `None` where none speaks of items.
+/// Returns the last level that is given to a clause.
+fn last<'a>(levels: &'a [LevelRule], clause: &str) -> Option<&'a LevelRule> {
+    levels.iter().rev().find(|rule| !rule.is_of_verdicts() && matches_clause(&rule.pattern, clause))
+}
+
+/// Returns true if an item for an operation is for requests for this one.
+fn is_for(plan: &Plan, wanted: &str, operation: Option<&str>) -> bool {
+    let has_item = |operation: &str| {
+        plan.items.iter().any(|item| matches!(&item.shown_by, ShownBy::NoBreach(own) if own == operation))
+    };
+    match operation {
+        Some(operation) if has_item(operation) => operation == wanted,
+        _ => wanted == OTHER,
+    }
+}
+
+/// Returns true if an observation says that an exchange shows an item. Returns None if none speaks of items.
 fn says_shown(verdict: Option<&CaseVerdict>, item: &str) -> Option<bool> {
     let mut said = verdict.into_iter().flat_map(|verdict| &verdict.observations);
     let items = said.find_map(|text| text.strip_prefix(SHOWS))?;

@@ -1,4 +1,4 @@
-//! What was ticked off, as a record: each item a case, so that every report can be drawn from it.
+//! What was ticked off, as a record: each item a case, so that every report can be rendered from it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -6,149 +6,193 @@ use std::{
 };
 
 use xs2aspec_record::{
-    Absence, CaseSource, CaseVerdict, ClauseText, End, Event, Exchange, Exit, Finding, Level, Mismatch,
-    Place, Reason, RunFinished, RunStarted, Strength, Totals, Traffic, Verdict,
+    Absence, CaseSource, CaseVerdict, ClauseText, End, Event, Exchange, Exit, Finding, Level, LevelRule,
+    Mismatch, Place, Reason, RunFinished, RunStarted, Strength, Totals, Traffic, Verdict,
 };
 
-use crate::client::{plan::FILE, recorded::Recorded, state::State, tick::Ticked};
+use crate::client::{
+    plan::{FILE, Part},
+    recorded::Recorded,
+    state::{Skip, State},
+    tick::Ticked,
+};
 
 /// The area of all cases.
 const AREA: &str = "client";
 
 /// What the whole comes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statement {
-    /// Items that are shown, those that need not be apart.
+    /// Required items that are shown.
     pub shown: usize,
-    /// Items that should be shown.
+    /// Required items that are not skipped.
     pub items: usize,
     /// Items that are broken.
     pub broken: usize,
-    /// Items that need not be shown, and are.
+    /// Items that are shown with a warning.
+    pub warned: usize,
+    /// Required items that are skipped.
+    pub skipped: usize,
+    /// Optional items that are shown.
     pub optional: usize,
+    /// Exchanges of all records.
+    pub exchanges: usize,
 }
 
 impl Statement {
     /// Counts.
-    pub fn of(ticked: &[Ticked<'_>]) -> Self {
-        let count = |is: &dyn Fn(&Ticked<'_>) -> bool| ticked.iter().filter(|one| is(one)).count();
-        let is_shown = |one: &Ticked<'_>| matches!(one.state, State::Shown(_));
-        Self {
-            shown: count(&|one| !one.item.is_optional && is_shown(one)),
-            items: count(&|one| !one.item.is_optional),
-            broken: count(&|one| matches!(one.state, State::Broken(..))),
-            optional: count(&|one| one.item.is_optional && is_shown(one)),
+    pub fn of(ticked: &[Ticked<'_>], records: &[Recorded]) -> Self {
+        let mut statement =
+            Self { exchanges: records.iter().map(|record| record.seen.len()).sum(), ..Self::default() };
+        for one in ticked {
+            let is_required = !one.item.is_optional;
+            let is_skipped = matches!(one.state, State::Skipped(_));
+            let is_shown = matches!(one.state, State::Shown(_));
+            statement.broken += usize::from(matches!(one.state, State::Broken(..)));
+            statement.warned += usize::from(one.is_warned());
+            statement.items += usize::from(is_required && !is_skipped);
+            statement.skipped += usize::from(is_required && is_skipped);
+            statement.shown += usize::from(is_required && is_shown);
+            statement.optional += usize::from(!is_required && is_shown);
         }
+        statement
     }
 }
 
 impl fmt::Display for Statement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { shown, items, broken, optional } = self;
+        let Self { shown, items, broken, warned, skipped, optional, exchanges } = self;
         match broken {
-            0 if *shown == 0 => f.write_str("nothing is to be said of the client")?,
+            0 if *shown == 0 => f.write_str("nothing can be said of the client")?,
+            0 if shown == items => f.write_str("the client conforms")?,
             0 => f.write_str("the client conforms in what it showed")?,
             1 => f.write_str("the client does not conform: 1 item is broken")?,
             _ => write!(f, "the client does not conform: {broken} items are broken")?,
         }
-        write!(f, ": {shown} of {items} items shown")?;
-        if *optional > 0 { write!(f, ", and {optional} of those that need not be shown") } else { Ok(()) }
+        write!(f, ": {shown} of {items} required items shown")?;
+        for (number, words) in
+            [(warned, "with a warning"), (skipped, "skipped"), (optional, "optional ones shown")]
+        {
+            if *number > 0 {
+                write!(f, ", {number} {words}")?;
+            }
+        }
+        write!(f, "; {exchanges} {}", if *exchanges == 1 { "exchange" } else { "exchanges" })
     }
 }
 
-/// The record of a report: its events in order, and what they come to. `exchanges` are those that say
-/// something of an item, by number; `tool` is the name and version of the program, `plan` the text of the
-/// plan, and `shown_as` the path under which people can open that.
-pub fn events(
-    ticked: &[Ticked<'_>],
-    (recorded, exchanges): (&Recorded, &BTreeMap<u64, Exchange>),
-    plan: (&str, &str),
-    tool: String,
-    arguments: Vec<String>,
-) -> (Vec<Event>, Exit) {
-    let start = RunStarted {
-        format: RunStarted::FORMAT,
-        tool,
-        target: format!("the client of {}", recorded.start.target),
-        cases: ticked.len(),
-        arguments,
-        only: vec![],
-        skip: vec![],
-        shard: None,
-        planned: None,
-        drawn: false,
-        traffic: Some(Traffic::ClientReport),
-        quality: Some(format!("{}.", Statement::of(ticked))),
-        waivers_sha256: None,
-        ..recorded.start.clone()
-    };
-    let cases: Vec<Case<'_>> = ticked.iter().map(|ticked| Case { ticked, recorded, file: plan.0 }).collect();
-    let mut totals = Totals::default();
-    totals.start(&start);
-    let mut events = vec![Event::RunStarted(start)];
-    let mut told = BTreeSet::new();
-    for case in &cases {
-        let clause = case.clause();
-        totals.clause(&clause);
-        events.push(Event::Clause(clause));
-        for broken in &case.ticked.broken {
-            let known = recorded.clauses.get(&broken.finding.clause);
-            let strange = told.insert(&broken.finding.clause);
-            events.extend(known.filter(|_| strange).cloned().map(Event::Clause));
+/// What a report is made of.
+#[derive(Debug)]
+pub struct Report<'a> {
+    /// What records say of each item.
+    pub ticked: &'a [Ticked<'a>],
+    /// The records.
+    pub records: &'a [Recorded],
+    /// Their names, as they were given.
+    pub names: &'a [String],
+    /// The exchanges that say something of an item, by record and number.
+    pub exchanges: &'a BTreeMap<(usize, u64), Exchange>,
+    /// Parts of the document that the client does not need.
+    pub absent: &'a [&'a Part],
+    /// Levels that findings get instead of the recorded ones.
+    pub levels: &'a [LevelRule],
+    /// The path of the plan, and its text.
+    pub plan: (&'a str, &'a str),
+}
+
+impl Report<'_> {
+    /// Returns the events of its record in order, and the exit code that they come to.
+    pub fn events(&self, arguments: Vec<String>) -> (Vec<Event>, Exit) {
+        let start = self.start(arguments);
+        let mut totals = Totals::default();
+        totals.start(&start);
+        let mut events = vec![Event::RunStarted(start)];
+        let mut told = BTreeSet::new();
+        for ticked in self.ticked {
+            let clause = self.clause(ticked);
+            totals.clause(&clause);
+            events.push(Event::Clause(clause));
+            for broken in &ticked.broken {
+                let known = self.known(&broken.finding.clause);
+                let is_new = told.insert(&broken.finding.clause);
+                events.extend(known.filter(|_| is_new).cloned().map(Event::Clause));
+            }
+        }
+        events.push(Event::Source(CaseSource { file: self.plan.0.to_owned(), text: self.plan.1.to_owned() }));
+        let mut number = 0;
+        for ticked in self.ticked {
+            let seen = ticked.exchange().and_then(|seen| self.exchanges.get(&seen));
+            if let Some(seen) = seen {
+                number += 1;
+                events.push(Event::Exchange(Exchange {
+                    number,
+                    case: id(ticked),
+                    step: "request".to_owned(),
+                    ..seen.clone()
+                }));
+            }
+            let verdict = self.verdict(ticked, seen.map(|seen| (number, seen)));
+            totals.add(&verdict, strength(ticked));
+            events.push(Event::Verdict(verdict));
+        }
+        let exit = Exit::of(&totals);
+        events.push(Event::RunFinished(RunFinished {
+            counts: totals.counts(),
+            exchanges: self.records.iter().map(|record| record.seen.len() as u64).sum(),
+            micros: self.records.iter().map(|record| record.micros).sum(),
+            exit: exit.code(),
+            ..RunFinished::default()
+        }));
+        (events, exit)
+    }
+
+    /// Returns the exchange in words, by the number that it has in its record.
+    pub fn named(&self, (record, number): (usize, u64)) -> String {
+        match self.names.get(record) {
+            Some(name) if self.names.len() > 1 => format!("exchange {number} of {name}"),
+            _ => format!("exchange {number}"),
         }
     }
-    events.push(Event::Source(CaseSource { file: plan.0.to_owned(), text: plan.1.to_owned() }));
-    let mut number = 0;
-    for case in &cases {
-        let seen = case.ticked.exchange().and_then(|seen| exchanges.get(&seen));
-        if let Some(seen) = seen {
-            number += 1;
-            events.push(Event::Exchange(Exchange {
-                number,
-                case: case.id(),
-                step: "request".to_owned(),
-                ..seen.clone()
-            }));
+
+    fn start(&self, arguments: Vec<String>) -> RunStarted {
+        let first = self.records.first().map(|record| record.start.clone()).unwrap_or_default();
+        let targets: BTreeSet<&str> =
+            self.records.iter().map(|record| record.start.target.as_str()).collect();
+        let levels = self.records.iter().flat_map(|record| &record.start.levels);
+        RunStarted {
+            format: RunStarted::FORMAT,
+            tool: RunStarted::tool(),
+            target: format!("the client of {}", targets.into_iter().collect::<Vec<_>>().join(", ")),
+            cases: self.ticked.len(),
+            arguments,
+            only: vec![],
+            skip: vec![],
+            shard: None,
+            planned: None,
+            drawn: false,
+            traffic: Some(Traffic::ClientReport),
+            on_purpose: self.records.iter().any(|record| record.start.on_purpose),
+            quality: Some(format!("{}.", Statement::of(self.ticked, self.records))),
+            waivers_sha256: None,
+            levels: levels.chain(self.levels).cloned().collect(),
+            ..first
         }
-        let verdict = case.verdict(seen.map(|seen| (number, seen)));
-        totals.add(&verdict, case.strength());
-        events.push(Event::Verdict(verdict));
-    }
-    let exit = Exit::of(&totals);
-    events.push(Event::RunFinished(RunFinished {
-        counts: totals.counts(),
-        exchanges: number,
-        micros: recorded.micros,
-        exit: exit.code(),
-        ..RunFinished::default()
-    }));
-    (events, exit)
-}
-
-/// An item as a case.
-struct Case<'a> {
-    ticked: &'a Ticked<'a>,
-    recorded: &'a Recorded,
-    file: &'a str,
-}
-
-impl Case<'_> {
-    fn id(&self) -> String {
-        format!("{AREA}.{}", self.ticked.item.id)
     }
 
-    fn strength(&self) -> Strength {
-        if self.ticked.item.is_optional { Strength::Observed } else { Strength::Stated }
+    /// Returns a clause of the document, as a record has it.
+    fn known(&self, clause: &str) -> Option<&ClauseText> {
+        self.records.iter().find_map(|record| record.clauses.get(clause))
     }
 
-    /// The clause that an item is: it says what it is, and names those of the document.
-    fn clause(&self) -> ClauseText {
-        let item = self.ticked.item;
+    /// Returns an item as a clause.
+    fn clause(&self, ticked: &Ticked<'_>) -> ClauseText {
+        let item = ticked.item;
+        let line = item.clauses.iter().find_map(|clause| self.known(clause)).map_or(1, |clause| clause.line);
         ClauseText {
-            id: self.id(),
+            id: id(ticked),
             says: item.says.clone(),
-            strength: self.strength(),
-            line: self.line_of_the_document(),
+            strength: strength(ticked),
+            line,
             quote: String::new(),
             readings: vec![],
             section: "What a client shows".to_owned(),
@@ -158,31 +202,32 @@ impl Case<'_> {
         }
     }
 
-    fn line_of_the_document(&self) -> u32 {
-        let known = self.ticked.item.clauses.iter().find_map(|clause| self.recorded.clauses.get(clause));
-        known.map_or(1, |clause| clause.line)
-    }
-
-    fn verdict(&self, seen: Option<(u64, &Exchange)>) -> CaseVerdict {
-        let Ticked { item, state, broken } = self.ticked;
+    fn verdict(&self, ticked: &Ticked<'_>, seen: Option<(u64, &Exchange)>) -> CaseVerdict {
+        let Ticked { item, state, broken, .. } = ticked;
         let mut findings: Vec<Finding> = broken.iter().map(|one| one.finding.clone()).collect();
+        let mut observations = Vec::new();
+        if !matches!(state, State::Shown(_) | State::Broken(..)) {
+            let warnings = findings.drain(..).map(|one| format!("{}: {}", one.clause, one.mismatch()));
+            observations.extend(warnings);
+        }
         let not_shown = || Reason::NotShown { meet: item.meet.clone() };
         let (verdict, reason) = match state {
-            State::Shown(_) if findings.iter().any(|finding| finding.level == Level::Warn) => {
-                (Verdict::Warn, None)
-            }
+            State::Shown(_) if ticked.is_warned() => (Verdict::Warn, None),
             State::Shown(_) => (Verdict::Pass, None),
-            State::NotShown if item.is_optional => (Verdict::NotApplicable, Some(not_shown())),
-            State::NotShown => (Verdict::Inconclusive, Some(not_shown())),
+            State::Skipped(skip) => (Verdict::NotApplicable, Some(self.skipped(skip))),
+            State::NotShown { .. } | State::Unknown if item.is_optional => {
+                (Verdict::NotApplicable, Some(not_shown()))
+            }
+            State::NotShown { .. } => (Verdict::Inconclusive, Some(not_shown())),
             State::Unknown => (Verdict::Inconclusive, Some(Reason::NotReadable)),
             State::Broken(_, words) => {
                 if findings.is_empty() {
-                    findings.push(self.finding(words));
+                    findings.push(finding(ticked, words));
                 }
                 (Verdict::Fail, None)
             }
         };
-        let place = Place { file: self.file.to_owned(), line: item.place.0, column: item.place.1 };
+        let place = Place { file: self.plan.0.to_owned(), line: item.place.0, column: item.place.1 };
         CaseVerdict {
             area: AREA.to_owned(),
             operation: seen.and_then(|(_, seen)| seen.operation.clone()).unwrap_or_default(),
@@ -190,28 +235,49 @@ impl Case<'_> {
             expected: item.says.clone(),
             checks: u32::from(seen.is_some()),
             findings,
+            observations,
             absence: (verdict == Verdict::NotApplicable).then_some(Absence::Declared),
             reason,
+            changes: ticked.exchange().map(|seen| self.named(seen)).into_iter().collect(),
             exchange: seen.map(|(number, _)| number),
             micros: seen.map_or(0, |(_, seen)| seen.micros),
-            ..CaseVerdict::blank(self.id(), self.id(), place)
+            ..CaseVerdict::blank(id(ticked), id(ticked), place)
         }
     }
 
-    fn finding(&self, words: &str) -> Finding {
-        Finding {
-            clause: self.id(),
-            expected: format!("a client that {}", self.ticked.item.says),
-            actual: words.to_owned(),
-            at: "request".to_owned(),
-            kind: Mismatch::Request,
-            level: Level::Deny,
-            end: End::Client,
+    fn skipped(&self, skip: &Skip) -> Reason {
+        match skip {
+            Skip::Without(name) => {
+                let part = self.absent.iter().find(|part| part.name == *name);
+                let says = part.map(|part| part.says.clone()).unwrap_or_default();
+                Reason::NotNeeded { part: name.clone(), says }
+            }
+            Skip::OneEnough(shown) => Reason::OneEnough { shown: shown.clone() },
         }
     }
 }
 
-/// The plan's file as people can open it.
+fn id(ticked: &Ticked<'_>) -> String {
+    format!("{AREA}.{}", ticked.item.id)
+}
+
+fn strength(ticked: &Ticked<'_>) -> Strength {
+    if ticked.item.is_optional { Strength::Observed } else { Strength::Stated }
+}
+
+fn finding(ticked: &Ticked<'_>, words: &str) -> Finding {
+    Finding {
+        clause: id(ticked),
+        expected: format!("a client to {}", ticked.item.says),
+        actual: words.to_owned(),
+        at: "request".to_owned(),
+        kind: Mismatch::Request,
+        level: Level::Deny,
+        end: End::Client,
+    }
+}
+
+/// Returns the path of the plan, as people can open it.
 pub fn place_of_the_plan(tree: &xs2aspec_spec::Tree) -> String {
     tree.shown(FILE)
 }

@@ -71,9 +71,19 @@ impl<'a> Sequence<'a> {
         Self { seen, same, other }
     }
 
-    /// Whether the client sends another request after this one. The same one again, with an answer of which
-    /// the same is so, is no going on; a request that changes nothing may be repeated.
-    pub(crate) fn goes_on(&self, index: usize, is_so: impl Fn(u64) -> bool) -> State {
+    /// Returns Shown if the client sends another request after this one.
+    pub(crate) fn goes_on(&self, index: usize) -> State {
+        let one = &self.seen[index];
+        let later = self.later(index);
+        let is_other = self.seen.get(later).is_some_and(|next| next.request != one.request);
+        let other = if is_other { Some(&later) } else { self.other.get(later) };
+        let other = other.and_then(|at| self.seen.get(*at));
+        other.map_or(State::NotShown { met: Some(one.number) }, |other| State::Shown(other.number))
+    }
+
+    /// Returns Broken if the client sends the same request again, and `is_so` holds for that one too. A request
+    /// that changes nothing may be repeated.
+    pub(crate) fn corrects_it(&self, index: usize, is_so: impl Fn(u64) -> bool) -> State {
         let one = &self.seen[index];
         if !one.is_safe
             && let Some(again) = self.again(index).find(|again| is_so(again.number))
@@ -84,17 +94,15 @@ impl<'a> Sequence<'a> {
             );
             return State::Broken(again.number, words);
         }
-        let later = self.later(index);
-        let is_other = self.seen.get(later).is_some_and(|next| next.request != one.request);
-        let other = if is_other { Some(&later) } else { self.other.get(later) };
-        let other = other.and_then(|at| self.seen.get(*at));
-        other.map_or(State::NotShown, |other| State::Shown(other.number))
+        self.goes_on(index)
     }
 
-    /// Whether the client sends the same request again, and not before the time that the answer says.
+    /// Returns Shown if the client sends the same request again, and not before the time that the response says.
     pub(crate) fn again_later(&self, index: usize) -> State {
         let one = &self.seen[index];
-        let (Some(again), Some(wait)) = (self.again(index).next(), one.wait) else { return State::NotShown };
+        let (Some(again), Some(wait)) = (self.again(index).next(), one.wait) else {
+            return State::NotShown { met: Some(one.number) };
+        };
         let waited = again.at.saturating_sub(one.ended());
         // The clocks of both ends need not tick at once.
         if waited / 1_000 + 100 >= wait.saturating_mul(1_000) {

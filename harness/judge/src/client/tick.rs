@@ -1,106 +1,120 @@
-//! What of the plan a record shows.
+//! What of the plan records show.
 
 use std::collections::{BTreeMap, HashSet};
 
-use xs2aspec_record::{Exchange, Level};
-use xs2aspec_spec::AnswerRules;
+use xs2aspec_record::Level;
 
 use crate::client::{
-    condition::Holds,
-    plan::{Item, Plan, ShownBy, Then},
+    plan::{Item, Part, Plan, ShownBy, Then},
     recorded::{Broken, Recorded, Sighted},
     sequence::{Seen, Sequence},
-    state::State,
+    state::{Skip, State},
 };
 
-/// An item of the plan and what is to be said of it.
+/// An item of the plan, and what records say of it.
 #[derive(Debug, Clone)]
 pub struct Ticked<'a> {
     /// The item.
     pub item: &'a Item,
-    /// What is to be said of it.
+    /// What they say.
     pub state: State,
-    /// What the client broke, of an item that no request breaks anything: denied and warned of.
+    /// The record that says so, from 0.
+    pub record: usize,
+    /// What the client broke, for an item that says that it breaks nothing: violations and warnings.
     pub broken: Vec<Broken>,
 }
 
 impl Ticked<'_> {
-    /// The number of the exchange that says so, if one does.
-    pub const fn exchange(&self) -> Option<u64> {
+    /// Returns the record and the number of the exchange that says so, if one does.
+    pub const fn exchange(&self) -> Option<(usize, u64)> {
         match &self.state {
-            State::Shown(number) | State::Broken(number, _) => Some(*number),
-            State::NotShown | State::Unknown => None,
+            State::Shown(number) | State::Broken(number, _) | State::NotShown { met: Some(number) } => {
+                Some((self.record, *number))
+            }
+            State::NotShown { met: None } | State::Unknown | State::Skipped(_) => None,
         }
+    }
+
+    /// Returns true if it is shown, and a request warns.
+    pub fn is_warned(&self) -> bool {
+        matches!(self.state, State::Shown(_)) && !self.broken.is_empty()
     }
 }
 
-/// Holds each item of the plan against what the record has.
-pub fn tick<'a>(plan: &'a Plan, recorded: &Recorded) -> Vec<Ticked<'a>> {
-    let sequence = Sequence::new(&recorded.seen);
-    let ticked = |(item, sighted): (&'a Item, &Sighted)| {
-        let mut broken = Vec::new();
-        let state = match &item.shown_by {
-            ShownBy::Exchange(_) => match sighted.first {
-                Some((_, number)) => State::Shown(number),
-                None if sighted.is_unknown => State::Unknown,
-                None => State::NotShown,
-            },
-            ShownBy::After(_, then) => after(&recorded.seen, &sequence, *then, &sighted.after),
-            ShownBy::Unique(name) => unique(name, sighted),
-            ShownBy::NoBreach(_) => no_breach(sighted, &mut broken),
-        };
-        Ticked { item, state, broken }
-    };
-    plan.items.iter().zip(&recorded.items).map(ticked).collect()
+/// Compares each item of the plan with records of one client, each a history of its own. `absent` are the
+/// parts of the document that the client does not need.
+pub fn tick<'a>(plan: &'a Plan, records: &[Recorded], absent: &[&Part]) -> Vec<Ticked<'a>> {
+    let mut all: Vec<Ticked<'a>> = plan.items.iter().map(untold).collect();
+    for (record, recorded) in records.iter().enumerate() {
+        let sequence = Sequence::new(&recorded.seen);
+        for (ticked, sighted) in all.iter_mut().zip(&recorded.items) {
+            let state = state(ticked.item, (&recorded.seen, &sequence), sighted);
+            if state.rank() > ticked.state.rank() {
+                (ticked.state, ticked.record) = (state, record);
+            }
+            let own = sighted.broken.values().map(|one| Broken { record, ..one.clone() });
+            ticked.broken = merged(ticked.broken.drain(..).chain(own));
+        }
+    }
+    skip(&mut all, absent);
+    all
 }
 
-/// What the client broke, each thing once however many items show it, in the order in which it was first
-/// seen.
+/// Returns what the client broke, each thing once however many items show it, in the order in which it was
+/// first seen.
 pub fn broken(ticked: &[Ticked<'_>]) -> Vec<Broken> {
-    let mut all: BTreeMap<(&str, &str), Broken> = BTreeMap::new();
-    for one in ticked.iter().flat_map(|ticked| &ticked.broken) {
-        let key = (one.finding.clause.as_str(), one.finding.at.as_str());
+    merged(ticked.iter().flat_map(|ticked| ticked.broken.iter().cloned()))
+}
+
+fn merged(broken: impl Iterator<Item = Broken>) -> Vec<Broken> {
+    let mut all: BTreeMap<(String, String), Broken> = BTreeMap::new();
+    for one in broken {
+        let key = (one.finding.clause.clone(), one.finding.at.clone());
         match all.get_mut(&key) {
-            Some(known) => known.add(one),
-            None => _ = all.insert(key, one.clone()),
+            Some(known) => known.add(&one),
+            None => _ = all.insert(key, one),
         }
     }
-    in_order(all.into_values())
+    let mut all: Vec<Broken> = all.into_values().collect();
+    all.sort_by_key(Broken::order);
+    all
 }
 
-fn in_order(broken: impl Iterator<Item = Broken>) -> Vec<Broken> {
-    let mut broken: Vec<Broken> = broken.collect();
-    broken.sort_by_key(|one| one.first);
-    broken
+fn untold(item: &Item) -> Ticked<'_> {
+    Ticked { item, state: State::NotShown { met: None }, record: 0, broken: Vec::new() }
 }
 
-/// The items that an exchange shows before it is masked, of those that cannot be seen afterwards.
-pub fn shown_by_what_is_masked<'a>(
-    plan: &'a Plan,
-    exchange: &Exchange,
-    rules: &AnswerRules,
-    is_masked: &dyn Fn(&str) -> bool,
-) -> Vec<&'a str> {
-    let shows = |item: &&Item| match &item.shown_by {
-        ShownBy::Exchange(condition) => {
-            condition.looks_at_header(is_masked) && condition.holds(exchange, rules) == Holds::Yes
-        }
-        _ => false,
-    };
-    plan.items.iter().filter(shows).map(|item| item.id.as_str()).collect()
+/// Returns what one record says of an item.
+fn state(item: &Item, (seen, sequence): (&[Seen], &Sequence<'_>), sighted: &Sighted) -> State {
+    match &item.shown_by {
+        ShownBy::Exchange(_) => first(sighted),
+        ShownBy::After(_, then) => after(seen, sequence, *then, &sighted.after),
+        ShownBy::Unique(name) => unique(name, sighted),
+        ShownBy::NoBreach(_) => no_breach(sighted),
+    }
+}
+
+fn first(sighted: &Sighted) -> State {
+    match sighted.first {
+        Some((_, number)) => State::Shown(number),
+        None if sighted.is_unknown => State::Unknown,
+        None => State::NotShown { met: None },
+    }
 }
 
 fn after(seen: &[Seen], sequence: &Sequence<'_>, then: Then, is_so: &HashSet<u64>) -> State {
-    let mut state = State::NotShown;
+    let mut state = State::NotShown { met: None };
     for (index, _) in seen.iter().enumerate().filter(|(_, one)| is_so.contains(&one.number)) {
         let next = match then {
-            Then::GoesOn => sequence.goes_on(index, |number| is_so.contains(&number)),
+            Then::GoesOn => sequence.goes_on(index),
+            Then::CorrectsIt => sequence.corrects_it(index, |number| is_so.contains(&number)),
             Then::AgainLater => sequence.again_later(index),
         };
-        match next {
-            State::Broken(..) => return next,
-            State::Shown(_) if state == State::NotShown => state = next,
-            _ => {}
+        if next.rank() > state.rank() {
+            state = next;
+        }
+        if matches!(state, State::Broken(..)) {
+            break;
         }
     }
     state
@@ -110,20 +124,44 @@ fn unique(name: &str, sighted: &Sighted) -> State {
     if let Some(((_, later), first)) = sighted.twice {
         return State::Broken(later, format!("exchanges {first} and {later} have the same {name}"));
     }
-    // One alone is no sign of anything.
+    // A single value says nothing.
     let last = sighted.values.values().max().filter(|_| sighted.values.len() > 1);
-    last.map_or(State::NotShown, |(_, number)| State::Shown(*number))
+    last.map_or(State::NotShown { met: None }, |(_, number)| State::Shown(*number))
 }
 
-/// Whether a client broke something in a request for an operation; what it broke is added, each thing once.
-fn no_breach(sighted: &Sighted, broken: &mut Vec<Broken>) -> State {
-    *broken = in_order(sighted.broken.values().cloned());
-    let denied = broken.iter().find(|one| one.finding.level == Level::Deny);
-    if let Some(one) = denied {
-        let words = format!("breaks {}: {}", one.finding.clause, one.finding.mismatch());
-        return State::Broken(one.exchange(), words);
+/// Returns Broken if a request breaks something of level `deny`.
+fn no_breach(sighted: &Sighted) -> State {
+    let denied = sighted.broken.values().filter(|one| one.finding.level == Level::Deny);
+    denied.min_by_key(|one| one.order()).map_or_else(
+        || first(sighted),
+        |one| {
+            State::Broken(
+                one.exchange(),
+                format!("breaks {}: {}", one.finding.clause, one.finding.mismatch()),
+            )
+        },
+    )
+}
+
+/// Skips what a client without these parts need not show, and alternatives of what is shown. An alternative
+/// that the client has met is not skipped.
+fn skip(all: &mut [Ticked<'_>], absent: &[&Part]) {
+    let shown: BTreeMap<String, String> = all
+        .iter()
+        .filter(|one| matches!(one.state, State::Shown(_)))
+        .filter_map(|one| Some((one.item.one_of.clone()?, one.item.id.clone())))
+        .collect();
+    for ticked in all {
+        if !matches!(ticked.state, State::NotShown { met: None } | State::Unknown) {
+            continue;
+        }
+        let part = absent.iter().find(|part| part.covers(ticked.item));
+        let part = part.map(|part| Skip::Without(part.name.clone()));
+        let other = || ticked.item.one_of.as_ref().and_then(|group| shown.get(group)).cloned();
+        if let Some(skip) = part.or_else(|| other().map(Skip::OneEnough)) {
+            ticked.state = State::Skipped(skip);
+        }
     }
-    sighted.first.map_or(State::NotShown, |(_, number)| State::Shown(number))
 }
 
 #[cfg(test)]

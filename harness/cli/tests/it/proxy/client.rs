@@ -35,10 +35,22 @@ fn report(record: &Path) -> (Option<i32>, String) {
     xs2aspec(&["client-report", record.to_str().unwrap(), "--out", out.to_str().unwrap()])
 }
 
-/// What the report says of an item: its line, in which the item stands after the word for its state.
+/// The word for the group of lines in which the report names an item or a clause.
 fn says<'a>(said: &'a str, item: &str) -> &'a str {
-    let is_of = |line: &&str| line.get(16..).is_some_and(|rest| rest.split(' ').next() == Some(item));
-    said.lines().find(is_of).unwrap_or_else(|| panic!("{item}: {said}"))
+    let mut group = "";
+    for line in said.lines() {
+        if !line.starts_with(' ') {
+            group = line.split(':').next().unwrap_or_default().split(',').next().unwrap_or_default();
+        }
+        let rest =
+            if line.starts_with(' ') { line } else { line.split_once(':').map_or("", |(_, rest)| rest) };
+        let first = rest.trim().split(' ').next();
+        let is_listed = group.starts_with("shown") && rest.split([',', '(']).any(|one| one.trim() == item);
+        if first == Some(item) || is_listed {
+            return group;
+        }
+    }
+    panic!("{item}: {said}")
 }
 
 #[test]
@@ -56,6 +68,7 @@ fn a_client_that_keeps_the_document_conforms_in_what_it_showed() {
     let (code, said) = report(folder.path());
     assert_eq!(code, Some(3), "it did not show everything: {said}");
     assert!(said.contains("the client conforms in what it showed: "), "{said}");
+    assert!(said.contains(&format!("; {} exchanges", record.exchanges.len())), "{said}");
     for item in [
         "call/ncbct",
         "call/basket",
@@ -65,12 +78,14 @@ fn a_client_that_keeps_the_document_conforms_in_what_it_showed() {
         "request-id.unique",
         "success/201",
     ] {
-        assert!(says(&said, item).starts_with("shown "), "{item}: {said}");
+        assert_eq!(says(&said, item), "shown", "{item}");
     }
-    for item in ["success/200", "too-many", "unlisted-members", "refused"] {
-        assert!(says(&said, item).starts_with("not shown "), "{item}: {said}");
+    for item in ["too-many", "unlisted-members", "refused"] {
+        assert_eq!(says(&said, item), "not shown", "{item}");
     }
-    assert!(says(&said, "too-many").contains("--busy 5"), "{said}");
+    // The bank has another status.
+    assert_eq!(says(&said, "success/200"), "skipped");
+    assert!(said.contains("not shown, with `xs2aspec serve --record DIR --busy 5`:"), "{said}");
     let out = folder.path().join("client");
     let summary = fs::read_to_string(out.join("summary.md")).unwrap();
     assert!(summary.contains("the client of reference bank"), "{summary}");
@@ -89,19 +104,18 @@ fn a_client_that_breaks_the_document_is_told_what_and_where() {
     let (code, said) = report(folder.path());
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("the client does not conform: "), "{said}");
-    assert!(says(&said, "no-breach/ncbct").starts_with("broken "), "{said}");
-    assert!(said.contains("deny ncbct.creditor-name.length"), "{said}");
-    assert!(says(&said, "no-breach/periodic").starts_with("broken "), "{said}");
-    assert!(said.contains("deny periodic.months.duplicate"), "{said}");
-    // Each thing is told once, with how often it was seen.
-    assert_eq!(
-        said.matches("the client broke periodic.months.duplicate  (1 exchange, ").count(),
-        1,
+    for clause in ["ncbct.creditor-name.length", "periodic.months.duplicate"] {
+        assert_eq!(says(&said, clause), "broken", "{clause}");
+    }
+    // Each thing is told once, first of all, with how often it was seen and what to send.
+    assert_eq!(said.matches("broken: periodic.months.duplicate  (1 exchange)").count(), 1, "{said}");
+    assert_eq!(said.matches("request/body/monthsOfExecution: got").count(), 1, "{said}");
+    assert!(
+        said.starts_with("broken: ") && said.contains("   | send at most 70 characters in creditorName"),
         "{said}"
     );
-    assert_eq!(said.matches("request/body/monthsOfExecution: expected").count(), 1, "{said}");
-    // A refusal was met, and the client went on.
-    assert!(says(&said, "refused").starts_with("shown "), "{said}");
+    // A rejection was met, and the client went on.
+    assert_eq!(says(&said, "refused"), "shown", "{said}");
     let junit = fs::read_to_string(folder.path().join("client/junit.xml")).unwrap();
     assert!(junit.contains("<failure") && junit.contains("ncbct.creditor-name.length"), "{junit}");
     assert!(
@@ -172,7 +186,7 @@ fn banks_that_use_their_freedoms_let_a_client_show_more() {
         let folder = TempDir::new().unwrap();
         recorded(folder.path(), &plain, bank);
         let (_, said) = report(folder.path());
-        assert!(says(&said, item).starts_with("shown "), "{bank:?}: {said}");
+        assert_eq!(says(&said, item), "shown", "{bank:?}");
     }
 }
 
@@ -183,4 +197,79 @@ fn a_record_that_is_none_and_one_of_another_document_are_refused() {
     assert_eq!(code, Some(2), "{said}");
     fs::write(folder.path().join("record.jsonl"), "{\"event\":\"nothing\"}\n").unwrap();
     assert_eq!(report(folder.path()).0, Some(2));
+    let archive = folder.path().join("traffic.har");
+    fs::write(&archive, "{\"log\":{\"entries\":[]}}").unwrap();
+    let (code, said) = report(&archive);
+    assert_eq!(code, Some(2));
+    assert!(said.contains(&format!("xs2aspec judge {}", archive.display())), "{said}");
+    // A run breaks rules on purpose.
+    let out = folder.path().join("run");
+    let (_, said) =
+        xs2aspec(&["run", "--quiet", "--only", "customers.path/plain", "--out", out.to_str().unwrap()]);
+    let (code, refusal) = report(&out);
+    assert_eq!(code, Some(2), "{said}{refusal}");
+    assert!(refusal.contains("no traffic of a client"), "{refusal}");
 }
+
+#[test]
+fn what_is_declared_absent_is_skipped_and_levels_count() {
+    let folder = TempDir::new().unwrap();
+    let lower = ["ncbct.path/plain", "listed.case/ncbct/body/purposeCode"];
+    let (code, said) = recorded(folder.path(), &lower, &[]);
+    assert_eq!(code, Some(0), "{said}");
+    let record = folder.path().to_str().unwrap();
+    let out = folder.path().join("client");
+    let with = |more: &[&str]| {
+        xs2aspec(&[&["client-report", record, "--out", out.to_str().unwrap()], more].concat())
+    };
+    let (code, said) = with(&[]);
+    assert_eq!((code, says(&said, "listed.case")), (Some(3), "warning"), "{said}");
+    assert!(said.contains("no-breach/ncbct (with a warning)"), "{said}");
+    for more in [&["-D", "listed.case"][..], &["--deny", "warnings"]] {
+        let (code, said) = with(more);
+        assert_eq!((code, says(&said, "listed.case")), (Some(1), "broken"), "{said}");
+    }
+    let (code, said) = with(&["-A", "listed.case", "--without", "corporate,agreements"]);
+    assert_eq!((code, says(&said, "corporate-id")), (Some(3), "skipped"), "{said}");
+    assert!(!said.contains("listed.case"), "{said}");
+    let summary = fs::read_to_string(out.join("summary.md")).unwrap();
+    let junit = fs::read_to_string(out.join("junit.xml")).unwrap();
+    for text in [&summary, &junit] {
+        assert!(
+            text.contains("--without corporate declares a client that acts for no corporate PSU"),
+            "{text}"
+        );
+    }
+    for (more, near) in [(["--without", "corprate"], "corporate"), (["-D", "listed.cas"], "listed.case")] {
+        let (code, said) = with(&more);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains(&format!("did you mean `{near}`?")), "{said}");
+    }
+    // The levels of `serve` are those of a run.
+    let strict = TempDir::new().unwrap();
+    let (code, said) = recorded(strict.path(), &lower, &["--deny", "warnings"]);
+    assert_eq!(code, Some(1), "{said}");
+    let (code, said) = xs2aspec(&["serve", "-D", "listed.case"]);
+    assert_eq!(code, Some(2), "{said}");
+}
+
+#[test]
+fn a_judged_archive_shows_how_its_client_signed() {
+    let folder = TempDir::new().unwrap();
+    let wire = folder.path().join("traffic.http");
+    fs::write(&wire, SIGNED_IN_TWO_WAYS).unwrap();
+    let judged = folder.path().join("judged");
+    let (code, said) = xs2aspec(&["judge", wire.to_str().unwrap(), "--out", judged.to_str().unwrap()]);
+    assert!(matches!(code, Some(0..=3)), "{said}");
+    let (_, said) = report(&judged);
+    for item in ["signature.bare", "signature.wrapped"] {
+        assert_eq!(says(&said, item), "shown", "{said}");
+    }
+}
+
+/// Two requests as they went over the wire: the first signs with a bare header, the other one wraps it.
+const SIGNED_IN_TWO_WAYS: &str = "\
+GET /v1/sandbox/customers HTTP/1.1\nHost: bank.example\nX-Request-ID: 1\nSignature: keyId=\"SN=1,CA=CN=a\"\n\n\
+HTTP/1.1 200 OK\nContent-Type: application/json\nContent-Length: 2\n\n[]\n\
+GET /v1/sandbox/customers HTTP/1.1\nHost: bank.example\nX-Request-ID: 2\nSignature: =?utf-8?B?a2V5SWQ9?=\n\n\
+HTTP/1.1 200 OK\nContent-Type: application/json\nContent-Length: 2\n\n[]\n";

@@ -7,6 +7,7 @@ mod lost;
 mod passing;
 mod patience;
 mod plan;
+mod session;
 
 use std::{
     fs,

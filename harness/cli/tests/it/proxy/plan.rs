@@ -62,6 +62,30 @@ fn what_the_plan_names_is_there() {
 }
 
 #[test]
+fn each_part_and_each_alternative_is_of_items_and_each_breach_has_its_advice() {
+    let suite = Suite::load(Tree::embedded()).unwrap();
+    let plan = plan(&suite);
+    assert!(plan.parts.len() > 5);
+    for part in &plan.parts {
+        let is_covered = |pattern: &String| {
+            let alone = xs2aspec_judge::client::Part { items: vec![pattern.clone()], ..part.clone() };
+            plan.items.iter().any(|item| alone.covers(item))
+        };
+        let empty: Vec<&String> = part.items.iter().filter(|pattern| !is_covered(pattern)).collect();
+        assert!(empty.is_empty(), "{}: {empty:?}", part.name);
+    }
+    for item in plan.items.iter().filter(|item| item.one_of.is_some()) {
+        assert!(plan.items.iter().filter(|other| other.one_of == item.one_of).count() > 1, "{}", item.id);
+    }
+    let clauses: BTreeSet<&str> = of_requests(&suite);
+    let silent: Vec<&str> =
+        clauses.into_iter().filter(|clause| plan.advice(clause, "request/body/a").is_none()).collect();
+    assert_eq!(silent, Vec::<&str>::new(), "no advice in client-plan.yaml");
+    let advice = plan.advice("header.psu-context.format", "request/header/PSU-Context");
+    assert_eq!(advice.as_deref(), Some("send PSU-Context with one of PRIVATE, CORPORATE"));
+}
+
+#[test]
 fn serve_lets_a_client_meet_what_the_plan_says() {
     let suite = Suite::load(Tree::embedded()).unwrap();
     let meets: BTreeSet<String> = plan(&suite).items.into_iter().filter_map(|item| item.meet).collect();
@@ -78,7 +102,13 @@ fn serve_lets_a_client_meet_what_the_plan_says() {
 fn the_plan_is_listed() {
     let (code, said) = xs2aspec(&["client-plan"]);
     assert_eq!(code, Some(0));
-    for words in ["signature.wrapped", "serve --record DIR --busy 5", "(need not be shown)", " items, and "] {
+    for words in [
+        "signature.wrapped",
+        "serve --record DIR --busy 5",
+        "(optional)",
+        "  corporate ",
+        " required items, ",
+    ] {
         assert!(said.contains(words), "{words}: {said}");
     }
     // A document without one says so.

@@ -1,11 +1,13 @@
 //! Each kind of item is shown, not shown and broken when it should be.
 
 use serde_json::{Value, json};
-use xs2aspec_record::{Event, Exchange, Exit, RunStarted};
+use xs2aspec_record::{Event, Exchange, Exit, LevelRule, LevelSource, RunStarted, Verdict};
 use xs2aspec_spec::{AnswerRules, Tree};
 
 use super::*;
-use crate::client::{Statement, Watch, plan::FILE, recorded, report};
+use crate::client::{Statement, Watch, plan::FILE, recorded, report::Report};
+
+const NOT_SHOWN: State = State::NotShown { met: None };
 
 /// An exchange that began so many milliseconds after the first one and took one of them.
 fn exchange(number: u64, at: u64, method: &str, body: &str, status: u16, more: &[(&str, &str)]) -> Event {
@@ -38,11 +40,16 @@ fn plan(item: &str) -> Plan {
 fn state(item: &str, events: Vec<Event>) -> State {
     let rules = AnswerRules::load(&Tree::embedded()).unwrap();
     let plan = plan(item);
-    tick(&plan, &read(&plan, &rules, events))[0].state.clone()
+    tick(&plan, &[read(&plan, &rules, events)], &[])[0].state.clone()
 }
 
 fn read(plan: &Plan, rules: &AnswerRules, events: Vec<Event>) -> Recorded {
-    let mut watch = Watch::new(plan, rules);
+    with_levels(plan, rules, &[], events)
+}
+
+fn with_levels(plan: &Plan, rules: &AnswerRules, levels: &[LevelRule], events: Vec<Event>) -> Recorded {
+    let mut watch = Watch::new(plan, rules, levels);
+    watch.add(Event::RunStarted(RunStarted::default()));
     for event in events {
         watch.add(event);
     }
@@ -56,7 +63,7 @@ fn is_broken(state: &State, number: u64, words: &str) -> bool {
 #[test]
 fn an_exchange_shows_what_holds_of_it() {
     let item = "shown: { status: \"201\" }";
-    assert_eq!(state(item, vec![]), State::NotShown);
+    assert_eq!(state(item, vec![]), NOT_SHOWN);
     let events = vec![exchange(1, 0, "POST", "1", 400, &[]), exchange(2, 5, "POST", "2", 201, &[])];
     assert_eq!(state(item, events), State::Shown(2));
 }
@@ -75,45 +82,42 @@ fn what_is_masked_is_not_told_unless_it_was_seen_before() {
     let seen = recorded::observation(&["other", "a"]);
     assert_eq!(state(item, vec![masked.clone(), verdict(1, &json!([]), &json!([seen]))]), State::Shown(1));
     let other = recorded::observation(&["other"]);
-    assert_eq!(state(item, vec![masked.clone(), verdict(1, &json!([]), &json!([other]))]), State::NotShown);
+    assert_eq!(state(item, vec![masked.clone(), verdict(1, &json!([]), &json!([other]))]), NOT_SHOWN);
     let nothing = recorded::observation(&[]);
-    assert_eq!(state(item, vec![masked, verdict(1, &json!([]), &json!([nothing]))]), State::NotShown);
+    assert_eq!(state(item, vec![masked, verdict(1, &json!([]), &json!([nothing]))]), NOT_SHOWN);
 }
 
 #[test]
-fn what_is_masked_later_is_seen_before() {
-    let rules = AnswerRules::load(&Tree::embedded()).unwrap();
-    let plan = plan("shown: { header: { Signature: { starts: [\"=?\"] } } }");
-    let Event::Exchange(mut raw) = exchange(1, 0, "POST", "1", 201, &[]) else { unreachable!() };
-    let shown =
-        |raw: &Exchange| shown_by_what_is_masked(&plan, raw, &rules, &|name| name == "Signature").len();
-    assert_eq!(shown(&raw), 0);
-    raw.request.headers.push(xs2aspec_record::Header("Signature".into(), "=?utf-8?B?YQ==?=".into()));
-    assert_eq!(shown(&raw), 1);
-    assert_eq!(shown_by_what_is_masked(&plan, &raw, &rules, &|_| false).len(), 0, "the record will show it");
-}
-
-#[test]
-fn a_client_goes_on_after_an_answer_or_repeats_what_was_refused() {
-    let item = "after: { status: 4xx }, then: goes-on";
-    let refused = |number, at, body| exchange(number, at, "POST", body, 400, &[]);
-    assert_eq!(state(item, vec![refused(1, 0, "1")]), State::NotShown);
-    let on = vec![refused(1, 0, "1"), exchange(2, 5, "POST", "2", 201, &[])];
+fn a_client_goes_on_after_a_response_or_repeats_what_was_rejected() {
+    let item = "after: { status: 4xx }, then: corrects-it";
+    let rejected = |number, at, body| exchange(number, at, "POST", body, 400, &[]);
+    let met = State::NotShown { met: Some(1) };
+    assert_eq!(state(item, vec![rejected(1, 0, "1")]), met);
+    let on = vec![rejected(1, 0, "1"), exchange(2, 5, "POST", "2", 201, &[])];
     assert_eq!(state(item, on), State::Shown(2));
     // A request under way at the same time says nothing.
-    let beside = vec![refused(1, 0, "1"), exchange(2, 0, "POST", "2", 201, &[])];
-    assert_eq!(state(item, beside), State::NotShown);
-    let again = vec![refused(1, 0, "1"), exchange(2, 5, "POST", "2", 201, &[]), refused(3, 9, "1")];
+    let next_to_it = vec![rejected(1, 0, "1"), exchange(2, 0, "POST", "2", 201, &[])];
+    assert_eq!(state(item, next_to_it), met);
+    let again = vec![rejected(1, 0, "1"), exchange(2, 5, "POST", "2", 201, &[]), rejected(3, 9, "1")];
     assert!(is_broken(&state(item, again), 3, "again as it was"));
     // The same that is accepted at last, or reads only, breaks nothing.
     let at_last = vec![
-        refused(1, 0, "1"),
+        rejected(1, 0, "1"),
         exchange(2, 5, "POST", "1", 201, &[]),
         exchange(3, 9, "POST", "2", 201, &[]),
     ];
     assert_eq!(state(item, at_last), State::Shown(3));
     let reads = |number, at| exchange(number, at, "GET", "1", 404, &[]);
-    assert_eq!(state(item, vec![reads(1, 0), reads(2, 5)]), State::NotShown);
+    assert_eq!(state(item, vec![reads(1, 0), reads(2, 5)]), met);
+}
+
+#[test]
+fn the_same_payment_twice_breaks_nothing_where_both_are_accepted() {
+    let item = "after: { status: \"201\" }, then: goes-on";
+    let paid = |number, at| exchange(number, at, "POST", "1", 201, &[]);
+    assert_eq!(state(item, vec![paid(1, 0), paid(2, 5)]), State::NotShown { met: Some(1) });
+    let on = vec![paid(1, 0), paid(2, 5), exchange(3, 9, "GET", "", 200, &[])];
+    assert_eq!(state(item, on), State::Shown(3));
 }
 
 #[test]
@@ -122,8 +126,9 @@ fn a_client_asks_again_when_it_may_or_too_early() {
     let busy = |more: &[(&str, &str)]| exchange(1, 0, "POST", "1", 429, more);
     let again = |at| exchange(2, at, "POST", "1", 201, &[]);
     let wait = [("Retry-After", "2")];
-    assert_eq!(state(item, vec![busy(&wait)]), State::NotShown);
-    assert_eq!(state(item, vec![busy(&[]), again(50)]), State::NotShown, "nobody said when");
+    let met = State::NotShown { met: Some(1) };
+    assert_eq!(state(item, vec![busy(&wait)]), met);
+    assert_eq!(state(item, vec![busy(&[]), again(50)]), met, "nobody said when");
     assert_eq!(state(item, vec![busy(&wait), again(2001)]), State::Shown(2));
     assert!(is_broken(&state(item, vec![busy(&wait), again(1000)]), 2, "says 2 s"));
     let dates = [("Date", "Thu, 01 Jan 2026 00:00:00 GMT"), ("Retry-After", "Thu, 01 Jan 2026 00:00:03 GMT")];
@@ -135,38 +140,186 @@ fn a_client_asks_again_when_it_may_or_too_early() {
 fn two_requests_with_one_id_break_what_is_to_be_unique() {
     let item = "unique: x-request-id";
     let one = exchange(1, 0, "POST", "1", 201, &[]);
-    assert_eq!(state(item, vec![one.clone()]), State::NotShown);
+    assert_eq!(state(item, vec![one.clone()]), NOT_SHOWN);
     assert_eq!(state(item, vec![one.clone(), exchange(2, 5, "POST", "1", 201, &[])]), State::Shown(2));
     let Event::Exchange(same) = &one else { unreachable!() };
     let same = Event::Exchange(Exchange { number: 2, at: 5000, ..same.clone() });
     assert!(is_broken(&state(item, vec![one, same]), 2, "exchanges 1 and 2"));
 }
 
-#[test]
-fn what_the_client_breaks_breaks_its_operation_and_a_report_says_so() {
-    let item = "no-breach: ncbct";
-    let breach = |level: &str, end: &str| json!([{"clause": "ncbct.creditor-name.length", "expected": "70", "actual": "71", "at": "request/body", "level": level, "end": end}]);
-    let one = || exchange(1, 0, "POST", "1", 201, &[]);
-    assert_eq!(state(item, vec![]), State::NotShown);
-    assert_eq!(state(item, vec![one(), verdict(1, &breach("deny", "bank"), &json!([]))]), State::Shown(1));
-    assert_eq!(state(item, vec![one(), verdict(1, &breach("warn", "client"), &json!([]))]), State::Shown(1));
-    let broken = vec![one(), verdict(1, &breach("deny", "client"), &json!([]))];
-    assert!(is_broken(&state(item, broken.clone()), 1, "ncbct.creditor-name.length"));
+fn breach(level: &str, end: &str) -> Value {
+    json!([{"clause": "ncbct.creditor-name.length", "expected": "70", "actual": "71", "at": "request/body", "level": level, "end": end}])
+}
 
-    for (events, expected, words) in [
-        (broken, Exit::Violation, "the client does not conform: 1 item is broken: 0 of 1 items shown"),
-        (vec![one()], Exit::Conforms, "the client conforms in what it showed: 1 of 1 items shown"),
-        (vec![], Exit::CouldNotTell, "nothing is to be said of the client: 0 of 1 items shown"),
+/// An exchange that got this status, and its verdict.
+fn judged(number: u64, status: u16, findings: &Value) -> Vec<Event> {
+    let body = number.to_string();
+    vec![exchange(number, number * 5, "POST", &body, status, &[]), verdict(number, findings, &json!([]))]
+}
+
+#[test]
+fn an_accepted_request_that_breaks_nothing_shows_its_operation() {
+    let item = "no-breach: ncbct";
+    let nothing = json!([]);
+    let cases = [
+        ("nobody calls it", vec![], NOT_SHOWN),
+        ("rejected", judged(1, 401, &nothing), NOT_SHOWN),
+        ("nobody's id", judged(1, 404, &nothing), NOT_SHOWN),
+        ("the server fails", judged(1, 500, &nothing), NOT_SHOWN),
+        ("not judged", vec![exchange(1, 0, "POST", "1", 201, &[])], NOT_SHOWN),
+        ("accepted", judged(1, 201, &nothing), State::Shown(1)),
+        ("the bank breaks it", judged(1, 201, &breach("deny", "bank")), State::Shown(1)),
+        ("with a warning", judged(1, 201, &breach("warn", "client")), State::Shown(1)),
+        (
+            "rejected, then accepted",
+            [judged(1, 400, &nothing), judged(2, 201, &nothing)].concat(),
+            State::Shown(2),
+        ),
+    ];
+    for (what, events, expected) in cases {
+        assert_eq!(state(item, events), expected, "{what}");
+    }
+    for status in [201, 400] {
+        let broken = [judged(1, 201, &nothing), judged(2, status, &breach("deny", "client"))].concat();
+        assert!(is_broken(&state(item, broken), 2, "ncbct.creditor-name.length"), "{status}");
+    }
+    let hidden = json!([recorded::observation(&[recorded::UNREADABLE])]);
+    let unreadable = vec![exchange(1, 0, "POST", "1", 201, &[]), verdict(1, &nothing, &hidden)];
+    assert_eq!(state(item, unreadable), State::Unknown);
+}
+
+#[test]
+fn a_breach_of_no_item_breaks_the_item_for_others() {
+    let rules = AnswerRules::load(&Tree::embedded()).unwrap();
+    let text = "fresh: []\nitems:\n  - { id: a, says: b, no-breach: basket }\n  - { id: c, says: d, no-breach: other }\n";
+    let plan = Plan::load(&Tree::of(&[(FILE, text)])).unwrap().unwrap();
+    let recorded = read(&plan, &rules, judged(1, 404, &breach("deny", "client")));
+    let ticked = tick(&plan, &[recorded], &[]);
+    assert_eq!(ticked[0].state, NOT_SHOWN);
+    assert!(is_broken(&ticked[1].state, 1, "ncbct.creditor-name.length"));
+}
+
+#[test]
+fn levels_of_the_command_line_count_for_findings() {
+    let rules = AnswerRules::load(&Tree::embedded()).unwrap();
+    let plan = plan("no-breach: ncbct");
+    let rule = |pattern: &str, level| {
+        vec![LevelRule { pattern: pattern.to_owned(), level, by: LevelSource::CommandLine }]
+    };
+    for (finding, levels, is_broken, is_warned) in [
+        ("warn", vec![], false, true),
+        ("warn", rule("ncbct.creditor-name.length", Level::Deny), true, false),
+        ("warn", rule("warnings", Level::Deny), true, false),
+        ("deny", rule("ncbct.*", Level::Warn), false, true),
+        ("deny", rule("ncbct.creditor-name", Level::Note), false, false),
+        ("deny", rule("basket", Level::Note), true, false),
     ] {
-        let rules = AnswerRules::load(&Tree::embedded()).unwrap();
-        let plan = plan(item);
-        let recorded = read(&plan, &rules, events);
-        let ticked = tick(&plan, &recorded);
-        assert_eq!(Statement::of(&ticked).to_string(), words);
-        let (events, exit) =
-            report::events(&ticked, (&recorded, &BTreeMap::new()), ("plan", ""), "tool".into(), vec![]);
-        assert_eq!(exit, expected, "{words}");
-        assert!(matches!(&events[0], Event::RunStarted(RunStarted { cases: 1, .. })));
+        let recorded = with_levels(&plan, &rules, &levels, judged(1, 201, &breach(finding, "client")));
+        let ticked = tick(&plan, &[recorded], &[]);
+        let found = (matches!(ticked[0].state, State::Broken(..)), ticked[0].is_warned());
+        assert_eq!(found, (is_broken, is_warned), "{finding} {levels:?}");
+    }
+}
+
+/// What a plan of two items comes to in records: the states, and the exit code of the report.
+fn joined(items: &str, absent: &[&str], records: Vec<Vec<Event>>) -> (Vec<State>, Exit, Vec<Verdict>) {
+    let rules = AnswerRules::load(&Tree::embedded()).unwrap();
+    let parts = "parts:\n  - { name: p, says: q, items: [\"b*\"] }\n";
+    let text = format!("fresh: [X-Request-ID]\nitems:\n{items}{parts}");
+    let plan = Plan::load(&Tree::of(&[(FILE, &text)])).unwrap().unwrap();
+    let names: Vec<String> = absent.iter().map(|name| (*name).to_owned()).collect();
+    let absent = plan.parts(&names).unwrap();
+    let records: Vec<Recorded> = records.into_iter().map(|events| read(&plan, &rules, events)).collect();
+    let ticked = tick(&plan, &records, &absent);
+    let report = Report {
+        ticked: &ticked,
+        records: &records,
+        names: &[],
+        exchanges: &BTreeMap::new(),
+        absent: &absent,
+        levels: &[],
+        plan: ("plan", ""),
+    };
+    let (events, exit) = report.events(vec![]);
+    let verdict = |event: &Event| match event {
+        Event::Verdict(verdict) => Some(verdict.verdict),
+        _ => None,
+    };
+    (ticked.iter().map(|one| one.state.clone()).collect(), exit, events.iter().filter_map(verdict).collect())
+}
+
+const TWO: &str = "  - { id: a, says: a, one-of: c, shown: { status: \"200\" } }\n  - { id: b, says: b, one-of: c, shown: { status: \"201\" } }\n";
+
+#[test]
+fn records_count_together_and_one_alternative_is_enough() {
+    let got = |status| vec![exchange(1, 0, "POST", "1", status, &[])];
+    let one = |shown: &str| State::Skipped(Skip::OneEnough(shown.to_owned()));
+    for (records, expected, exit) in [
+        (vec![got(400)], vec![NOT_SHOWN, NOT_SHOWN], Exit::CouldNotTell),
+        (vec![got(200)], vec![State::Shown(1), one("a")], Exit::Conforms),
+        (vec![got(400), got(201)], vec![one("b"), State::Shown(1)], Exit::Conforms),
+        (vec![got(200), got(201)], vec![State::Shown(1), State::Shown(1)], Exit::Conforms),
+    ] {
+        let found = joined(TWO, &[], records);
+        assert_eq!((found.0, found.1), (expected, exit));
+    }
+    // An alternative that the client met, and did not survive, is not skipped.
+    let after = TWO.replace("shown: { status: \"201\" }", "after: { status: \"201\" }, then: goes-on");
+    let (states, exit, _) = joined(&after, &[], vec![got(200), got(201)]);
+    assert_eq!(states, [State::Shown(1), State::NotShown { met: Some(1) }]);
+    assert_eq!(exit, Exit::CouldNotTell);
+}
+
+#[test]
+fn what_is_declared_absent_is_skipped_unless_it_is_shown() {
+    let got = |status| vec![vec![exchange(1, 0, "POST", "1", status, &[])]];
+    let apart = TWO.replace("one-of: c, ", "");
+    let without = State::Skipped(Skip::Without("p".to_owned()));
+    let (states, exit, verdicts) = joined(&apart, &["p"], got(200));
+    assert_eq!((states, exit), (vec![State::Shown(1), without], Exit::Conforms));
+    assert_eq!(verdicts, [Verdict::Pass, Verdict::NotApplicable]);
+    let (states, exit, _) = joined(&apart, &["p"], got(201));
+    assert_eq!((states, exit), (vec![NOT_SHOWN, State::Shown(1)], Exit::CouldNotTell));
+    assert_eq!(joined(&apart, &[], got(200)).1, Exit::CouldNotTell);
+}
+
+#[test]
+fn a_repetition_in_another_record_is_none() {
+    let item = "  - { id: a, says: a, unique: X-Request-ID }\n";
+    let twice = || vec![exchange(1, 0, "POST", "1", 201, &[]), exchange(2, 5, "POST", "2", 201, &[])];
+    let (states, exit, _) = joined(item, &[], vec![twice(), twice()]);
+    assert_eq!((states, exit), (vec![State::Shown(2)], Exit::Conforms));
+}
+
+#[test]
+fn the_statement_says_what_was_shown_and_skipped() {
+    for (statement, words) in [
+        (
+            Statement { items: 2, exchanges: 1, ..Statement::default() },
+            "nothing can be said of the client: 0 of 2 required items shown; 1 exchange",
+        ),
+        (
+            Statement { shown: 1, items: 2, exchanges: 3, ..Statement::default() },
+            "the client conforms in what it showed: 1 of 2 required items shown; 3 exchanges",
+        ),
+        (
+            Statement {
+                shown: 2,
+                items: 2,
+                warned: 1,
+                skipped: 3,
+                optional: 4,
+                exchanges: 9,
+                ..Statement::default()
+            },
+            "the client conforms: 2 of 2 required items shown, 1 with a warning, 3 skipped, 4 optional ones shown; 9 exchanges",
+        ),
+        (
+            Statement { broken: 1, items: 2, exchanges: 3, ..Statement::default() },
+            "the client does not conform: 1 item is broken: 0 of 2 required items shown; 3 exchanges",
+        ),
+    ] {
+        assert_eq!(statement.to_string(), words);
     }
 }
 
@@ -185,8 +338,8 @@ fn one_mistake_in_requests_for_several_operations_is_one_with_its_witnesses() {
         events.push(Event::Exchange(Exchange { operation: Some(operation.to_owned()), ..one }));
         events.push(verdict(number, &breach(operation), &json!([])));
     }
-    let ticked = tick(&plan, &read(&plan, &rules, events));
-    assert_eq!(ticked.iter().map(Ticked::exchange).collect::<Vec<_>>(), [Some(3), Some(2)]);
+    let ticked = tick(&plan, &[read(&plan, &rules, events)], &[]);
+    assert_eq!(ticked.iter().map(Ticked::exchange).collect::<Vec<_>>(), [Some((0, 3)), Some((0, 2))]);
     let all = broken(&ticked);
     assert_eq!(all.len(), 1, "{all:?}");
     assert_eq!((all[0].exchanges, all[0].exchange(), all[0].finding.actual.as_str()), (3, 2, "basket"));
@@ -195,14 +348,14 @@ fn one_mistake_in_requests_for_several_operations_is_one_with_its_witnesses() {
 #[test]
 fn what_is_asked_of_a_long_record_takes_no_longer_for_each_exchange() {
     let rules = AnswerRules::load(&Tree::embedded()).unwrap();
-    let plan = plan("after: { status: 4xx }, then: goes-on");
+    let plan = plan("after: { status: 4xx }, then: corrects-it");
     // One request again and again, each accepted but the first; compared with each other it would take an
     // hour.
     let events = (1..=100_000).map(|number| {
         let status = if number == 1 { 400 } else { 201 };
         exchange(number, number * 2, "POST", "1", status, &[])
     });
-    let mut watch = Watch::new(&plan, &rules);
+    let mut watch = Watch::new(&plan, &rules, &[]);
     events.for_each(|event| watch.add(event));
-    assert_eq!(tick(&plan, &watch.finish())[0].state, State::NotShown);
+    assert_eq!(tick(&plan, &[watch.finish()], &[])[0].state, State::NotShown { met: Some(1) });
 }
