@@ -87,7 +87,9 @@ pub(crate) fn report(args: &ClientReport) -> Result<Exit, Failure> {
     let reads: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
     let mut recording = Recording::create(&args.out, &reads)?;
     let (events, exit) = report.events(arguments(args, &names));
-    events.iter().for_each(|event| recording.write(event));
+    for event in &events {
+        recording.write(event);
+    }
     recording.finish()?;
     say_all(&report, &plan);
     say!("\n{}", Statement::of(&ticked, &records));
@@ -221,12 +223,16 @@ fn say_all(report: &Report<'_>, plan: &Plan) {
     let unknown: Vec<_> = required().filter(|one| one.state == State::Unknown).collect();
     if !unknown.is_empty() {
         say!("cannot be told, since what would show it is masked or cut off in the record:");
-        unknown.iter().for_each(|one| say_item(one.item, &one.item.says));
+        for one in unknown {
+            say_item(one.item, &one.item.says);
+        }
     }
     let skipped: Vec<_> = required().filter(|one| matches!(one.state, State::Skipped(_))).collect();
     if !skipped.is_empty() {
         say!("skipped:");
-        skipped.iter().for_each(|one| say_item(one.item, &why_skipped(one, report.absent)));
+        for one in skipped {
+            say_item(one.item, &why_skipped(one, report.absent));
+        }
     }
     for (is_optional, words) in [(false, "shown"), (true, "shown, though optional")] {
         let shown = report.ticked.iter().filter(|one| one.item.is_optional == is_optional);

@@ -240,12 +240,13 @@ impl std::fmt::Debug for Certificate {
     }
 }
 
-/// The tag of a UniversalString (X.680, section 8.4).
+/// The tag of a `UniversalString` (X.680, section 8.4).
 pub(crate) const UNIVERSAL_STRING: u8 = 0x1C;
 
 /// Bytes in upper-case hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02X}")).collect()
+    let digit = |four: u8| char::from(b"0123456789ABCDEF"[usize::from(four)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xF)]).collect()
 }
 
 /// `UniversalString` in names (RFC 5280, section 4.1.2.4), whose tag the reader of DER does not know: it gets
@@ -360,8 +361,10 @@ mod tests {
         ] {
             let mut certificate = made(&[1], "o");
             certificate.parsed.tbs_certificate.serial_number =
-                x509_cert::serial_number::SerialNumber::from_der(&[&[2, der.len() as u8], der].concat())
-                    .unwrap();
+                x509_cert::serial_number::SerialNumber::from_der(
+                    &[&[2, u8::try_from(der.len()).unwrap()], der].concat(),
+                )
+                .unwrap();
             assert_eq!(FORMS.map(|form| certificate.serial(&form)), expected, "{der:?}");
             assert_eq!(certificate.has_negative_serial(), expected[0].starts_with('-'));
         }

@@ -27,9 +27,9 @@ pub fn shown(plan: &Plan, traffic: &Traffic, judged: &Judged, suite: &Suite) -> 
         }
         _ => false,
     };
-    let shown = plan.items.iter().filter(|item| shows(&item.shown_by)).map(|item| item.id.as_str());
+    let ids = plan.items.iter().filter(|item| shows(&item.shown_by)).map(|item| item.id.as_str());
     let is_unreadable = judged.not_told.iter().any(|told| told.end == End::Client);
-    let items: Vec<&str> = shown.chain(is_unreadable.then_some(UNREADABLE)).collect();
+    let items: Vec<&str> = ids.chain(is_unreadable.then_some(UNREADABLE)).collect();
     Some(observation(&items))
 }
 

@@ -66,8 +66,8 @@ impl TrafficJudge {
             if operation.as_deref().is_some_and(|name| self.is_for_tests(name))
                 && self.profile.environment == Some(Environment::Production)
             {
-                let send = "no request for the sandbox".to_owned();
-                self.wrong(judged, of_path(&paths.sandbox, send, "one in production".to_owned()));
+                let instead = "no request for the sandbox".to_owned();
+                self.wrong(judged, of_path(&paths.sandbox, instead, "one in production".to_owned()));
             }
         }
         if is_ours {
@@ -242,11 +242,11 @@ impl TrafficJudge {
             let values = of(text("at"));
             if !values.is_empty() && values.iter().all(String::is_empty) {
                 let clause = format!("header.{}.{operation}", text("name"));
-                let send = "a value, since the header is required".to_owned();
+                let instead = "a value, since the header is required".to_owned();
                 let value = Some(String::new());
                 self.wrong(
                     judged,
-                    Wrong { at: text("at").to_owned(), clause, send, value, is_warning: false },
+                    Wrong { at: text("at").to_owned(), clause, send: instead, value, is_warning: false },
                 );
             }
         }
@@ -264,8 +264,8 @@ impl TrafficJudge {
         if operation.is_some_and(|operation| rules.is_signed(operation)) {
             return;
         }
-        let spec = &self.suite.spec().signing;
-        let found = signature::look(sent, spec, rules, &self.certificates);
+        let (spec, masks) = (&self.suite.spec().signing, &self.suite.spec().masks);
+        let found = signature::look(sent, (spec, masks), rules, &self.certificates);
         let certificate = spec.certificate_header.as_deref().unwrap_or_default();
         for name in [certificate, signature::FIELD] {
             let stands_for = found.stands_for.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
@@ -274,8 +274,8 @@ impl TrafficJudge {
             if !stands_for && !is_hidden {
                 let value = sent.header(name).map(|_| "what is none".to_owned());
                 let (at, clause) = (format!("header/{name}"), paths.signed.clone());
-                let send = "the certificate and signature of every request".to_owned();
-                self.wrong(judged, Wrong { at, clause, send, value, is_warning: false });
+                let instead = "the certificate and signature of every request".to_owned();
+                self.wrong(judged, Wrong { at, clause, send: instead, value, is_warning: false });
                 return;
             }
         }
@@ -290,9 +290,11 @@ impl TrafficJudge {
             signing: &found.signing,
         };
         if let Some(clause) = rules.broken_by_signature(&view) {
-            let value = found.says;
-            let send = "a signature as the document has it".to_owned();
-            self.wrong(judged, Wrong { at: "signing".to_owned(), clause, send, value, is_warning: false });
+            let says: Vec<String> = found.says.into_iter().map(|(_, says)| says).collect();
+            let value = Some(says.join("; ")).filter(|says| !says.is_empty());
+            let instead = "a signature as the document has it".to_owned();
+            let at = "signing".to_owned();
+            self.wrong(judged, Wrong { at, clause, send: instead, value, is_warning: false });
         }
     }
 
@@ -314,8 +316,8 @@ impl TrafficJudge {
         let near = self.routes.near(sent, is_meant);
         if let Some(route) = near {
             let clause = self.suite.requests().plain_clause(&route.operation).filter(|_| has_prefix);
-            let send = format!("{} {}", route.method, route.path);
-            self.wrong(judged, of_path(clause.unwrap_or(paths.clause.as_str()), send, shown));
+            let instead = format!("{} {}", route.method, route.path);
+            self.wrong(judged, of_path(clause.unwrap_or(paths.clause.as_str()), instead, shown));
         } else if !has_prefix && self.has_certificate(sent) {
             self.wrong(judged, of_path(&paths.clause, format!("a path with /{}", paths.prefix), shown));
         }

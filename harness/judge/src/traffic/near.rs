@@ -93,7 +93,7 @@ mod tests {
         ] {
             let url = format!("http://127.0.0.1{path}");
             let (method, headers) = (method.to_owned(), Vec::new());
-            let sent = Sent { method, url, headers, body: Payload::NONE, is_restored: false };
+            let sent = Sent { method, url, headers, body: Payload::NONE, changed: None };
             assert!(routes.find(&sent).is_none(), "{path}");
             let found =
                 routes.near(&sent, |route| route.method != "DELETE").map(|route| route.operation.as_str());

@@ -97,7 +97,8 @@ impl Exchange<'_> {
     fn payment(&self, rules: &IdRules) -> Option<&str> {
         let is_other =
             |name: &str| [&rules.account, &rules.transaction].iter().any(|id| name.ends_with(&id.name));
-        let found = self.ids.iter().find(|(name, _)| name.ends_with(".id") && !is_other(name));
+        let found =
+            self.ids.iter().find(|(name, _)| name.rsplit('.').next() == Some("id") && !is_other(name));
         found.map(|(_, value)| value.as_str())
     }
 
@@ -267,15 +268,12 @@ impl Session {
         if !exchange.is_rejected() {
             return None;
         }
-        match self.listed.get(hash(account)) {
-            Some(listed) => {
-                (!listed.contains(id)).then(|| wrong(PATH, of_id, send, "one that was not listed"))
-            }
-            None => {
-                let is_listed = self.listed.values().any(|listed| listed.contains(id));
-                let send = "the account in whose list the transaction is";
-                is_listed.then(|| wrong(PATH, of_account, send, "an account that was not listed"))
-            }
+        if let Some(listed) = self.listed.get(hash(account)) {
+            (!listed.contains(id)).then(|| wrong(PATH, of_id, send, "one that was not listed"))
+        } else {
+            let is_listed = self.listed.values().any(|listed| listed.contains(id));
+            let send = "the account in whose list the transaction is";
+            is_listed.then(|| wrong(PATH, of_account, send, "an account that was not listed"))
         }
     }
 

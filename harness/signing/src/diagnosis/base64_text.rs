@@ -149,7 +149,13 @@ pub(crate) fn bytes_of_digits(digits: &str) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        Oddity::{
+            Armor, Colons, EscapedLines, Foreign, Hexadecimal, Lines, Percent, Quoted, Spaces, Twice,
+            Unpadded, UrlSafe,
+        },
+        *,
+    };
 
     #[test]
     fn each_writing_is_read_and_named() {
@@ -157,10 +163,6 @@ mod tests {
         let bytes = [0xFB, 0xEF, 0xFF, 0x3E, 0x01, 0xFF, 0xFE];
         let usual = BASE64_STANDARD.encode(bytes);
         assert_eq!(usual, "++//PgH//g==");
-        use Oddity::{
-            Armor, Colons, EscapedLines, Foreign, Hexadecimal, Lines, Percent, Quoted, Spaces, Twice,
-            Unpadded, UrlSafe,
-        };
         for (text, expected) in [
             (usual.clone(), &[][..]),
             ("++//PgH//g".to_owned(), &[Unpadded]),

@@ -1,5 +1,7 @@
 //! The same JSON as other programs write it: what a client hashes that sets its body out twice.
 
+use std::fmt::Write;
+
 /// How JSON is set out: after a comma, after a colon, and what one level is indented by.
 const LAYOUTS: [(&str, &str, Option<&str>, &str); 5] = [
     (",", ":", None, "compact"),
@@ -9,8 +11,11 @@ const LAYOUTS: [(&str, &str, Option<&str>, &str); 5] = [
     (",", ": ", Some("\t"), "indented by tabs"),
 ];
 
-/// How the letters of texts are written.
-const ESCAPES: [(fn(&str) -> String, &str); 6] = [
+/// Writes the characters of a string.
+type Escape = fn(&str) -> String;
+
+/// How the characters of strings are written.
+const ESCAPES: [(Escape, &str); 6] = [
     (str::to_owned, ""),
     (|text| escaped(text, |letter| !letter.is_ascii(), false), ", with \\u for letters beyond ASCII"),
     (
@@ -110,7 +115,8 @@ fn escaped(text: &str, is_escaped: impl Fn(char) -> bool, in_capitals: bool) -> 
             continue;
         }
         for unit in letter.encode_utf16(&mut [0; 2]) {
-            written.push_str(&if in_capitals { format!("\\u{unit:04X}") } else { format!("\\u{unit:04x}") });
+            // Writing to a string cannot fail.
+            _ = if in_capitals { write!(written, "\\u{unit:04X}") } else { write!(written, "\\u{unit:04x}") };
         }
     }
     written

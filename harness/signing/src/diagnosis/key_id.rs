@@ -382,7 +382,7 @@ mod tests {
             Certificate::from_pem(include_str!("../../../../fixtures/keys/tpp.cert.pem")).unwrap();
         let (hex, issuer) = (certificate.serial_hex(), certificate.issuer().write(&NameForm::Rfc4514));
         let bytes = base64_text::bytes_of_digits(&hex).unwrap();
-        let reversed: String = bytes.iter().rev().map(|byte| format!("{byte:02X}")).collect();
+        let reversed = bytes.iter().rev().map(|byte| format!("{byte:02X}")).collect::<Vec<_>>().concat();
         let colons = bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(":");
         for (serial, held, says) in [
             (hex.clone(), Held::Yes, "serial number upper"),

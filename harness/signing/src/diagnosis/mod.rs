@@ -267,7 +267,9 @@ impl Examination<'_> {
         const PART: &str = "keyId";
         let Some(found) = &parameters.key_id else { return };
         let (held, says) = key_id::compare(found, certificate);
-        says.into_iter().for_each(|says| self.say(PART, held, says));
+        for says in says {
+            self.say(PART, held, says);
+        }
     }
 
     fn algorithm(&mut self, parameters: &Parameters) {

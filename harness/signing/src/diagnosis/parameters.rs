@@ -113,7 +113,7 @@ mod tests {
             (r#"created="1",other,keyId="a",headers="b",signature="c",o="p""#, true),
             (r#"keyId="a"headers="b"signature="c""#, false),
             (r#"keyId="a";headers="b";signature="c""#, false),
-            (r#"keyId=a,headers=b,signature=c"#, false),
+            (r"keyId=a,headers=b,signature=c", false),
             (r#"Signature keyId="a",headers="b",signature="c""#, false),
             (r#"KEYID="a",headers="b",signature="c""#, false),
             (r#"keyId="a"x,headers="b",signature="c""#, false),
@@ -131,10 +131,10 @@ mod tests {
             (r#"signature keyId="a""#, "word Signature"),
             (r#"keyId="a" algorithm="b""#, "other signs"),
             (r#"keyId="a";algorithm="b""#, "other signs"),
-            (r#"keyId='a'"#, "single"),
+            (r"keyId='a'", "single"),
             (r#"keyId=\"a\""#, "backslashes"),
             (r#"keyId="a"b"c",x="y""#, "quotation mark inside"),
-            (r#"sig1=:AAAA:"#, "RFC 9421"),
+            (r"sig1=:AAAA:", "RFC 9421"),
         ] {
             assert!(oddity(text).is_some_and(|found| found.contains(says)), "{text}: {:?}", oddity(text));
         }

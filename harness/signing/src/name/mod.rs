@@ -210,7 +210,7 @@ impl Value {
     }
 }
 
-/// The DER of a value; that of a UniversalString with its own tag. What was decoded can be encoded.
+/// The DER of a value; that of a `UniversalString` with its own tag. What was decoded can be encoded.
 fn encoded(value: &Any) -> Vec<u8> {
     let mut der = value.to_der().unwrap_or_default();
     if let Some(tag) = der.first_mut().filter(|_| value.tag() == Tag::OctetString) {

@@ -184,7 +184,7 @@ fn what_stands_in_the_padded_block_is_named() {
     let right =
         signing_string(&["date", "digest", "x-request-id", "tpp-redirect-uri"], &fields(), None).unwrap();
     let hash = Algorithm::Sha256.hash(right.as_bytes());
-    let digits: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits = hash.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();
     let with = |signature: String| {
         seen(&Options { signature: Parameter::Text(signature), ..lawful() }, |_| {}, None)
     };
@@ -218,7 +218,7 @@ fn what_is_open_is_neither_right_nor_wrong() {
     let certificate = signer().certificate().clone();
     let header = certificate.header_value();
     let change = |name: &'static str, value: String| seen(&lawful(), |fields| set(fields, name, value), None);
-    let key_id = certificate.key_id(&Default::default());
+    let key_id = certificate.key_id(&xs2aspec_signing::KeyIdForm::default());
     let with_key_id =
         |text: String| seen(&Options { key_id: Parameter::Text(text), ..lawful() }, |_| {}, None);
     for (findings, part) in [
@@ -263,7 +263,8 @@ fn every_part_that_differs_is_named() {
         let findings = seen(&legal, |fields| set(fields, "Digest", value), None);
         findings.into_iter().find(|finding| finding.part == "Digest").unwrap()
     };
-    let digits: String = Algorithm::Sha256.hash(BODY).iter().map(|byte| format!("{byte:02X}")).collect();
+    let digits =
+        Algorithm::Sha256.hash(BODY).iter().map(|byte| format!("{byte:02X}")).collect::<Vec<_>>().concat();
     for (value, habit) in [
         (sha(b""), "no body at all"),
         (sha(b"{ \"a\": 1 }"), "without the blanks or the line end behind it"),

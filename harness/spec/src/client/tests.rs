@@ -15,108 +15,113 @@ fn broken(operation: &str, fields: &[(&str, &str)]) -> Vec<(String, bool)> {
     found.map(|wrong| (wrong.clause, wrong.is_warning)).collect()
 }
 
+/// A place, values that are right there under some reading, and values that are right under none.
+type Row = (&'static str, &'static [&'static str], &'static [&'static str]);
+
+const VALUES: &[Row] = &[
+    (
+        "header/PSU-IP-Address",
+        &["192.0.2.7", "2001:db8::1", "::ffff:192.0.2.1", "127.0.0.1"],
+        &[
+            "",
+            "unknown",
+            "localhost",
+            "192.0.2.300",
+            "192.0.2.7:443",
+            "192.0.2.7, 192.0.2.8",
+            "192.0.2.xxx",
+            "[2001:db8::1]",
+            "curl/8",
+            "undefined",
+        ],
+    ),
+    (
+        "header/TPP-Redirect-URI",
+        &[
+            "https://tpp.example",
+            "http://127.0.0.1:8080/cb?a=b%20c#d",
+            "com.example.app:/back",
+            "tpp://back/here",
+            "https://tpp.example/a,b",
+        ],
+        &[
+            "",
+            "/back",
+            "tpp.example/back",
+            "tpp.example:8443/back",
+            "//tpp.example",
+            "https:/tpp.example",
+            "https://",
+            "https:///a",
+            "https://tpp.example/a b",
+            "undefined",
+            "https://a.example,https://b.example",
+            "https://tpp.example/ø",
+            "https://{host}/cb",
+        ],
+    ),
+    (
+        "header/x-accept-fix",
+        &[
+            "amount-as-string",
+            "longer-name",
+            "longer-name,amount-as-string",
+            "cash-account-type-iso , longer-name",
+        ],
+        &[
+            "true",
+            "1.23.1",
+            "amount_as_string",
+            "AMOUNT-AS-STRING",
+            "no-such-change",
+            "amount-as-string;longer-name",
+            "",
+        ],
+    ),
+    (
+        "header/Date",
+        &["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"],
+        &[
+            "",
+            "now",
+            "2030-01-31T12:00:00Z",
+            "Sun, 06 Nov 1994 08:49:37 +0100",
+            "Mon, 06 Nov 1994 08:49:37 GMT",
+            "784111777",
+        ],
+    ),
+    (
+        "header/Signature",
+        &[
+            "keyId=\"SN=1,CA=CN=A B\",algorithm=\"rsa-sha256\",headers=\"date\",signature=\"AA==\"",
+            "keyId=\"a\" , headers=\"b\"",
+            "=?utf-8?B?AA==?=",
+            "=?ISO-8859-1?q?a?=",
+            "keyId=\"CA=O=\\\" headers=\\\"\",headers=\"b\"",
+        ],
+        &[
+            "keyId=\"ø\",headers=\"a\"",
+            "=?utf-7?B?AA==?=",
+            "=?utf-8?X?AA==?=",
+            "keyId=\"a\" algorithm=\"b\"",
+            "keyId=\"a\"; headers=\"b\"",
+        ],
+    ),
+    ("body/instructedAmount/amount", &["1500", "1500.00", "0.50"], &["1500.", ".50"]),
+    ("body/dayOfExecution", &["1", "01", "31"], &["0", "00", "32", "99"]),
+    ("body/startDate", &["2031-02-05", "20310205"], &["2031-02-05T00:00:00Z", "2031-02-05 10:00"]),
+    ("body/monthsOfExecution", &["1", "12"], &["0", "13", "-1", "100"]),
+    ("query/withAccounts", &["true", "1", "FALSE", ""], &["undefined", "null", "maybe"]),
+    (
+        "header/TPP-Session-ID",
+        &["a", "nullify", "session {1} of 2"],
+        &["null", "{session-id}", "${session}", "[object Object]", "<session-id>"],
+    ),
+];
+
 #[test]
 fn what_is_right_under_no_reading_is_told_from_what_is_right_under_one() {
-    for (at, right, wrong) in [
-        (
-            "header/PSU-IP-Address",
-            &["192.0.2.7", "2001:db8::1", "::ffff:192.0.2.1", "127.0.0.1"][..],
-            &[
-                "",
-                "unknown",
-                "localhost",
-                "192.0.2.300",
-                "192.0.2.7:443",
-                "192.0.2.7, 192.0.2.8",
-                "192.0.2.xxx",
-                "[2001:db8::1]",
-                "curl/8",
-                "undefined",
-            ][..],
-        ),
-        (
-            "header/TPP-Redirect-URI",
-            &[
-                "https://tpp.example",
-                "http://127.0.0.1:8080/cb?a=b%20c#d",
-                "com.example.app:/back",
-                "tpp://back/here",
-                "https://tpp.example/a,b",
-            ],
-            &[
-                "",
-                "/back",
-                "tpp.example/back",
-                "tpp.example:8443/back",
-                "//tpp.example",
-                "https:/tpp.example",
-                "https://",
-                "https:///a",
-                "https://tpp.example/a b",
-                "undefined",
-                "https://a.example,https://b.example",
-                "https://tpp.example/ø",
-                "https://{host}/cb",
-            ],
-        ),
-        (
-            "header/x-accept-fix",
-            &[
-                "amount-as-string",
-                "longer-name",
-                "longer-name,amount-as-string",
-                "cash-account-type-iso , longer-name",
-            ],
-            &[
-                "true",
-                "1.23.1",
-                "amount_as_string",
-                "AMOUNT-AS-STRING",
-                "no-such-change",
-                "amount-as-string;longer-name",
-                "",
-            ],
-        ),
-        (
-            "header/Date",
-            &["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"],
-            &[
-                "",
-                "now",
-                "2030-01-31T12:00:00Z",
-                "Sun, 06 Nov 1994 08:49:37 +0100",
-                "Mon, 06 Nov 1994 08:49:37 GMT",
-                "784111777",
-            ],
-        ),
-        (
-            "header/Signature",
-            &[
-                "keyId=\"SN=1,CA=CN=A B\",algorithm=\"rsa-sha256\",headers=\"date\",signature=\"AA==\"",
-                "keyId=\"a\" , headers=\"b\"",
-                "=?utf-8?B?AA==?=",
-                "=?ISO-8859-1?q?a?=",
-                "keyId=\"CA=O=\\\" headers=\\\"\",headers=\"b\"",
-            ],
-            &[
-                "keyId=\"ø\",headers=\"a\"",
-                "=?utf-7?B?AA==?=",
-                "=?utf-8?X?AA==?=",
-                "keyId=\"a\" algorithm=\"b\"",
-                "keyId=\"a\"; headers=\"b\"",
-            ],
-        ),
-        ("body/instructedAmount/amount", &["1500", "1500.00", "0.50"], &["1500.", ".50"]),
-        ("body/dayOfExecution", &["1", "01", "31"], &["0", "00", "32", "99"]),
-        ("body/startDate", &["2031-02-05", "20310205"], &["2031-02-05T00:00:00Z", "2031-02-05 10:00"]),
-        ("body/monthsOfExecution", &["1", "12"], &["0", "13", "-1", "100"]),
-        ("query/withAccounts", &["true", "1", "FALSE", ""], &["undefined", "null", "maybe"]),
-        (
-            "header/TPP-Session-ID",
-            &["a", "nullify", "session {1} of 2"],
-            &["null", "{session-id}", "${session}", "[object Object]", "<session-id>"],
-        ),
-    ] {
+    for (at, right, wrong) in VALUES {
         let cleared = |text: &&str| broken("ncbct", &[(at, text)]).is_empty();
         let accused: Vec<_> = right.iter().filter(|text| !cleared(text)).collect();
         assert!(accused.is_empty(), "{at}: {accused:?}");

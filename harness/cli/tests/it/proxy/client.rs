@@ -214,7 +214,7 @@ fn a_record_that_is_none_and_one_of_another_document_are_refused() {
 #[test]
 fn what_is_declared_absent_is_skipped_and_levels_count() {
     let folder = TempDir::new().unwrap();
-    let lower = ["ncbct.path/plain", "listed.case/ncbct/body/purposeCode"];
+    let lower = ["ncbct.path/plain", "listed.case/ncbct/purposeCode/lower-INVS"];
     let (code, said) = recorded(folder.path(), &lower, &[]);
     assert_eq!(code, Some(0), "{said}");
     let record = folder.path().to_str().unwrap();

@@ -96,7 +96,8 @@ impl Client {
         let signed = signature_header::sign(&self.signer, &fields, &options).unwrap();
         fields.push(("TPP-Signature-Certificate", self.signer.certificate().header_value()));
         fields.push(("Signature", signed.value));
-        let head: String = fields.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let head =
+            fields.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect::<Vec<_>>().concat();
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.write_all(format!("{method} {path} HTTP/1.1\r\n{head}\r\n{body}").as_bytes()).unwrap();
         read(stream)

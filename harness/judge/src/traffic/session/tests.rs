@@ -55,7 +55,7 @@ impl Told {
             url: format!("http://127.0.0.1{}", one.path),
             headers,
             body: Payload::Bytes(one.body.as_bytes().to_vec()),
-            is_restored: false,
+            changed: None,
         };
         let began: DateTime<Utc> = "2030-01-31T12:00:00Z".parse().unwrap();
         let ids = own(one.ids);
