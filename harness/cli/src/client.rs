@@ -42,7 +42,7 @@ pub(crate) fn plan(args: &ClientPlan) -> Result<Exit, Failure> {
             say!("{:<42}   with `xs2aspec serve --record DIR {meet}`", "");
         }
     }
-    say!("\nparts that `client-report --without PART` skips:");
+    say!("\nparts that `client-report --without NAME` skips:");
     for part in &plan.parts {
         say!("  {:<14} a client that {}: {}", part.name, part.says, part.items.join(", "));
     }

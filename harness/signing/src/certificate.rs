@@ -240,9 +240,6 @@ impl std::fmt::Debug for Certificate {
     }
 }
 
-/// The tag of a `UniversalString` (X.680, section 8.4).
-pub(crate) const UNIVERSAL_STRING: u8 = 0x1C;
-
 /// Bytes in upper-case hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     let digit = |four: u8| char::from(b"0123456789ABCDEF"[usize::from(four)]);
@@ -252,7 +249,8 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 /// `UniversalString` in names (RFC 5280, section 4.1.2.4), whose tag the reader of DER does not know: it gets
 /// the tag of an octet string, which no name has otherwise.
 mod universal {
-    use super::{Cow, UNIVERSAL_STRING};
+    use super::Cow;
+    use crate::name::UNIVERSAL_STRING;
 
     const OCTET_STRING: u8 = 0x04;
     const SET: u8 = 0x31;

@@ -340,7 +340,11 @@ impl Form {
             Self::HttpDate => {
                 ["%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"]
                     .iter()
-                    .any(|form| NaiveDateTime::parse_from_str(text, form).is_ok())
+                    // The parser takes a day of one digit as well.
+                    .any(|form| {
+                        let date = NaiveDateTime::parse_from_str(text, form);
+                        date.is_ok_and(|date| date.format(form).to_string() == text)
+                    })
             }
         }
     }

@@ -18,8 +18,8 @@ pub fn decoded(received: Received) -> Received {
 }
 
 /// Takes the content codings off a body from a file. Most tools write the decoded body and keep the header
-/// field. A coded body is no UTF-8.
-pub(crate) fn decoded_unless_text(received: Received) -> Received {
-    let is_text = received.body.bytes().is_none_or(|body| std::str::from_utf8(body).is_ok());
-    if is_text { received } else { decoded(received) }
+/// field. A coded body is no JSON.
+pub(crate) fn decoded_unless_json(received: Received) -> Received {
+    let is_json = |body: &[u8]| serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok();
+    if received.body.bytes().is_some_and(is_json) { received } else { decoded(received) }
 }

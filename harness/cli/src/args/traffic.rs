@@ -61,7 +61,7 @@ pub(crate) struct ClientReport {
     #[arg(value_name = "DIR", required = true)]
     pub(crate) records: Vec<PathBuf>,
     /// Skip the items of parts that the client does not need; `client-plan` lists the parts
-    #[arg(long, value_name = "PART", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) without: Vec<String>,
     #[command(flatten)]
     pub(crate) levels: Levels,

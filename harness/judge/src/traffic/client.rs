@@ -13,11 +13,12 @@ use xs2aspec_spec::{
 use xs2aspec_suite::baseline::Baseline;
 
 use super::{
-    judge::{Judged, NotTold, TrafficJudge},
+    judge::TrafficJudge,
     message::{Sent, Traffic},
     routes::{Route, decoded},
     session::{Exchange, Told},
     signature::{self, is_masked},
+    verdict::{Judged, NotTold},
 };
 use crate::profile::{Environment, Offered};
 

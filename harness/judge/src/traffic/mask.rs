@@ -8,10 +8,10 @@ use xs2aspec_spec::masks::{Privacy, is_secret};
 use xs2aspec_suite::MaskSpec;
 
 use super::{
-    judge::Judged,
     known::Known,
     message::{Payload, Traffic},
     url,
+    verdict::Judged,
 };
 use crate::{
     Judge,

@@ -29,6 +29,7 @@ pub mod vocabulary;
 
 pub use self::{
     client::Rejection,
-    judge::{Judged, NotTold, TrafficJudge},
+    judge::TrafficJudge,
     message::{Payload, Received, Sent, Traffic},
+    verdict::{Judged, NotTold},
 };

@@ -1,10 +1,66 @@
-//! The verdict of an exchange of others.
+//! The result of an exchange of others, and its verdict.
 
-use xs2aspec_record::{CaseVerdict, End, Verdict};
+use xs2aspec_record::{CaseVerdict, End, Finding, Reason, Verdict};
 use xs2aspec_suite::Case;
 
-use super::{judge::Judged, message::Traffic};
+use super::message::Traffic;
 use crate::blank::blank;
+
+/// What an exchange comes to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Judged {
+    /// The operation that the request is for; `None` where it is for none of the document.
+    pub operation: Option<String>,
+    /// What is wrong, on both ends: violations and warnings.
+    pub findings: Vec<Finding>,
+    /// What could not be told.
+    pub not_told: Vec<NotTold>,
+    /// What was seen where the document leaves an end free, and what is only noted.
+    pub observations: Vec<String>,
+    /// How many checks were evaluated.
+    pub checks: u32,
+    /// What the answer had to be, in words: `accepted`, `refused`, `either: ..`.
+    pub due: String,
+    /// What the answer was, in words.
+    pub answered: String,
+    /// The error codes in it.
+    pub codes: Vec<String>,
+    /// Why nothing could be told of the exchange, if so.
+    pub undecided: Option<Reason>,
+    /// Whether a bank has no reason of its own to refuse it.
+    pub(super) is_sure: bool,
+    /// Identifiers of accounts and payments in its path.
+    pub(crate) ids: Vec<String>,
+}
+
+/// Something that could not be told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotTold {
+    /// Of which end.
+    pub end: End,
+    /// Place in the request or the answer.
+    pub at: String,
+    /// Why.
+    pub why: String,
+}
+
+impl Judged {
+    /// The findings of an end.
+    pub fn of(&self, end: End) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(move |finding| finding.end == end)
+    }
+}
+
+impl Judged {
+    /// Returns true if it could not be read, and is perhaps for an operation of the document.
+    pub fn is_unread(&self) -> bool {
+        matches!(self.undecided, Some(Reason::Unread { .. }))
+    }
+
+    pub(super) fn of_no_operation() -> Self {
+        Self { undecided: Some(Reason::OfNoOperation), ..Self::default() }
+    }
+}
 
 impl Judged {
     /// Returns the verdict of the case that an exchange is. `only` leaves the findings of the other end out.

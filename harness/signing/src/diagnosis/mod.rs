@@ -191,7 +191,7 @@ impl Examination<'_> {
             "{text:?} is no date of HTTP{}: a bank may reject it; RFC 9110, section 5.6.7, has Sun, 06 Nov 1994 08:49:37 GMT",
             dates::oddity(&text)
         );
-        self.say("Date", Held::Open, says);
+        self.say("Date", Held::No, says);
     }
 
     fn digest(&mut self) {

@@ -210,11 +210,14 @@ impl Value {
     }
 }
 
+/// The tag of a `UniversalString` (X.680, section 8.4).
+pub(crate) const UNIVERSAL_STRING: u8 = 0x1C;
+
 /// The DER of a value; that of a `UniversalString` with its own tag. What was decoded can be encoded.
 fn encoded(value: &Any) -> Vec<u8> {
     let mut der = value.to_der().unwrap_or_default();
     if let Some(tag) = der.first_mut().filter(|_| value.tag() == Tag::OctetString) {
-        *tag = crate::certificate::UNIVERSAL_STRING;
+        *tag = UNIVERSAL_STRING;
     }
     der
 }

@@ -108,7 +108,7 @@ pub(super) fn content(
         _ => {}
     }
     let body = Payload::Bytes(bytes);
-    let decoded = crate::coding::decoded_unless_text(Received { status, headers: headers.to_vec(), body });
+    let decoded = crate::coding::decoded_unless_json(Received { status, headers: headers.to_vec(), body });
     let Payload::Bytes(bytes) = decoded.body else { return decoded.body };
     // A text of another charset only gets longer in UTF-8. `size` may be that before or after a content
     // coding, whose difference some write as well.

@@ -165,7 +165,7 @@ impl Lines<'_> {
             };
             if status >= 200 {
                 let received = Received { status, headers, body: Payload::Bytes(body) };
-                answer = Some(crate::coding::decoded_unless_text(received));
+                answer = Some(crate::coding::decoded_unless_json(received));
                 break;
             }
         }
