@@ -36,7 +36,8 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     say!("target     {}{at}", profile.name);
     let profile = profile.authorize(args.allow_production).map_err(Failure::input)?;
     say!("aim        {}", aim(&profile));
-    let certificate = profile.signer().map_err(Failure::input)?.certificate().clone();
+    let wrong = |error| Failure::input(format!("`[signing]` of the target profile: {error}"));
+    let certificate = profile.signer().map_err(wrong)?.certificate().clone();
     let now = Utc::now();
     let identity = Identity::random(crate::random_seed());
     let runner = Runner::new(Arc::clone(&suite), profile, identity, Clock::at(now));

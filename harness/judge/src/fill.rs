@@ -166,8 +166,8 @@ impl RequestBuilder<'_> {
         let is_own = spec.header("accept").is_none()
             || ["host", "transfer-encoding"].iter().any(|name| spec.header(name).is_some());
         let exact = spec.exact || is_own || body.len() > MOST_POOLED;
-        // Both paths spell names alike, so that a bank that knows one spelling (RFC 9110 section 5.1) minds no
-        // other thing, and the record has what was sent.
+        // Both paths spell names alike, so that a bank that knows one spelling (RFC 9110 section 5.1) minds
+        // no other thing, and the record has what was sent.
         if !spec.exact {
             for (name, _) in &mut headers {
                 *name = in_title_case(name);

@@ -214,8 +214,8 @@ impl RequestSigner {
         }
     }
 
-    /// How keyId names a party's certificate. Texts of one's own are for the own certificate: number and issuer
-    /// of another one are written as usual.
+    /// Returns how keyId names a party's certificate. Texts of one's own are for the own certificate. Number
+    /// and issuer of another one are written as usual.
     fn key_id_form(&self, party: Option<Party>) -> KeyIdForm {
         let mut form = self.encoding.key_id.clone();
         let has_own_number =

@@ -58,8 +58,8 @@ impl Certificate {
     }
 
     /// Whether this hexadecimal number is the certificate's serial number. Numbers are compared, not texts:
-    /// case, leading zeros and separators (`:`, `-` or a space) do not count. One below zero has a sign, or is
-    /// written as DER has it.
+    /// case, leading zeros and separators (`:`, `-` or a space) do not count. One below zero has a sign, or
+    /// is written as DER has it.
     pub(crate) fn has_serial(&self, hexadecimal: &str) -> bool {
         let (sign, digits) = match hexadecimal.strip_prefix('-') {
             Some(digits) => (Sign::Minus, digits),

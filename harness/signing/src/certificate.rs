@@ -52,7 +52,7 @@ impl SerialForm {
     /// Every form that a number alone decides.
     pub const ALL: [Self; 4] = [Self::UpperHex, Self::LowerHex, Self::Bytes, Self::Signed];
 
-    /// Returns a text of one's own, if this can be one: it has a digit, and can stand in keyId before a comma.
+    /// Returns a text of one's own, if this can be one. It has a digit, and fits in keyId before a comma.
     pub fn own(text: &str) -> Option<Self> {
         let fits = |letter: char| letter.is_ascii_graphic() && !matches!(letter, '"' | ',');
         let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());

@@ -81,8 +81,8 @@ impl<'a> Sequence<'a> {
         other.map_or(State::NotShown { met: Some(one.number) }, |other| State::Shown(other.number))
     }
 
-    /// Returns Broken if the client sends the same request again, and `is_so` holds for that one too. A request
-    /// that changes nothing may be repeated.
+    /// Returns Broken if the client sends the same request again, and `is_so` holds for that one too. A
+    /// request that changes nothing may be repeated.
     pub(crate) fn corrects_it(&self, index: usize, is_so: impl Fn(u64) -> bool) -> State {
         let one = &self.seen[index];
         if !one.is_safe
@@ -97,7 +97,8 @@ impl<'a> Sequence<'a> {
         self.goes_on(index)
     }
 
-    /// Returns Shown if the client sends the same request again, and not before the time that the response says.
+    /// Returns Shown if the client sends the same request again, and not before the time that the response
+    /// says.
     pub(crate) fn again_later(&self, index: usize) -> State {
         let one = &self.seen[index];
         let (Some(again), Some(wait)) = (self.again(index).next(), one.wait) else {

@@ -156,7 +156,8 @@ impl TrafficJudge {
                 clauses.get(clause).map_or(clause, |clause| clause.says.as_str())
             ),
             value: Some(format!("a rejection by the reference bank with {status} {rule}")),
-            is_warning: !is_firm || (judged.due == "accepted" && judged.is_sure),
+            // A rule that stands for no clause says less.
+            is_warning: known.is_none() || !is_firm || (judged.due == "accepted" && judged.is_sure),
         };
         self.wrong(judged, wrong);
     }

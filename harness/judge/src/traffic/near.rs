@@ -2,14 +2,26 @@
 
 use strsim::levenshtein;
 
-use super::routes::{Route, Segment};
+use super::{
+    message::Sent,
+    routes::{Route, Routes, Segment},
+};
 
 /// How many characters of a segment may differ, at most.
 const MOST_OTHERS: usize = 3;
 
+impl Routes {
+    /// Returns the first route that a request is nearly one for, and of which `is_meant` holds.
+    pub(crate) fn near(&self, request: &Sent, is_meant: impl Fn(&Route) -> bool) -> Option<&Route> {
+        let (path, _) = request.target();
+        let parts: Vec<&str> = path.trim_start_matches('/').split('/').collect();
+        self.routes.iter().find(|route| is_near(route, &request.method, &parts) && is_meant(route))
+    }
+}
+
 /// Returns true if a request is nearly one for a route: with another method, without one segment, or with one
 /// segment misspelled.
-pub(super) fn is_near(route: &Route, method: &str, parts: &[&str]) -> bool {
+fn is_near(route: &Route, method: &str, parts: &[&str]) -> bool {
     let segments = &route.segments;
     let behind = |count: usize| Some(&parts[parts.len().checked_sub(count)?..]);
     if let Some(own) = behind(segments.len()) {

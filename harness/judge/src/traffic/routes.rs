@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use xs2aspec_suite::Suite;
 
-use super::{message::Sent, near::is_near};
+use super::message::Sent;
 use crate::Profile;
 
 /// The paths of every operation.
 #[derive(Debug)]
 pub(crate) struct Routes {
-    routes: Vec<Route>,
+    pub(super) routes: Vec<Route>,
 }
 
 /// A path of an operation.
@@ -63,13 +63,6 @@ impl Routes {
             }
         }
         Self { routes: routes.into_values().collect() }
-    }
-
-    /// Returns the first route that a request is nearly one for, and of which `is_meant` holds.
-    pub(crate) fn near(&self, request: &Sent, is_meant: impl Fn(&Route) -> bool) -> Option<&Route> {
-        let (path, _) = request.target();
-        let parts: Vec<&str> = path.trim_start_matches('/').split('/').collect();
-        self.routes.iter().find(|route| is_near(route, &request.method, &parts) && is_meant(route))
     }
 
     /// The operation of a request; `None` if it is for none of the document.

@@ -61,7 +61,7 @@ pub(super) fn of_tls(error: &TlsError) -> Trouble {
                 alert_number(*alert)
             ),
         },
-        // A target that wants a client certificate may say so with the first as well (RFC 5246 section 7.4.6).
+        // The first may also be of a target that wants a client certificate (RFC 5246 section 7.4.6).
         TlsError::AlertReceived(
             alert @ (Alert::HandshakeFailure | Alert::ProtocolVersion | Alert::InsufficientSecurity),
         ) => Trouble { cause: Cause::NothingInCommon, says: nothing_in_common(*alert) },

@@ -6,7 +6,7 @@ use base64::{
     prelude::BASE64_STANDARD,
 };
 
-use super::{Held, key_id::percent_decoded};
+use super::Held;
 
 /// Base64 whose padding may be left out.
 const UNPADDED: GeneralPurpose = GeneralPurpose::new(
@@ -145,6 +145,18 @@ pub(crate) fn bytes_of_digits(digits: &str) -> Option<Vec<u8>> {
         && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     let byte = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).ok();
     is_whole.then(|| (0..digits.len()).step_by(2).map(byte).collect())?
+}
+
+/// A text without its percent-encoding; `None` where it has none.
+pub(super) fn percent_decoded(text: &str) -> Option<String> {
+    let (first, rest) = text.split_once('%')?;
+    let mut bytes = first.as_bytes().to_vec();
+    for part in rest.split('%') {
+        let (digits, after) = part.split_at_checked(2)?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        bytes.extend_from_slice(after.as_bytes());
+    }
+    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]

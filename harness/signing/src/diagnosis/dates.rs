@@ -47,8 +47,8 @@ fn read(text: &str) -> Option<NaiveDateTime> {
     mail.map(|date| date.naive_utc()).ok().or_else(|| OF_HTTP.iter().chain(&OTHERS).find_map(of_format))
 }
 
-/// Returns dates that may have been signed instead of the one that was sent, the nearest first, each with what
-/// that says.
+/// Returns dates that may have been signed instead of the one that was sent, the nearest first, each with
+/// what that says.
 pub(super) fn others(text: &str) -> impl Iterator<Item = (String, String)> {
     let near = (0..=NEAR).flat_map(|seconds| [seconds, -seconds]);
     let zones = (1..=HOURS).flat_map(|hours| [hours * 3600, -hours * 3600]);

@@ -4,7 +4,10 @@
 
 use num_bigint::{BigInt, Sign};
 
-use super::{Held, base64_text};
+use super::{
+    Held,
+    base64_text::{self, percent_decoded},
+};
 use crate::{
     certificate::{Certificate, KeyIdForm, NameForm, SerialForm},
     name::{
@@ -150,18 +153,6 @@ fn other_name(found: &str, certificate: &Certificate) -> Option<&'static str> {
         }
         () => None,
     }
-}
-
-/// A text without its percent-encoding; `None` where it has none.
-pub(super) fn percent_decoded(text: &str) -> Option<String> {
-    let (first, rest) = text.split_once('%')?;
-    let mut bytes = first.as_bytes().to_vec();
-    for part in rest.split('%') {
-        let (digits, after) = part.split_at_checked(2)?;
-        bytes.push(u8::from_str_radix(digits, 16).ok()?);
-        bytes.extend_from_slice(after.as_bytes());
-    }
-    String::from_utf8(bytes).ok()
 }
 
 /// What counts of an RDN, in an order of its own: its values have none (RFC 4514, section 2.2).

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Received, dates, key_id::percent_decoded};
+use super::{Received, base64_text::percent_decoded, dates};
 use crate::{
     digest::Algorithm,
     signing_string::{REQUEST_TARGET, listed_headers, signing_string},

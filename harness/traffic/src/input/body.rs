@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::{
-    entry::Member,
+    member::Member,
     quirks::{self, base64},
     spelling,
 };
@@ -87,7 +87,7 @@ pub(super) fn content(
         return if has_none { Payload::NONE } else { unknown(NOT_THERE).0 };
     };
     if bytes.is_empty() {
-        let is_said = size == Some(0) && length.is_none() && !quirks::is_left_out(&content);
+        let is_said = size == Some(0) && length.is_none() && !content.value.is_some_and(quirks::is_left_out);
         return if has_none || is_said { Payload::NONE } else { unknown(NOT_THERE).0 };
     }
     if shows_not_all(&text, &bytes) {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::{Piece, Unread, body, quirks};
+use super::{Piece, Unread, body, member::Member, quirks};
 use xs2aspec_judge::traffic::{Payload, Received, Sent, Traffic};
 
 /// Reads an entry. `now` is its time if nothing else says when it was.
@@ -47,63 +47,6 @@ fn traffic(
         answer,
         failure,
     })
-}
-
-/// A member of an entry, if it is there.
-pub(super) struct Member<'a> {
-    /// Its path.
-    at: String,
-    pub(super) value: Option<&'a Value>,
-}
-
-impl<'a> Member<'a> {
-    pub(super) fn member(&self, name: &str) -> Member<'a> {
-        let at = if self.at.is_empty() { name.to_owned() } else { format!("{}.{name}", self.at) };
-        Member { at, value: self.value.and_then(|value| value.get(name)).filter(|value| !value.is_null()) }
-    }
-
-    fn item(&self, number: usize, value: &'a Value) -> Member<'a> {
-        Member { at: format!("{}[{number}]", self.at), value: Some(value) }
-    }
-
-    fn wrong(&self, expected: &str) -> String {
-        let found = match self.value {
-            None => "nothing".to_owned(),
-            Some(Value::Null) => "null".to_owned(),
-            Some(Value::Bool(_)) => "true or false".to_owned(),
-            Some(Value::Number(number)) => format!("the number {number}"),
-            Some(Value::String(text)) if text.is_empty() => "an empty text".to_owned(),
-            Some(Value::String(_)) => "another text".to_owned(),
-            Some(Value::Array(_)) => "a list".to_owned(),
-            Some(Value::Object(_)) => "an object".to_owned(),
-        };
-        let at = if self.at.is_empty() { String::new() } else { format!("`{}`: ", self.at) };
-        format!("{at}expected {expected}, found {found}")
-    }
-
-    fn object(&self) -> Result<(), String> {
-        if self.value.is_some_and(Value::is_object) { Ok(()) } else { Err(self.wrong("an object")) }
-    }
-
-    /// Returns a text that is not empty.
-    fn text(&self) -> Result<Cow<'a, str>, String> {
-        let text = self.optional_text().filter(|text| !text.is_empty());
-        text.ok_or_else(|| self.wrong("a text"))
-    }
-
-    pub(super) fn optional_text(&self) -> Option<Cow<'a, str>> {
-        self.value.and_then(quirks::text)
-    }
-
-    pub(super) fn number(&self) -> Option<f64> {
-        self.value.and_then(quirks::number)
-    }
-
-    /// Returns a number of bytes. Archives write -1 for one that they do not know.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded, and not below 0")]
-    pub(super) fn size(&self) -> Option<u64> {
-        self.number().filter(|number| *number >= 0.0).map(|number| number.min(9e15) as u64)
-    }
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped, and not below 0")]
@@ -167,7 +110,7 @@ fn answer(entry: &Member<'_>, method: &str) -> Result<(Option<Received>, Option<
     if status == 0 {
         return Ok((None, Some(failure.unwrap_or_else(|| "there was no answer".to_owned()))));
     }
-    if quirks::is_of_a_test(entry) {
+    if entry.value.is_some_and(quirks::is_of_a_test) {
         failure = Some("the answer is not of the bank: a test made it".to_owned());
     }
     let headers = headers(&response.member("headers"))?;

@@ -5,6 +5,7 @@ pub mod archive;
 mod body;
 mod budget;
 mod entry;
+mod member;
 pub mod pairs;
 mod quirks;
 pub mod recorded;

@@ -6,7 +6,7 @@
 //! | header fields as one object, several values as a list | converters | one field for each value |
 //! | status -1, 0 or none | Playwright, browsers, mitmproxy | no answer |
 //! | `_wasFulfilled` | Playwright | no answer of the bank: the test made it |
-//! | no time, an empty one, one without offset, milliseconds | WebKit, converters | the Date header, else UTC |
+//! | no time, an empty one, no offset, milliseconds | WebKit, converters | the Date header, else UTC |
 //! | `:authority`, or neither it nor Host, in HTTP/2 and HTTP/3 | Chromium, Charles, mitmproxy | Host |
 //! | `encoding` is `base64`, and the text is none | ZAP, Firefox | the text |
 //! | base64 in lines, without padding, URL-safe | Fiddler, converters | its bytes |
@@ -23,8 +23,6 @@ use std::borrow::Cow;
 use base64::{Engine, alphabet::STANDARD, engine};
 use chrono::{DateTime, NaiveDateTime, Utc};
 use serde_json::Value;
-
-use super::entry::Member;
 
 /// Decodes base64 with any padding.
 const BASE64: engine::GeneralPurpose = engine::GeneralPurpose::new(
@@ -118,14 +116,14 @@ pub(super) fn letters(text: &str) -> Option<Vec<u8>> {
 }
 
 /// Returns true if an empty text stands for a body that the recorder did not keep.
-pub(super) fn is_left_out(content: &Member<'_>) -> bool {
-    let media_type = content.member("mimeType").optional_text().unwrap_or_default();
-    content.member("_file").value.is_some() || media_type.ends_with("x-unknown")
+pub(super) fn is_left_out(content: &Value) -> bool {
+    let media_type = content.get("mimeType").and_then(text).unwrap_or_default();
+    content.get("_file").is_some_and(|file| !file.is_null()) || media_type.ends_with("x-unknown")
 }
 
 /// Returns true if a test answered in place of the bank.
-pub(super) fn is_of_a_test(entry: &Member<'_>) -> bool {
-    entry.member("_wasFulfilled").value == Some(&Value::Bool(true))
+pub(super) fn is_of_a_test(entry: &Value) -> bool {
+    entry.get("_wasFulfilled") == Some(&Value::Bool(true))
 }
 
 /// Returns true if a service worker made the request of an entry, or passed it on.

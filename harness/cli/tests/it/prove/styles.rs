@@ -28,8 +28,8 @@ fn drawn_styles_are_lawful() {
     assert!(said.contains("; 0 false alarms on the clean bank and 5 styles; "), "{said}");
 }
 
-/// All variations are asked in a few banks, as the kill matrix does it. One that is accused is asked apart, so
-/// that the variation is named.
+/// All variations are asked in a few banks, as the kill matrix does it. One that is accused is asked apart,
+/// so that the variation is named.
 #[test]
 fn a_variation_that_is_accused_among_others_is_named() {
     let together = ["--variations", "together", "--only", "together-", "--depth", "quick"];

@@ -293,8 +293,8 @@ fn fields(form: &Form, signer: &Signer, due: &[String], at: usize) -> Vec<(Strin
     fields
 }
 
-/// What the three say: the rule by which the bank refuses, the clauses that the judge holds against the client
-/// or what it leaves open, and what `--verify` minds.
+/// What the three say: the rule by which the bank refuses, the clauses that the judge holds against the
+/// client or what it leaves open, and what `--verify` minds.
 struct Said {
     is_accepted: bool,
     bank: String,

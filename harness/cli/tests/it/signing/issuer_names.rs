@@ -128,7 +128,7 @@ fn forms() -> Vec<Form> {
         // Serial numbers (reading 61).
         ("serial number with leading zeros", serial("00ABC1234"), true, "the serial number has leading zeros"),
         ("serial number with colons", serial("0A:BC:12:34"), true, "the serial number has separators; the serial number has leading zeros"),
-        ("serial number with blanks", serial("0a bc 12 34"), true, "the serial number is in small letters"),
+        ("serial number with blanks", serial("0a bc 12 34"), true, "the serial number is in lowercase"),
         ("serial number in decimal", serial("180097588"), false, "expected ABC1234, found 180097588: it is written in decimal"),
         ("serial number with 0x", serial("0xABC1234"), false, "it has 0x before it"),
         ("another serial number", serial("ABC1235"), false, "serial number: expected ABC1234, found ABC1235"),
@@ -175,14 +175,16 @@ fn forms() -> Vec<Form> {
 fn every_writing_of_key_id_comes_to_the_same_end_in_the_bank_and_in_the_diagnosis() {
     let (bank, signer) = (InProcessBank::open(&Config::default()), issued_by("whole"));
     let forms = forms();
+    let mut wrong = Vec::new();
     for (form, key_id, expected, says) in &forms {
         let said = both_of(&bank, &signer, key_id);
-        assert_eq!(said.accepted, *expected, "{form}: {}", said.bank);
-        assert_eq!(said.holds, *expected, "{form}: {}", said.diagnosis);
         let of_key_id = |line: &&str| line.starts_with("keyId: ") || line.starts_with("Signature: ");
         let told: String = said.diagnosis.split_inclusive('\n').filter(of_key_id).collect();
-        assert!(told.contains(says), "{form}: {told}");
+        if (said.accepted, said.holds) != (*expected, *expected) || !told.contains(says) {
+            wrong.push(format!("{form}: {} {} {told}{}", said.accepted, said.holds, said.bank));
+        }
     }
+    assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(forms.len() >= 29);
 }
 
