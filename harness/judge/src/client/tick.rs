@@ -1,6 +1,9 @@
 //! What of the plan records show.
 
-use std::collections::{BTreeMap, HashSet};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, HashSet},
+};
 
 use xs2aspec_record::Level;
 
@@ -76,7 +79,7 @@ fn merged(broken: impl Iterator<Item = Broken>) -> Vec<Broken> {
         }
     }
     let mut all: Vec<Broken> = all.into_values().collect();
-    all.sort_by_key(Broken::order);
+    all.sort_by_key(|one| (Reverse(one.finding.level), one.order()));
     all
 }
 
