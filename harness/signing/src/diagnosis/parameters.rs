@@ -129,7 +129,7 @@ mod tests {
     fn what_is_odd_is_named() {
         for (text, says) in [
             (r#"signature keyId="a""#, "word Signature"),
-            (r#"keyId="a" algorithm="b""#, "other signs"),
+            (r#"keyId="a" algorithm="b""#, "quotation mark inside"),
             (r#"keyId="a";algorithm="b""#, "other signs"),
             (r"keyId='a'", "single"),
             (r#"keyId=\"a\""#, "backslashes"),

@@ -216,7 +216,9 @@ pub(crate) const UNIVERSAL_STRING: u8 = 0x1C;
 /// The DER of a value; that of a `UniversalString` with its own tag. What was decoded can be encoded.
 fn encoded(value: &Any) -> Vec<u8> {
     let mut der = value.to_der().unwrap_or_default();
-    if let Some(tag) = der.first_mut().filter(|_| value.tag() == Tag::OctetString) {
+    // Its characters have four bytes.
+    let is_universal = value.tag() == Tag::OctetString && value.value().len().is_multiple_of(4);
+    if let Some(tag) = der.first_mut().filter(|_| is_universal) {
         *tag = UNIVERSAL_STRING;
     }
     der
