@@ -30,6 +30,6 @@ pub mod vocabulary;
 pub use self::{
     client::Rejection,
     judge::TrafficJudge,
-    message::{Payload, Received, Sent, Traffic},
+    message::{Payload, Received, Sent, Traffic, header},
     verdict::{Judged, NotTold},
 };

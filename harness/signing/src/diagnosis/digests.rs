@@ -9,6 +9,12 @@ use super::{
 };
 use crate::{certificate::hex, digest::Algorithm};
 
+/// A body that is longer is not looked for in other spellings.
+const LONGEST_JSON: usize = 256 * 1024;
+
+/// Kinds of digests in a header that are told, at most.
+const MOST: usize = 16;
+
 /// One of the digests of a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Instance {
@@ -27,8 +33,8 @@ pub enum Is {
     Right(Algorithm),
     /// That of the body in an odd writing.
     Odd(Algorithm, Vec<Oddity>),
-    /// Another one, and why it may be so.
-    Wrong(Algorithm, String),
+    /// Another one.
+    Wrong(Algorithm),
     /// Of an algorithm that the document does not name.
     Unknown,
     /// No `algorithm=value`.
@@ -39,14 +45,15 @@ pub enum Is {
 
 /// Reads a header.
 pub fn read(text: &str, body: &[u8]) -> Vec<Instance> {
+    let hashes = Algorithm::ALL.map(|algorithm| (algorithm, algorithm.hash(body)));
     let instance = |part: &str| {
         let (token, value) = part.split_once('=').unwrap_or((part, ""));
-        let known = Algorithm::ALL.into_iter().find(|known| known.token().eq_ignore_ascii_case(token));
+        let known = hashes.iter().find(|(known, _)| known.token().eq_ignore_ascii_case(token));
         let is = match known {
             _ if part.is_empty() => Is::Nothing,
             _ if !part.contains('=') => Is::NoForm,
             None => Is::Unknown,
-            Some(algorithm) => is(algorithm, value, body),
+            Some((algorithm, hash)) => is(*algorithm, value, hash),
         };
         Instance { token: token.to_ascii_uppercase(), value: value.to_owned(), is }
     };
@@ -64,16 +71,15 @@ pub fn read(text: &str, body: &[u8]) -> Vec<Instance> {
     read
 }
 
-fn is(algorithm: Algorithm, value: &str, body: &[u8]) -> Is {
-    if value == algorithm.base64(body) {
+fn is(algorithm: Algorithm, value: &str, hash: &[u8]) -> Is {
+    if value == BASE64_STANDARD.encode(hash) {
         return Is::Right(algorithm);
     }
-    let hash = algorithm.hash(body);
     let odd = base64_text::read(value, &|bytes| bytes == hash).map(|(_, oddities)| oddities);
     // These are another text of another length, which nobody decodes by chance.
     match odd.filter(|odd| !odd.contains(&Oddity::Hexadecimal) && !odd.contains(&Oddity::Twice)) {
         Some(oddities) => Is::Odd(algorithm, oddities),
-        None => Is::Wrong(algorithm, why(algorithm, value, body)),
+        None => Is::Wrong(algorithm),
     }
 }
 
@@ -82,15 +88,22 @@ pub(super) fn examine(text: &str, body: &[u8]) -> Vec<(Held, String)> {
     let read = read(text, body);
     let has_right = read.iter().any(|one| matches!(one.is, Is::Right(_) | Is::Odd(..)));
     let mut said: Vec<(Held, String)> = Vec::new();
-    for Instance { token, is, .. } in &read {
+    let mut kinds = Vec::new();
+    for Instance { token, value, is } in &read {
+        // Each is told once, with the whole header: a list may be as long as a header.
+        let kind = (std::mem::discriminant(is), token);
+        if kinds.contains(&kind) || kinds.len() == MOST {
+            continue;
+        }
+        kinds.push(kind);
         said.push(match is {
             Is::Right(algorithm) => (Held::Yes, format!("is the {} of the body", algorithm.token())),
             Is::Odd(algorithm, oddities) => {
                 let (held, says) = odd(oddities);
                 (held, format!("is the {} of the body, but {says}", algorithm.token()))
             }
-            Is::Wrong(algorithm, why) => {
-                let expected = algorithm.header_value(body);
+            Is::Wrong(algorithm) => {
+                let (expected, why) = (algorithm.header_value(body), why(*algorithm, value, body));
                 (Held::No, format!("expected {expected}, found {text}: {why}"))
             }
             Is::Unknown if has_right => {
@@ -173,6 +186,7 @@ fn why(algorithm: Algorithm, value: &str, body: &[u8]) -> String {
         () if is(&utf_16()) => "it is the hash of the body in UTF-16",
         () if is(BASE64_STANDARD.encode(body).as_bytes()) => "it is the hash of the body in base64",
         () => {
+            let text = Some(text).filter(|text| text.len() <= LONGEST_JSON).unwrap_or_default();
             let spelling = json::spellings(text).find(|(spelling, _)| is(spelling.as_bytes()));
             return spelling.map_or_else(
                 || "nothing that is usual explains it".to_owned(),

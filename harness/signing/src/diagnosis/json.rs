@@ -3,48 +3,57 @@
 use std::fmt::Write;
 
 /// How JSON is set out: after a comma, after a colon, and what one level is indented by.
-const LAYOUTS: [(&str, &str, Option<&str>, &str); 5] = [
+const LAYOUTS: [(&str, &str, Option<&str>, &str); 6] = [
     (",", ":", None, "compact"),
     (", ", ": ", None, "with blanks behind commas and colons, as Python writes it"),
     (",", ": ", Some("  "), "indented by two blanks"),
     (",", ": ", Some("    "), "indented by four blanks"),
     (",", ": ", Some("\t"), "indented by tabs"),
+    (",", ": ", Some("   "), "indented by three blanks"),
 ];
 
-/// Writes the characters of a string.
-type Escape = fn(&str) -> String;
-
-/// How the characters of strings are written.
-const ESCAPES: [(Escape, &str); 6] = [
-    (str::to_owned, ""),
-    (|text| escaped(text, |letter| !letter.is_ascii(), false), ", with \\u for letters beyond ASCII"),
-    (
-        |text| escaped(text, |letter| !letter.is_ascii() || "<>&'+`".contains(letter), true),
-        ", with \\u in capitals for letters beyond ASCII and signs of HTML",
-    ),
-    (|text| escaped(text, |letter| "<>&".contains(letter), false), ", with \\u for signs of HTML"),
-    (
-        |text| escaped(text, |letter| !letter.is_ascii(), false).replace('/', "\\/"),
-        ", with \\u for letters beyond ASCII and \\/ for slashes",
-    ),
-    (|text| text.replace('/', "\\/"), ", with \\/ for slashes"),
+/// Which characters of strings are escaped: those listed, those beyond ASCII, and whether in uppercase.
+const ESCAPES: [(&str, bool, bool, &str); 5] = [
+    ("", false, false, ""),
+    ("", true, false, ", with \\u for letters beyond ASCII"),
+    ("<>&'+`", true, true, ", with \\u in capitals for letters beyond ASCII and signs of HTML"),
+    ("<>&\u{2028}\u{2029}", false, false, ", with \\u for signs of HTML"),
+    ("", true, true, ", with \\u in capitals for letters beyond ASCII"),
 ];
 
-/// Bodies that are longer are not set out anew.
-const LONGEST: usize = 256 * 1024;
-
-/// The same JSON in other usual spellings, each with its name.
-pub(super) fn spellings(json: &str) -> impl Iterator<Item = (String, String)> {
-    let tokens = if json.len() > LONGEST { Vec::new() } else { tokens(json) };
-    let each = LAYOUTS.into_iter().flat_map(|layout| ESCAPES.map(|escapes| (layout, escapes)));
-    let each = each.take(if tokens.is_empty() { 0 } else { usize::MAX });
-    each.flat_map(move |((comma, colon, indent, layout), (escape, letters))| {
-        let written = written(&tokens, (comma, colon, indent), escape);
-        ["", "\n", "\r\n"].map(|end| {
-            let line_end = if end.is_empty() { "" } else { ", with a line end behind it" };
-            (format!("{written}{end}"), format!("{layout}{letters}{line_end}"))
-        })
-    })
+/// Returns the same JSON in the spellings that serializers usually choose, each with its name. The last are
+/// those in the layout that it has.
+pub fn spellings(json: &str) -> impl Iterator<Item = (String, String)> {
+    let (tokens, own) = (tokens(json), json.trim().replace("\r\n", "\n"));
+    let layouts =
+        LAYOUTS.into_iter().map(|(comma, colon, indent, name)| (Some((comma, colon, indent)), name));
+    let layouts =
+        layouts.chain([(None, "set out as it is")]).take(if tokens.is_empty() { 0 } else { usize::MAX });
+    let escapes = || ESCAPES.into_iter().flat_map(|escapes| [(escapes, false), (escapes, true)]);
+    let each = layouts.flat_map(move |layout| escapes().map(move |escapes| (layout, escapes)));
+    each.flat_map(
+        move |((layout, layout_name), ((listed, beyond_ascii, uppercase, letters), with_slashes))| {
+            let escape = |text: &str| {
+                let text = escaped(text, (listed, beyond_ascii, uppercase));
+                if with_slashes { text.replace('/', "\\/") } else { text }
+            };
+            let text = layout.map_or_else(|| escape(&own), |layout| written(&tokens, layout, &escape));
+            let slashes = match (with_slashes, letters) {
+                (false, _) => "",
+                (true, "") => ", with \\/ for slashes",
+                (true, _) => " and \\/ for slashes",
+            };
+            let crlf = text.contains('\n').then(|| (text.replace('\n', "\r\n"), ", in lines with CRLF"));
+            let texts = [Some((text, "")), crlf].into_iter().flatten();
+            let named = texts.flat_map(|(text, lines)| {
+                ["", "\n", "\r\n"].map(|end| {
+                    let line_end = if end.is_empty() { "" } else { ", with a line end behind it" };
+                    (format!("{text}{end}"), format!("{layout_name}{letters}{slashes}{lines}{line_end}"))
+                })
+            });
+            named.collect::<Vec<_>>()
+        },
+    )
 }
 
 /// Texts with their quotation marks and without escapes that another spelling may lack, and everything
@@ -107,25 +116,25 @@ fn plain(text: &str) -> String {
     String::from_utf16_lossy(&units)
 }
 
-fn escaped(text: &str, is_escaped: impl Fn(char) -> bool, in_capitals: bool) -> String {
-    let mut written = String::with_capacity(text.len());
-    for letter in text.chars() {
-        if !is_escaped(letter) {
-            written.push(letter);
+fn escaped(text: &str, (listed, beyond_ascii, uppercase): (&str, bool, bool)) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if !listed.contains(character) && (character.is_ascii() || !beyond_ascii) {
+            escaped.push(character);
             continue;
         }
-        for unit in letter.encode_utf16(&mut [0; 2]) {
+        for unit in character.encode_utf16(&mut [0; 2]) {
             // Writing to a string cannot fail.
-            _ = if in_capitals { write!(written, "\\u{unit:04X}") } else { write!(written, "\\u{unit:04x}") };
+            _ = if uppercase { write!(escaped, "\\u{unit:04X}") } else { write!(escaped, "\\u{unit:04x}") };
         }
     }
-    written
+    escaped
 }
 
 fn written(
     tokens: &[String],
     (comma, colon, indent): (&str, &str, Option<&str>),
-    escape: fn(&str) -> String,
+    escape: &dyn Fn(&str) -> String,
 ) -> String {
     let mut written = String::new();
     let mut depth = 0_usize;

@@ -7,7 +7,7 @@
 pub mod base64_text;
 pub mod dates;
 pub mod digests;
-mod json;
+pub mod json;
 pub(crate) mod key_id;
 mod made;
 mod parameters;

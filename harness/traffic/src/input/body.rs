@@ -9,9 +9,10 @@ use super::{
     quirks::{self, base64},
     spelling,
 };
-use xs2aspec_judge::{
-    request_signer::RequestSigner,
-    traffic::{Payload, Received, Sent},
+use xs2aspec_judge::traffic::{Payload, Received, Sent, header};
+use xs2aspec_signing::diagnosis::{
+    base64_text::Oddity,
+    digests::{self, Is},
 };
 
 /// Why nothing is known of a body.
@@ -96,9 +97,7 @@ pub(super) fn content(
     if ["truncated", "_truncated"].iter().any(|name| content.member(name).value == Some(&true.into())) {
         return unknown("is cut off in the archive").0;
     }
-    let field = |name: &str| headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
-    let is_coded = field("content-encoding");
-    let length = length.filter(|_| !is_coded);
+    let length = length.filter(|_| header(headers, "content-encoding").is_none());
     let said: Vec<u64> = length.into_iter().chain(size).collect();
     match quirks::letters(&text) {
         Some(_) if said.is_empty() => return unknown("may be written byte by byte in the archive").0,
@@ -157,16 +156,14 @@ fn shows_not_all(text: &str, bytes: &[u8]) -> bool {
 }
 
 fn length(headers: &[(String, String)]) -> Option<u64> {
-    let own = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
-    own.and_then(|(_, text)| text.trim().parse().ok())
+    header(headers, "content-length")?.trim().parse().ok()
 }
 
 /// Returns true if a Digest header (RFC 3230, section 4.3.2) has a right hash of a body.
 fn is_digest_of(digest: &str, body: &[u8]) -> bool {
-    let due = ["sha-256", "sha-512"].map(|name| RequestSigner::digest(name, body).unwrap_or_default());
-    digest.split(',').filter_map(|one| one.trim().split_once('=')).any(|(algorithm, hash)| {
-        due.iter().filter_map(|due| due.split_once('=')).any(|(known, right)| {
-            algorithm.eq_ignore_ascii_case(known) && hash.trim_end_matches('=') == right.trim_end_matches('=')
-        })
+    digests::read(digest, body).into_iter().any(|one| match one.is {
+        Is::Right(_) => true,
+        Is::Odd(_, oddities) => oddities == [Oddity::Unpadded],
+        _ => false,
     })
 }

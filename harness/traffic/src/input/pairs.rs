@@ -12,7 +12,7 @@ use chrono::{DateTime, Utc};
 use xs2aspec_record::lines::{LONGEST, LONGEST_WORDS};
 
 use super::{InputError, Piece, Unread, quirks};
-use xs2aspec_judge::traffic::{Payload, Received, Sent, Traffic};
+use xs2aspec_judge::traffic::{Payload, Received, Sent, Traffic, header};
 
 /// The longest line that is read.
 const MOST_LINE: u64 = 1 << 20;
@@ -74,13 +74,9 @@ fn start_of_answer(line: &str) -> Option<Result<u16, ()>> {
     Some(status.filter(|status| (100..=999).contains(status)).ok_or(()))
 }
 
-fn field<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
-    headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
-}
-
 /// Returns true if a body is in chunks, if nothing else was done to it (RFC 9112, section 7).
 fn is_chunked(headers: &[(String, String)]) -> Result<bool, String> {
-    match field(headers, "transfer-encoding").map(str::to_ascii_lowercase).as_deref() {
+    match header(headers, "transfer-encoding").map(str::to_ascii_lowercase).as_deref() {
         None | Some("" | "identity") => Ok(false),
         Some("chunked") => Ok(true),
         Some(_) => {
@@ -91,7 +87,7 @@ fn is_chunked(headers: &[(String, String)]) -> Result<bool, String> {
 }
 
 fn length(headers: &[(String, String)]) -> Result<Option<u64>, String> {
-    let Some(text) = field(headers, "content-length") else { return Ok(None) };
+    let Some(text) = header(headers, "content-length") else { return Ok(None) };
     let length = text.parse().ok().filter(|length| *length <= LONGEST);
     length
         .map(Some)
@@ -103,7 +99,7 @@ fn url(target: &str, headers: &[(String, String)]) -> String {
     if target.contains("://") {
         return target.to_owned();
     }
-    format!("https://{}{target}", field(headers, "host").unwrap_or("localhost"))
+    format!("https://{}{target}", header(headers, "host").unwrap_or("localhost"))
 }
 
 /// A time as a Date header has it (RFC 9110, section 5.6.7).
