@@ -4,7 +4,7 @@
 mod ask;
 mod offer;
 
-use xs2aspec_record::{Came, CaseVerdict, Exchange, Finding, Reason, Verdict};
+use xs2aspec_record::{Came, CaseVerdict, Exchange, Finding, Look, Reason, Verdict};
 use xs2aspec_suite::Case;
 
 pub use self::ask::NotReady;
@@ -29,6 +29,9 @@ use crate::{
     unconfirmed::unconfirm,
     view::View,
 };
+
+/// What came of a case that was run again, its verdict as far as it got, and its way.
+type Attempt<'v> = (Result<(Outcome, Came), Stop>, CaseVerdict, Trail<'v>);
 
 impl Judge {
     /// Judges a case, or says what it needs first. It need not be one of the suite; its control is.
@@ -129,6 +132,21 @@ impl Judge {
         for finding in &mut verdict.findings {
             self.masker.finding(finding, learned, &rule);
         }
+    }
+
+    /// Runs a case again under another name, as steps of the case `of`.
+    pub(crate) fn attempt_again<'v>(
+        &self,
+        (of, look): (&str, Look),
+        (mark, case): (&str, &Case),
+        view: &'v View,
+        known: &'v Known,
+    ) -> Judged<Attempt<'v>> {
+        let mut trail = Trail::again(view, known, of, look);
+        let own = Case { id: trail.mark(mark), is_plain: false, ..case.clone() };
+        let mut verdict = blank(&own);
+        let asked = self.attempt(&own, &mut verdict, &mut trail).caught()?;
+        Ok((asked, verdict, trail))
     }
 
     /// The way of a case up to its verdict, or to where it stops.

@@ -4,9 +4,7 @@
 use xs2aspec_record::{Came, CaseVerdict, Culprit, End, Finding, Look, Mismatch, Reason, Verdict};
 use xs2aspec_suite::Case;
 
-use crate::{
-    Judge, blank::blank, judge::Outcome, known::Known, probe::Judged, stop::Caught, trail::Trail, view::View,
-};
+use crate::{Judge, judge::Outcome, known::Known, probe::Judged, view::View};
 
 /// The mark of the rejected request among the steps of its company.
 const MARK: &str = "in-company";
@@ -26,11 +24,8 @@ impl Judge {
         verdict: &CaseVerdict,
         (view, known): (&View, &Known),
     ) -> Judged<Option<CaseVerdict>> {
-        let again = |mark: String, case: &Case| {
-            let mut trail = Trail::again(view, known, &verdict.case, Look::Company);
-            let own = Case { id: trail.mark(&mark), is_plain: false, ..case.clone() };
-            let asked = self.attempt(&own, &mut blank(&own), &mut trail).caught()?;
-            Ok((asked, trail))
+        let again = |mark: &str, case: &Case| {
+            self.attempt_again((&verdict.case, Look::Company), (mark, case), view, known)
         };
         let is_sent_again = |case: &Case| !case.needs_quota() && case.same_as.is_none();
         if !is_sent_again(case) || !was_rejected_once(verdict) {
@@ -39,9 +34,9 @@ impl Judge {
         // A record has the requests of the company, and their responses do not matter.
         let sent = company.iter().filter(|case| view.is_open() && is_sent_again(case));
         for (number, other) in (1..).zip(sent) {
-            drop(again(format!("company-{number}"), other)?);
+            drop(again(&format!("company-{number}"), other)?);
         }
-        let (asked, trail) = again(MARK.to_owned(), case)?;
+        let (asked, _, trail) = again(MARK, case)?;
         let step = format!("{MARK}/request");
         let number = trail.exchanges().find(|exchange| exchange.step == step).map(|exchange| exchange.number);
         let rejected = match asked {
@@ -78,9 +73,12 @@ mod tests {
     use xs2aspec_record::Got as Response;
 
     use super::*;
-    use crate::probes::tests::{
-        Got::{self, Status},
-        JUDGE, accepting, case, told, view,
+    use crate::{
+        blank::blank,
+        probes::tests::{
+            Got::{self, Status},
+            JUDGE, accepting, case, told, view,
+        },
     };
 
     const VALID: &str = "ncbct.creditor-name.length/creditorName/words";

@@ -8,7 +8,7 @@ use xs2aspec_record::{
 };
 use xs2aspec_suite::Case;
 
-use crate::{Judge, blank::blank, known::Known, probe::Judged, stop::Caught, trail::Trail, view::View};
+use crate::{Judge, known::Known, probe::Judged, view::View};
 
 /// Things that were wrong and are asked again.
 const ASKED: usize = 25;
@@ -196,10 +196,8 @@ impl Judge {
         view: &View,
         known: &Known,
     ) -> Judged<Option<(Vec<Finding>, Came)>> {
-        let mut trail = Trail::again(view, known, &case.id, Look::Alone);
-        let own = Case { id: trail.mark(mark), is_plain: false, ..case.clone() };
-        let mut verdict = blank(&own);
-        let asked = self.attempt(&own, &mut verdict, &mut trail).caught()?;
+        let (asked, mut verdict, _) =
+            self.attempt_again((&case.id, Look::Alone), (mark, case), view, known)?;
         self.levels().weigh(&mut verdict);
         let is_judged = matches!(verdict.verdict, Verdict::Pass | Verdict::Fail | Verdict::Warn);
         let Some((_, got)) = asked.ok().filter(|_| is_judged) else { return Ok(None) };
