@@ -1,8 +1,6 @@
 //! What a client may send under no reading of the document, and what the history says of what it sends. A
 //! bank is judged by what every bank must reject. A client is judged by whether its request is ever right.
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 use xs2aspec_record::{End, Finding, Level, LevelSource, Mismatch};
 use xs2aspec_spec::{
@@ -16,7 +14,7 @@ use super::{
     judge::TrafficJudge,
     message::{Sent, Traffic},
     routes::{Route, decoded},
-    session::{Exchange, Told},
+    session::{Exchange, Told, asks},
     signature::{self, is_masked},
     verdict::{Judged, NotTold},
 };
@@ -76,7 +74,6 @@ impl TrafficJudge {
         }
         let body = traffic.answer.as_ref().and_then(|answer| answer.body.bytes());
         let document: Option<Value> = body.and_then(|body| serde_json::from_slice(body).ok());
-        let known: BTreeSet<&String> = self.profile.values.values().collect();
         let exchange = Exchange {
             number: traffic.number,
             began: traffic.began,
@@ -84,10 +81,13 @@ impl TrafficJudge {
             ids: &ids,
             lists: mentioned.and_then(|ids| ids.into_iter().next()),
             sent,
+            asks: asks(sent),
             status,
             document: document.as_ref(),
             is_clean: judged.of(End::Client).next().is_none(),
-            is_known: &|id: &str| self.is_of_the_bank && known.iter().any(|known| known.as_str() == id),
+            is_known: &|id: &str| {
+                self.is_of_the_bank && self.profile.values.values().any(|known| known == id)
+            },
         };
         let spec = (&self.suite.spec().signing, &self.suite.spec().masks);
         for told in self.session.look(&exchange, rules, spec).into_iter().filter(|_| is_ours) {
@@ -183,21 +183,22 @@ impl TrafficJudge {
 
     /// Returns the level of what a client broke. What the user says of a clause holds for both ends.
     pub(super) fn level_of_client(&self, clause: &str) -> Level {
+        let is_denied = self.suite.spec().client.denied.contains(clause);
+        let due = if is_denied { Level::Deny } else { self.levels.clause(clause).level };
+        self.given(clause).unwrap_or(due)
+    }
+
+    /// Returns the level that the user gives a clause.
+    fn given(&self, clause: &str) -> Option<Level> {
         let level = self.levels.clause(clause);
-        let is_given = !matches!(level.by, LevelSource::Strength | LevelSource::Choice);
-        let is_denied = !is_given && self.suite.spec().client.denied.contains(clause);
-        if is_denied { Level::Deny } else { level.level }
+        (!matches!(level.by, LevelSource::Strength | LevelSource::Choice)).then_some(level.level)
     }
 
     /// Adds what is right under no reading. What is known of the same place or clause is one cause with it.
     fn wrong(&self, judged: &mut Judged, wrong: Wrong) {
         let Wrong { at, clause, send, value, is_warning } = wrong;
-        let given = self.levels.clause(&clause);
-        let level = match given.by {
-            LevelSource::Strength | LevelSource::Choice if is_warning => Level::Warn,
-            LevelSource::Strength | LevelSource::Choice => Level::Deny,
-            _ => given.level,
-        };
+        let due = if is_warning { Level::Warn } else { Level::Deny };
+        let level = self.given(&clause).unwrap_or(due);
         let at = if at.is_empty() { "request".to_owned() } else { format!("request/{at}") };
         let own = judged.findings.iter_mut().filter(|finding| finding.end == End::Client);
         let mut known = own.filter(|known| known.at.eq_ignore_ascii_case(&at) || known.clause == clause);
@@ -235,7 +236,8 @@ impl TrafficJudge {
 
     /// Adds values that are right under no reading: empty required headers, and those of the client rules.
     fn values(&self, sent: &Sent, operation: &str, judged: &mut Judged) {
-        let of = |at: &str| of_place(sent, at);
+        let body = sent.body.bytes().and_then(|bytes| serde_json::from_slice(bytes).ok());
+        let of = |at: &str| of_place(sent, body.as_ref(), at);
         for place in self.suite.requests().places() {
             let text = |name: &str| place.get(name).and_then(Value::as_str).unwrap_or_default();
             if text("operation") != operation || text("presence") != "R" {
@@ -348,8 +350,8 @@ fn mentioned(paths: &PathRules, sent: &Sent) -> Option<Vec<String>> {
     })
 }
 
-/// Returns the values of a place that are not masked.
-fn of_place(sent: &Sent, at: &str) -> Vec<String> {
+/// Returns the values of a place of a request with this body that are not masked.
+fn of_place(sent: &Sent, body: Option<&Value>, at: &str) -> Vec<String> {
     match at.split_once('/') {
         Some(("header", wanted)) => {
             let own = sent.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case(wanted));
@@ -365,8 +367,7 @@ fn of_place(sent: &Sent, at: &str) -> Vec<String> {
                 .collect()
         }
         Some(("body", pointer)) => {
-            let body: Option<Value> = sent.body.bytes().and_then(|bytes| serde_json::from_slice(bytes).ok());
-            let value = body.as_ref().and_then(|body| body.pointer(&format!("/{pointer}")));
+            let value = body.and_then(|body| body.pointer(&format!("/{pointer}")));
             let items =
                 value.map(|value| value.as_array().map_or_else(|| vec![value], |all| all.iter().collect()));
             let text = |value: &Value| match value {

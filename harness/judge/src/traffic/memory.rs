@@ -181,9 +181,10 @@ impl Memory {
     }
 }
 
-fn texts(value: &Value, found: &mut Vec<u64>) {
+/// Adds the strings of a value, as numbers.
+pub(crate) fn texts(value: &Value, found: &mut impl Extend<u64>) {
     match value {
-        Value::String(text) => found.push(hash(text)),
+        Value::String(text) => found.extend([hash(text)]),
         Value::Array(items) => items.iter().for_each(|item| texts(item, found)),
         Value::Object(members) => members.values().for_each(|value| texts(value, found)),
         _ => {}

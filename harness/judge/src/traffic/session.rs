@@ -6,12 +6,12 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 use xs2aspec_spec::{
     ClientRules, SigningSpec,
-    client::{IdRules, NamedId, Wrong},
+    client::{Counted, IdRules, NamedId, Wrong},
     masks::MaskSpec,
 };
 
 use super::{
-    memory::{Bounded, hash},
+    memory::{Bounded, hash, texts},
     message::Sent,
     signature::is_masked,
 };
@@ -44,8 +44,8 @@ pub(crate) struct Session {
     made: Bounded<Made>,
     deleted: Bounded<()>,
     statuses: Bounded<String>,
-    /// What the transactions of an account that were listed have as texts, by the account.
-    listed: Bounded<HashSet<String>>,
+    /// The strings in the transactions of an account that were listed, as numbers, by the account.
+    listed: Bounded<HashSet<u64>>,
     calls: Bounded<Call>,
     rejected: Bounded<u64>,
     /// When calls were made that are counted, by the account.
@@ -62,6 +62,8 @@ pub(crate) struct Exchange<'a> {
     /// The account whose transactions it lists.
     pub(crate) lists: Option<String>,
     pub(crate) sent: &'a Sent,
+    /// What it asks for, as [`asks`] has it.
+    pub(crate) asks: u64,
     pub(crate) status: Option<u16>,
     pub(crate) document: Option<&'a Value>,
     /// Returns true if a client broke nothing else.
@@ -102,14 +104,15 @@ impl Exchange<'_> {
         found.map(|(_, value)| value.as_str())
     }
 
-    fn asks(&self) -> u64 {
-        hash(&(&self.sent.method, self.sent.target(), self.sent.body.bytes()))
-    }
-
     fn psu(&self, signing: &SigningSpec, masks: &MaskSpec) -> Vec<(String, u64)> {
         let personal = signing.signed_headers.iter().filter(|name| masks.is_personal_header(name));
         personal.filter_map(|name| Some((name.clone(), hash(self.sent.header(name)?)))).collect()
     }
+}
+
+/// Returns a number that requests with the same method, target and body have in common.
+pub(crate) fn asks(sent: &Sent) -> u64 {
+    hash(&(&sent.method, sent.target(), sent.body.bytes()))
 }
 
 fn wrong(at: &str, clause: &str, send: &str, value: &str) -> Told {
@@ -142,7 +145,7 @@ impl Session {
         }
         told.extend(self.in_basket(exchange, ids, &psu));
         told.extend(self.transaction(exchange, ids));
-        if let Some(counted) = rules.counted.as_ref().filter(|rule| rule.is_for(exchange)) {
+        if let Some(counted) = rules.counted.as_ref().filter(|rule| is_counted(rule, exchange)) {
             let account = exchange.named(&ids.account).unwrap_or_default();
             let earlier = self.counted.get(hash(account)).into_iter().flatten();
             // The document names no time zone: a day is the same in Oslo and in UTC.
@@ -154,7 +157,7 @@ impl Session {
                 told.push(wrong("", &counted.clause, &send, &value));
             }
         }
-        if exchange.has(4) && self.rejected.get(exchange.asks()).is_some() && exchange.sent.method != "GET" {
+        if exchange.has(4) && self.rejected.get(exchange.asks).is_some() && exchange.sent.method != "GET" {
             told.push(Told::Seen("the same request was rejected before, and is sent again".to_owned()));
         }
         told
@@ -165,7 +168,7 @@ impl Session {
         let header = signing.request_id_header.as_deref()?;
         let id = exchange.sent.header(header)?;
         let earlier = self.calls.get(hash(id)).filter(|_| !id.trim().is_empty() && !id.contains('*'))?;
-        let is_same = earlier.asks == exchange.asks();
+        let is_same = earlier.asks == exchange.asks;
         let at = format!("header/{header}");
         if is_same && earlier.began == exchange.began {
             // An archive has it twice.
@@ -268,10 +271,11 @@ impl Session {
         if !exchange.is_rejected() {
             return None;
         }
+        let own = hash(id);
         if let Some(listed) = self.listed.get(hash(account)) {
-            (!listed.contains(id)).then(|| wrong(PATH, of_id, send, "one that was not listed"))
+            (!listed.contains(&own)).then(|| wrong(PATH, of_id, send, "one that was not listed"))
         } else {
-            let is_listed = self.listed.values().any(|listed| listed.contains(id));
+            let is_listed = self.listed.values().any(|listed| listed.contains(&own));
             let send = "the account in whose list the transaction is";
             is_listed.then(|| wrong(PATH, of_account, send, "an account that was not listed"))
         }
@@ -299,10 +303,10 @@ impl Session {
         if let Some(id) = signing.request_id_header.as_deref().and_then(|name| exchange.sent.header(name)) {
             let Exchange { number, began, .. } = *exchange;
             let is_answered = exchange.status.is_some();
-            self.calls.insert(hash(id), Call { number, began, asks: exchange.asks(), is_answered });
+            self.calls.insert(hash(id), Call { number, began, asks: exchange.asks, is_answered });
         }
         if exchange.has(4) {
-            self.rejected.insert(exchange.asks(), exchange.number);
+            self.rejected.insert(exchange.asks, exchange.number);
         }
         if !exchange.has(2) {
             return;
@@ -326,7 +330,7 @@ impl Session {
         if let (Some(account), Some(document)) = (&exchange.lists, exchange.document) {
             texts(document, self.listed.entry(hash(account.as_str())));
         }
-        if rules.counted.as_ref().is_some_and(|rule| rule.is_for(exchange)) {
+        if rules.counted.as_ref().is_some_and(|rule| is_counted(rule, exchange)) {
             let account = hash(exchange.named(&ids.account).unwrap_or_default());
             let times = self.counted.entry(account);
             times.retain(|at| exchange.began.signed_duration_since(*at) < TimeDelta::days(1));
@@ -335,31 +339,16 @@ impl Session {
     }
 }
 
-trait IsFor {
-    fn is_for(&self, exchange: &Exchange<'_>) -> bool;
-}
-
-impl IsFor for xs2aspec_spec::client::Counted {
-    /// Returns true if a call is counted.
-    fn is_for(&self, exchange: &Exchange<'_>) -> bool {
-        let has_value = |text: &str| !text.trim().is_empty() || is_masked(text);
-        exchange.operation == Some(self.operation.as_str())
-            && !exchange.sent.header(&self.header).is_some_and(has_value)
-    }
+/// Returns true if a call is counted.
+fn is_counted(rule: &Counted, exchange: &Exchange<'_>) -> bool {
+    let has_value = |text: &str| !text.trim().is_empty() || is_masked(text);
+    exchange.operation == Some(rule.operation.as_str())
+        && !exchange.sent.header(&rule.header).is_some_and(has_value)
 }
 
 /// Returns true if two requests name different PSUs.
 fn is_another(one: &[(String, u64)], other: &[(String, u64)]) -> bool {
     one.iter().any(|(name, value)| other.iter().any(|(known, own)| known == name && own != value))
-}
-
-fn texts(value: &Value, found: &mut HashSet<String>) {
-    match value {
-        Value::String(text) => _ = found.insert(text.clone()),
-        Value::Array(items) => items.iter().for_each(|item| texts(item, found)),
-        Value::Object(members) => members.values().for_each(|value| texts(value, found)),
-        _ => {}
-    }
 }
 
 #[cfg(test)]

@@ -66,6 +66,7 @@ impl Told {
             ids: &ids,
             lists: one.lists.map(str::to_owned),
             sent: &sent,
+            asks: super::asks(&sent),
             status: one.status,
             document: Some(&one.answer),
             is_clean: true,
@@ -187,7 +188,7 @@ fn deletions_are_told_by_statuses_and_deletions_before_them() {
 #[test]
 fn transactions_are_told_by_the_lists() {
     let mut told = Told::new();
-    let mut read = |account: &str, id: &str, status: u16| {
+    let read = |told: &mut Told, account: &str, id: &str, status: u16| {
         let path = format!("/v1/accounts/{account}/transactions/{id}");
         let ids = [("target.transaction.account-id", account), ("target.transaction.transaction-id", id)];
         let headers = [("PSU-IP-Address", "192.0.2.1")];
@@ -201,9 +202,9 @@ fn transactions_are_told_by_the_lists() {
             ..One::default()
         })
     };
-    assert_eq!(read("acc-1", "t-1", 404), "");
-    assert_eq!(read("acc-1", "undefined", 404), "transaction.path.unknown");
-    assert_eq!(read("null", "t-1", 404), "transaction.path.account-id");
+    assert_eq!(read(&mut told, "acc-1", "t-1", 404), "");
+    assert_eq!(read(&mut told, "acc-1", "undefined", 404), "transaction.path.unknown");
+    assert_eq!(read(&mut told, "null", "t-1", 404), "transaction.path.account-id");
     let path = "/v1/accounts/acc-1/transactions";
     let answer = json!({"transactions": {"booked": [{"transactionId": "t-1"}]}});
     told.after(&One {
@@ -214,20 +215,6 @@ fn transactions_are_told_by_the_lists() {
         answer,
         ..One::default()
     });
-    let mut read = |account: &str, id: &str, status: u16| {
-        let path = format!("/v1/accounts/{account}/transactions/{id}");
-        let ids = [("target.transaction.account-id", account), ("target.transaction.transaction-id", id)];
-        let headers = [("PSU-IP-Address", "192.0.2.1")];
-        told.after(&One {
-            operation: "transaction",
-            method: "GET",
-            path: &path,
-            ids: &ids,
-            headers: &headers,
-            status: Some(status),
-            ..One::default()
-        })
-    };
     for (account, id, status, expected) in [
         ("acc-1", "t-1", 404, ""),
         ("acc-1", "t-2", 404, "transaction.path.unknown"),
@@ -236,7 +223,7 @@ fn transactions_are_told_by_the_lists() {
         ("acc-2", "t-9", 404, ""),
         ("known", "known", 404, ""),
     ] {
-        assert_eq!(read(account, id, status), expected, "{account} {id} {status}");
+        assert_eq!(read(&mut told, account, id, status), expected, "{account} {id} {status}");
     }
 }
 
