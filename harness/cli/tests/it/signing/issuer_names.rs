@@ -130,7 +130,7 @@ fn forms() -> Vec<Form> {
         ("serial number with colons", serial("0A:BC:12:34"), true, "the serial number has separators; the serial number has leading zeros"),
         ("serial number with blanks", serial("0a bc 12 34"), true, "the serial number is in lowercase"),
         ("serial number in decimal", serial("180097588"), false, "expected ABC1234, found 180097588: it is written in decimal"),
-        ("serial number with 0x", serial("0xABC1234"), false, "it has 0x before it"),
+        ("serial number with 0x", serial("0xABC1234"), false, "the serial number has 0x before it"),
         ("another serial number", serial("ABC1235"), false, "serial number: expected ABC1234, found ABC1235"),
         ("no serial number", serial(""), false, "serial number: expected ABC1234, found "),
         // Names (reading 62).
@@ -166,7 +166,7 @@ fn forms() -> Vec<Form> {
         ("the subject", issuer("CN=xs2aspec test TPP,O=xs2aspec test material"), false, "the name of the certificate's subject"),
         ("a comma at the end", issuer(&format!("{own},")), false, "expected TYPE=VALUE"),
         ("the issuer first", format!("CA={own},SN=ABC1234"), false, "expected SN=<hex serial number>,CA=<issuer>"),
-        ("a blank before CA", format!("SN=ABC1234, CA={own}"), false, "expected SN=<hex serial number>,CA=<issuer>"),
+        ("a blank before CA", format!("SN=ABC1234, CA={own}"), false, "SN= and CA= are not joined by a comma alone"),
         ("the issuer alone", own.clone(), false, "expected SN=<hex serial number>,CA=<issuer>"),
     ]
 }
