@@ -77,19 +77,19 @@ fn show(page: &Path) -> Result<Exit, Failure> {
 
 /// Draws one format of a record.
 fn draw(path: &Path, format: Format, out: &mut dyn Write) -> Result<(), ReportsError> {
+    let open = || RecordReader::open(path).map_err(|error| ReportsError::Record(error.into()));
+    let summary = stream::summary(open()?)?;
     let of_file = |format: FileFormat| format.reporter(Some(&std::env::temp_dir()));
     let mut reporter: Box<dyn Reporter> = match format {
+        Format::Har => return stream::archive(open()?, &summary, out),
         Format::Junit => of_file(FileFormat::Junit),
         Format::Markdown => of_file(FileFormat::Markdown),
         Format::Html => of_file(FileFormat::Html),
         Format::Ctrf => of_file(FileFormat::Ctrf),
-        Format::Har => of_file(FileFormat::Har),
         Format::Sarif => of_file(FileFormat::Sarif),
         Format::Github => Box::new(Github::default()),
         Format::Terminal => Box::new(Terminal::default()),
     };
-    let open = || RecordReader::open(path).map_err(|error| ReportsError::Record(error.into()));
-    let summary = stream::summary(open()?)?;
     stream::draw(open()?, &summary, reporter.as_mut(), out)
 }
 

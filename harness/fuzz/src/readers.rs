@@ -17,7 +17,7 @@ use xs2aspec_judge::{Profile, judge, waiver};
 use xs2aspec_reference::{Config, InProcessBank};
 use xs2aspec_report::{
     Run,
-    format::{Report, annotations::Github, terminal::Terminal},
+    format::{Report, annotations::Github, har, terminal::Terminal},
     reporter::Reporter,
     text,
 };
@@ -183,6 +183,9 @@ pub fn record(bytes: &[u8]) {
     for report in Report::ALL {
         assert!(!run.draw(report.reporter(None).as_mut()).is_empty());
     }
+    let mut archive = Vec::new();
+    drop(har::write(events.into_iter().map(Ok), run.summary(), &mut archive));
+    assert!(!archive.is_empty());
     assert!(!text::short(&run.summary().conclusion()).is_empty());
     assert!(run.selected().count() <= run.verdicts().count());
     for reporter in [&mut Terminal::default() as &mut dyn Reporter, &mut Github::default()] {

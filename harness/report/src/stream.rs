@@ -12,7 +12,7 @@ use xs2aspec_record::{
 
 pub use crate::error::ReportsError;
 use crate::{
-    format::Report,
+    format::{Report, har},
     reporter::Reporter,
     summary::{RunSummary, SummaryBuilder},
 };
@@ -42,6 +42,15 @@ pub fn draw(
     reporter.finish(summary, out).map_err(ReportsError::Draw)
 }
 
+/// Writes the archive of the exchanges of a record with this summary.
+pub fn archive(
+    record: RecordReader<'_>,
+    summary: &RunSummary,
+    out: &mut dyn Write,
+) -> Result<(), ReportsError> {
+    har::write(record.events(), summary, out)
+}
+
 /// Shows the cases of a record to these reporters, which write nothing before they finish.
 pub fn show(
     record: RecordReader<'_>,
@@ -63,13 +72,14 @@ pub(crate) fn show_case(summary: &RunSummary, case: &CaseEvents, reporters: &mut
     }
 }
 
-/// Draws every report of the record in this folder beside it, and shows its cases to these reporters, which
-/// write nothing before they finish. What of them cannot be written does not keep the others from being
-/// written.
+/// Draws every report of the record in this folder and its archive of exchanges beside it, and shows its cases
+/// to these reporters, which write nothing before they finish. What of them cannot be written does not keep
+/// the others from being written.
 pub fn write(folder: &Path, summary: &RunSummary, beside: &mut [&mut dyn Reporter]) -> Vec<ReportsError> {
-    let record = match RecordReader::open(&folder.join(outputs::RECORD)) {
+    let open = || RecordReader::open(&folder.join(outputs::RECORD)).map_err(ReadError::Io);
+    let record = match open() {
         Ok(record) => record,
-        Err(error) => return vec![ReadError::Io(error).into()],
+        Err(error) => return vec![error.into()],
     };
     let mut files = Report::ALL.map(|report| ReportFile::create(report, folder, summary));
     let mut errors = Vec::new();
@@ -89,7 +99,20 @@ pub fn write(folder: &Path, summary: &RunSummary, beside: &mut [&mut dyn Reporte
         }
     }
     errors.extend(files.into_iter().filter_map(|file| file.finish(summary).err()));
+    let path = folder.join(har::FILE);
+    let archived = open().map_err(Into::into).and_then(|record| write_archive(&path, record, summary));
+    errors.extend(archived.err());
     errors
+}
+
+fn write_archive(path: &Path, record: RecordReader<'_>, summary: &RunSummary) -> Result<(), ReportsError> {
+    let unwritable = |error| ReportsError::Write { path: path.to_owned(), error };
+    let mut out = Output::create(path).map_err(unwritable)?;
+    archive(record, summary, &mut out).map_err(|error| match error {
+        ReportsError::Draw(error) => unwritable(error),
+        other => other,
+    })?;
+    out.finish().map_err(unwritable)
 }
 
 /// A report that is being written.
@@ -164,8 +187,14 @@ mod tests {
                 draw(record, &summary, report.reporter(None).as_mut(), &mut drawn).unwrap();
                 assert!(drawn == in_memory, "{report:?}");
             }
+            let mut drawn = Vec::new();
+            archive(RecordReader::open(&path).unwrap(), &summary, &mut drawn).unwrap();
+            assert_eq!(std::fs::read(folder.path().join(har::FILE)).unwrap(), drawn);
+            let read: serde_json::Value = serde_json::from_slice(&drawn).unwrap();
+            let sent = events.iter().filter(|event| matches!(event, Event::Exchange(_))).count();
+            assert_eq!(read["log"]["entries"].as_array().map(Vec::len), Some(sent));
             let names = std::fs::read_dir(folder.path()).unwrap().count();
-            assert_eq!(names, Report::ALL.len() + 1, "nothing else is left");
+            assert_eq!(names, Report::ALL.len() + 2, "nothing else is left");
         }
     }
 

@@ -1,90 +1,57 @@
 //! `exchanges.har`: every exchange as HTTP Archive 1.2, for the network viewers of browsers and API tools.
 //! Masked, as the record is.
 
-use std::{
-    io::{self, Write},
-    path::Path,
-};
+use std::io::{self, Write};
 
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use serde_json::{Value, json};
-use xs2aspec_record::{Body, Exchange, Header, RunStarted};
+use xs2aspec_record::{Body, Event, Exchange, Header, ReadError, RunStarted};
 
-use crate::{format::parts::Parts, reporter::Reporter, summary::RunSummary};
+use crate::{error::ReportsError, summary::RunSummary};
 
-/// The archive of a run, its oldest exchange first (HAR 1.2 prefers that). Each begins as long after the
-/// clock of the run as the record says.
-pub struct Archive {
-    entries: Parts,
-    order: Vec<Position>,
-}
+/// Name of the file.
+pub const FILE: &str = "exchanges.har";
 
-/// The position of an entry, in order of time. There may be a million of them, so each takes 24 bytes.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Position {
-    began: u64,
-    /// The number of the exchange, for those that began in one microsecond.
-    number: u32,
-    length: u32,
-    start: u64,
-}
-
-impl Archive {
-    /// No exchanges yet. Many of them are kept in this folder until the end, or else in memory.
-    pub fn new(folder: Option<&Path>) -> Self {
-        Self { entries: Parts::new(folder), order: Vec::new() }
-    }
-}
-
-impl Reporter for Archive {
-    fn begin(&mut self, summary: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
-        // It would take twice the room while it grows.
-        self.order.reserve_exact(usize::try_from(summary.exchanges()).unwrap_or_default());
-        let tool = &summary.start().tool;
-        let (name, version) = tool.split_once(' ').unwrap_or((tool, ""));
-        let creator = json!({"name": name, "version": version});
-        // Whoever knows the values of the target can put them back in place of their pseudonyms. Names of our
-        // own begin with `_`.
-        let values = json!(summary.profile().map(|profile| &profile.values));
-        let RunStarted { traffic, on_purpose, .. } = summary.start();
-        // Requests of others are told from those of a run.
-        let traffic =
-            traffic.filter(|_| !on_purpose).map(|traffic| format!(r#""_traffic":{},"#, json!(traffic)));
-        let traffic = traffic.unwrap_or_default();
-        write!(
-            out,
-            r#"{{"log":{{"version":"1.2","creator":{creator},{traffic}"_values":{values},"pages":[],"entries":["#
-        )
-    }
-
-    fn exchanges(
-        &mut self,
-        summary: &RunSummary,
-        exchanges: &[Exchange],
-        _: &mut dyn Write,
-    ) -> io::Result<()> {
-        for exchange in exchanges {
-            let part = self.entries.add(&serde_json::to_vec(&entry(summary.start(), exchange))?);
-            self.order.push(Position {
-                began: exchange.at,
-                number: u32::try_from(exchange.number).unwrap_or(u32::MAX),
-                length: u32::try_from(part.end - part.start).map_err(io::Error::other)?,
-                start: part.start,
-            });
-        }
-        Ok(())
-    }
-
-    fn finish(&mut self, _: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
-        self.order.sort_unstable();
-        for (at, Position { start, length, .. }) in self.order.iter().enumerate() {
-            if at > 0 {
-                out.write_all(b",")?;
+/// Writes the archive of a run: its exchanges in the order of the record, the oldest response first. Each
+/// begins as long after the clock of its run or shard as the record says.
+pub fn write(
+    events: impl Iterator<Item = Result<Event, ReadError>>,
+    summary: &RunSummary,
+    out: &mut dyn Write,
+) -> Result<(), ReportsError> {
+    let draw = ReportsError::Draw;
+    begin(summary, out).map_err(draw)?;
+    let (mut start, mut separator) = (summary.start().clone(), "");
+    for event in events {
+        match event? {
+            Event::RunStarted(part) => start = part,
+            Event::Exchange(exchange) => {
+                out.write_all(separator.as_bytes()).map_err(draw)?;
+                serde_json::to_writer(&mut *out, &entry(&start, &exchange))
+                    .map_err(|error| draw(error.into()))?;
+                separator = ",";
             }
-            self.entries.copy(*start..start + u64::from(*length), out)?;
+            _ => {}
         }
-        out.write_all(b"]}}")
     }
+    out.write_all(b"]}}").map_err(draw)
+}
+
+fn begin(summary: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
+    let tool = &summary.start().tool;
+    let (name, version) = tool.split_once(' ').unwrap_or((tool, ""));
+    let creator = json!({"name": name, "version": version});
+    // Whoever knows the values of the target can put them back in place of their pseudonyms. Names of our
+    // own begin with `_`.
+    let values = json!(summary.profile().map(|profile| &profile.values));
+    let RunStarted { traffic, on_purpose, .. } = summary.start();
+    // Requests of others are told from those of a run.
+    let traffic = traffic.filter(|_| !on_purpose).map(|traffic| format!(r#""_traffic":{},"#, json!(traffic)));
+    let traffic = traffic.unwrap_or_default();
+    write!(
+        out,
+        r#"{{"log":{{"version":"1.2","creator":{creator},{traffic}"_values":{values},"pages":[],"entries":["#
+    )
 }
 
 /// The clock of the run when the exchange began, RFC 3339 with microseconds.

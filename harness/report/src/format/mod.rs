@@ -17,10 +17,10 @@ pub mod trend;
 
 use std::path::Path;
 
-use self::{ctrf::Ctrf, har::Archive, html::Page, junit::Junit, markdown::Summary, sarif::Sarif};
+use self::{ctrf::Ctrf, html::Page, junit::Junit, markdown::Summary, sarif::Sarif};
 use crate::reporter::Reporter;
 
-/// A report by what it is for.
+/// A report that shows case after case. The archive of exchanges ([`har`]) is not one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Report {
     /// `junit.xml`
@@ -31,15 +31,13 @@ pub enum Report {
     Html,
     /// `ctrf.json`
     Ctrf,
-    /// `exchanges.har`
-    Har,
     /// `results.sarif`
     Sarif,
 }
 
 impl Report {
     /// All of them.
-    pub const ALL: [Self; 6] = [Self::Junit, Self::Markdown, Self::Html, Self::Ctrf, Self::Har, Self::Sarif];
+    pub const ALL: [Self; 5] = [Self::Junit, Self::Markdown, Self::Html, Self::Ctrf, Self::Sarif];
 
     /// Name of its file.
     pub const fn file(self) -> &'static str {
@@ -48,7 +46,6 @@ impl Report {
             Self::Markdown => "summary.md",
             Self::Html => "report.html",
             Self::Ctrf => "ctrf.json",
-            Self::Har => "exchanges.har",
             Self::Sarif => "results.sarif",
         }
     }
@@ -60,7 +57,6 @@ impl Report {
             Self::Markdown => Box::new(Summary::default()),
             Self::Html => Box::new(Page::default()),
             Self::Ctrf => Box::new(Ctrf::default()),
-            Self::Har => Box::new(Archive::new(folder)),
             Self::Sarif => Box::new(Sarif::default()),
         }
     }
