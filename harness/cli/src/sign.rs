@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::{self, Read as _},
+    io::{self, Read as _, Write as _},
     path::{Path, PathBuf},
 };
 
@@ -23,16 +23,15 @@ use crate::{
     Failure,
     args::Sign,
     message::{Request, is_token},
-    target,
+    output, target,
 };
 
 /// Signs, or verifies.
 pub(crate) fn sign(args: &Sign) -> Result<Exit, Failure> {
     let (profiles, spec) = crate::signing_of(args.pack.as_ref())?;
     let mut request = request(args, &spec)?;
-    let mut out = io::stdout().lock();
     if args.verify {
-        return verify(args, &spec, &request, &mut out).map_err(Failure::input)?;
+        return verify(args, &spec, &request);
     }
     let profile = args.target.as_deref().map(|target| target::profile(target, &profiles)).transpose()?;
     let signer = signer(args, profile.as_ref())?;
@@ -62,21 +61,22 @@ pub(crate) fn sign(args: &Sign) -> Result<Exit, Failure> {
     note!("  | {}", made.signing_string.replace('\n', "\\n\n  | "));
     request.fields.extend(spec.certificate_header.map(|name| (name, certificate.header_value())));
     request.fields.push(("Signature".to_owned(), made.value));
-    show(args, &request, &mut out)?;
+    show(args, &request)?;
     Ok(Exit::Conforms)
 }
 
 /// The header fields on standard output; with `--out` the whole request in a file.
-fn show(args: &Sign, request: &Request, out: &mut impl io::Write) -> Result<(), Failure> {
+fn show(args: &Sign, request: &Request) -> Result<(), Failure> {
     let Some(path) = &args.out else {
-        let lines = request.fields.iter().map(|(name, value)| format!("{name}: {value}\n"));
-        return out.write_all(lines.collect::<String>().as_bytes()).map_err(Failure::input);
+        request.fields.iter().for_each(|(name, value)| say!("{name}: {value}"));
+        return Ok(());
     };
     let bytes = request.write().ok_or_else(|| {
         Failure::input("--out writes a whole request: expected --url for its first line, found none")
     })?;
     if path == Path::new("-") {
-        return out.write_all(&bytes).map_err(Failure::input);
+        output::written(io::stdout().write_all(&bytes));
+        return Ok(());
     }
     let file = path.display();
     let same = |input: &&PathBuf| {
@@ -95,17 +95,13 @@ fn show(args: &Sign, request: &Request, out: &mut impl io::Write) -> Result<(), 
 }
 
 /// Says of each part whether it holds.
-fn verify(
-    args: &Sign,
-    spec: &SigningSpec,
-    request: &Request,
-    out: &mut impl io::Write,
-) -> io::Result<Result<Exit, Failure>> {
-    let signed = match args.signed.as_deref().map(bytes).transpose() {
-        Ok(signed) => signed,
-        Err(failure) => return Ok(Err(failure)),
-    };
-    let signed = signed.map(|signed| String::from_utf8_lossy(&signed).into_owned());
+fn verify(args: &Sign, spec: &SigningSpec, request: &Request) -> Result<Exit, Failure> {
+    let signed = args
+        .signed
+        .as_deref()
+        .map(bytes)
+        .transpose()?
+        .map(|signed| String::from_utf8_lossy(&signed).into_owned());
     let received = Received {
         signed_headers: &spec.signed_headers,
         certificate_header: spec.certificate_header.as_deref(),
@@ -122,10 +118,10 @@ fn verify(
             Held::Open => "? ",
             Held::No => "NO",
         };
-        writeln!(out, "{word}  {part}: {}", harmless(says))?;
+        say!("{word}  {part}: {}", harmless(says));
         if let Some(text) = text {
-            writeln!(out, "    the signing string is, with the ends of lines as \\n:")?;
-            writeln!(out, "  | {}", harmless(text).replace("\\n", "\\n\n  | "))?;
+            say!("    the signing string is, with the ends of lines as \\n:");
+            say!("  | {}", harmless(text).replace("\\n", "\\n\n  | "));
         }
     }
     let held = findings.iter().map(|finding| finding.held).max().unwrap_or(Held::Yes);
@@ -137,8 +133,8 @@ fn verify(
         ),
         Held::No => ("is not signed as the document wants it", Exit::Violation),
     };
-    writeln!(out, "the request {says}")?;
-    Ok(Ok(exit))
+    say!("the request {says}");
+    Ok(exit)
 }
 
 fn signer(args: &Sign, profile: Option<&Profile>) -> Result<Signer, Failure> {

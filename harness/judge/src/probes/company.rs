@@ -32,8 +32,8 @@ impl Judge {
             return Ok(None);
         }
         // A record has the requests of the company, and their responses do not matter.
-        let sent = company.iter().filter(|case| view.is_open() && is_sent_again(case));
-        for (number, other) in (1..).zip(sent) {
+        let sent: Vec<&Case> = company.iter().copied().filter(|case| is_sent_again(case)).collect();
+        for (number, other) in (1..).zip(sent.iter().filter(|_| view.is_open())) {
             drop(again(&format!("company-{number}"), other)?);
         }
         let (asked, _, trail) = again(MARK, case)?;
@@ -56,7 +56,7 @@ impl Judge {
             }],
             reason: None,
             culprit: Some(Box::new(Culprit::Company {
-                cases: company.iter().map(|case| case.id.clone()).collect(),
+                cases: sent.iter().map(|case| case.id.clone()).collect(),
             })),
             exchange: Some(number),
             verdict: Verdict::Fail,
