@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::reason::{self, Came};
+use crate::reason::Came;
 
 /// What was wrong in cases of a run, and is asked again when nothing else is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,12 +24,7 @@ pub struct AskedAlone {
     /// What came of asking the case again.
     pub again: Repeated,
     /// The result of its request then.
-    #[serde(
-        default,
-        alias = "words",
-        deserialize_with = "reason::read_came_of_any",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub came: Option<Came>,
     /// A case that did not show it before, and was asked again too, where none kept it since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,7 +54,6 @@ pub struct RefusedSince {
     /// The number of the request at which it was refused.
     pub since: u64,
     /// The result.
-    #[serde(alias = "words", deserialize_with = "reason::read_came")]
     pub came: Came,
     /// The number of the request at which it was accepted again.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -180,18 +180,8 @@ pub struct RunStarted {
 }
 
 impl RunStarted {
-    /// The format that this version writes. Reads older ones as well: format 1 has no `answer-checks`, format
-    /// 2 no `document`, and format 3 no `order-of-time`. Up to format 4, pseudonyms have 8 digits, exchanges
-    /// are numbered in the order of the record, and `chain` does not cover the last line. Up to format 5,
-    /// cases stand in the order of their ids, and nothing says when a request is about to be sent. Up to
-    /// format 6, reasons are sentences.
+    /// The format that this version writes, and the only one that it reads.
     pub const FORMAT: u32 = 7;
-    /// The first format in which each finished run has a `chain`.
-    pub const CHAINED: u32 = 4;
-    /// The first format whose `chain` covers the last line as well.
-    pub const SEALED: u32 = 5;
-    /// The oldest format that this version reads.
-    pub const OLDEST: u32 = 1;
 
     /// Returns the name and version of this program.
     pub fn tool() -> String {

@@ -20,7 +20,6 @@ pub(crate) struct Lines<R> {
     line: Vec<u8>,
     /// Lines so far.
     number: usize,
-    format: u32,
     chain: HashChain,
     /// True if this is the record of a shard: that of another one may follow.
     is_shard: bool,
@@ -81,7 +80,6 @@ impl<R: BufRead> Lines<R> {
             input,
             line: Vec::new(),
             number: 0,
-            format: 0,
             chain: HashChain::default(),
             is_shard: false,
             is_finished: false,
@@ -139,9 +137,9 @@ impl<R: BufRead> Lines<R> {
             Mark::Started { format, is_shard }
                 if line == 1 || self.is_finished && self.is_shard && *is_shard =>
             {
-                (self.format, self.is_shard, self.is_finished) = (*format, *is_shard, false);
+                (self.is_shard, self.is_finished) = (*is_shard, false);
                 self.chain = HashChain::default();
-                if !(RunStarted::OLDEST..=RunStarted::FORMAT).contains(format) {
+                if *format != RunStarted::FORMAT {
                     return Err(ReadError::Format { found: *format });
                 }
             }
@@ -151,23 +149,15 @@ impl<R: BufRead> Lines<R> {
             Mark::Started { .. } => return Err(ReadError::StartedTwice { line }),
             Mark::Finished(chain) => {
                 self.is_finished = true;
-                return self.check_chain(*chain);
+                return match chain {
+                    None => Err(ReadError::NoChain { line }),
+                    Some(_) if self.chain.is_sealed(&self.line) => Ok(()),
+                    Some(_) => Err(ReadError::Chain { line }),
+                };
             }
             Mark::Other => {}
         }
         Ok(())
-    }
-
-    /// Checks the hash chain, where the run ends.
-    fn check_chain(&self, chain: Option<&str>) -> Result<(), ReadError> {
-        let (line, format) = (self.number, self.format);
-        let holds = match chain {
-            None if format < RunStarted::CHAINED => true,
-            None => return Err(ReadError::NoChain { line, format }),
-            Some(_) if format >= RunStarted::SEALED => self.chain.is_sealed(&self.line),
-            Some(chain) => chain == self.chain.link(),
-        };
-        if holds { Ok(()) } else { Err(ReadError::Chain { line }) }
     }
 
     fn unless_finished(&self, error: ReadError) -> ReadError {

@@ -191,9 +191,8 @@ impl Parts {
 type Said = fn(&RunStarted) -> String;
 
 /// What is the same in all parts of a run.
-const SAME: [(&str, Said); 16] = [
+const SAME: [(&str, Said); 15] = [
     ("number of shards", |start| start.part().unwrap_or_default().1.to_string()),
-    ("format of the record", |start| start.format.to_string()),
     ("suite", |start| start.suite_sha256.clone()),
     ("document", |start| start.document_sha256.clone()),
     ("version of xs2aspec", |start| start.tool.clone()),
@@ -218,10 +217,9 @@ const SAME: [(&str, Said); 16] = [
 
 /// Fails unless these are the beginnings of all parts of one run.
 fn check(starts: &[RunStarted]) -> Result<(), PartsError> {
-    // Earlier formats number the requests of each shard from 1.
-    let first = RunStarted { format: RunStarted::FORMAT, ..starts[0].clone() };
+    let first = &starts[0];
     for (start, (what, of)) in starts.iter().flat_map(|start| SAME.map(|same| (start, same))) {
-        let (one, other) = (of(&first), of(start));
+        let (one, other) = (of(first), of(start));
         if one != other {
             return Err(PartsError::Differ { what, one, other });
         }

@@ -34,14 +34,10 @@ pub enum ReadError {
         line: usize,
     },
     /// A finished run without a hash chain.
-    #[error(
-        "line {line} of the record has no `chain`, which each record of format {format} has, so that it was edited"
-    )]
+    #[error("line {line} of the record has no `chain`, which each run writes, so that it was edited")]
     NoChain {
         /// Line, from 1: the last one.
         line: usize,
-        /// The format.
-        format: u32,
     },
     /// Something behind the end of the run.
     #[error("line {line} of the record comes after `run-finished`, so that it was added")]
@@ -61,10 +57,9 @@ pub enum ReadError {
         /// Line, from 1.
         line: usize,
     },
-    /// A format from another time.
+    /// A record of another version of this program.
     #[error(
-        "the record has format {found}, this version reads formats {} to {}",
-        RunStarted::OLDEST,
+        "the record has format {found}, and this version reads format {}: read it with the version that wrote it",
         RunStarted::FORMAT
     )]
     Format {

@@ -8,7 +8,6 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use self::data::{Came, Excuse, Hint, PlainRejected, Suspicion};
-pub(crate) use self::text::{read, read_came, read_came_of_any};
 use self::{data::given_up, text::changed};
 use crate::got::Got;
 

@@ -6,7 +6,7 @@ use crate::{
     culprit::Culprit,
     level::{ClauseLevel, Level, LevelSource},
     mismatch::{Difference, Mismatch},
-    reason::{self, Reason},
+    reason::Reason,
 };
 
 /// What a run concludes about one case.
@@ -269,7 +269,7 @@ pub struct CaseVerdict {
     pub refusal: Option<String>,
     /// Why the verdict is `flaky`, `waived`, `inconclusive`, `not-applicable` or `error`; for these it is
     /// always present.
-    #[serde(default, deserialize_with = "reason::read", skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
     /// Of what is `not-applicable`: whether the profile declares it, or does not say enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -282,7 +282,7 @@ pub struct CaseVerdict {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
     /// Of a case that breaks something: where its request differs from that of its control.
-    #[serde(default, alias = "places", skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<Difference>,
     /// Of a case that breaks something: the error codes of the judged response.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

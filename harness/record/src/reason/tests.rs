@@ -1,9 +1,7 @@
 //! What a reason says, and what of it is data.
 
-use serde_json::json;
-
 use super::*;
-use crate::{AskedAlone, CaseVerdict, LevelSource, Verdict, verdict::sample};
+use crate::LevelSource;
 
 fn rejected() -> PlainRejected {
     let codes = vec!["NO1400004200179".to_owned()];
@@ -83,23 +81,4 @@ fn masking_changes_texts_and_no_code() {
     // What would not be a reason any more is told in words.
     let all = Reason::PlainRejected(Box::new(rejected())).with_texts(&|_| "***".to_owned());
     assert_eq!(all, Reason::InWords { says: "***".to_owned() });
-}
-
-#[test]
-fn the_words_of_an_older_record_are_a_reason() {
-    let mut line = serde_json::to_value(sample("a", Verdict::Inconclusive)).unwrap();
-    line["reason"] = json!("it got 429");
-    let verdict: CaseVerdict = serde_json::from_value(line.clone()).unwrap();
-    assert_eq!(verdict.reason, Some(Reason::InWords { says: "it got 429".to_owned() }));
-    line["reason"] = json!({"code": "no-such-code"});
-    assert!(serde_json::from_value::<CaseVerdict>(line).is_err());
-    let asked = |words: &str| -> AskedAlone {
-        let line = json!({
-            "clause": "a", "at": "status", "case": "a/b", "since": 1, "until": 0, "requests": 1, "again": "kept",
-            "words": words,
-        });
-        serde_json::from_value(line).unwrap()
-    };
-    assert_eq!(asked("").came, None);
-    assert_eq!(asked("200").came.map(|came| came.to_string()), Some("it got 200".to_owned()));
 }

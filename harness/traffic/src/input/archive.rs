@@ -175,8 +175,8 @@ impl<'de> Visitor<'de> for Part<'_, '_> {
             match (level, name.as_str()) {
                 (Level::Archive, "log") => members.next_value_seed(Part(&mut *state, Level::Log))?,
                 (Level::Log, "entries") => members.next_value_seed(Part(&mut *state, Level::Entries))?,
-                // Archives of this program name the masked values. Earlier ones have the seed instead.
-                (Level::Log, "_values" | "_seed") => {
+                // Archives of this program name the masked values.
+                (Level::Log, "_values") => {
                     let values = members.next_value::<Value>()?;
                     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
                     let values = values.as_object().into_iter().flatten();
