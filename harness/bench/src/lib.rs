@@ -11,7 +11,7 @@ use xs2aspec_judge::{
     profile::{TEST_CERTIFICATE, TEST_KEY},
 };
 use xs2aspec_record::{Event, RecordReader, RecordWriter};
-use xs2aspec_report::{Run, format::Report, stream};
+use xs2aspec_report::{format::Report, stream};
 use xs2aspec_runner::exchange::Answer;
 use xs2aspec_signing::Signer;
 use xs2aspec_suite::{AnswerRules, Suite, Tree};
@@ -34,7 +34,7 @@ pub const STEPS: [(&str, Make); 10] = [
     ("summary.md of the example", || drawing(Report::Markdown)),
     ("report.html of the example", || drawing(Report::Html)),
     ("ctrf.json of the example", || drawing(Report::Ctrf)),
-    ("exchanges.har of the example", archiving),
+    ("exchanges.har of the example", || drawing(Report::Har)),
 ];
 
 /// The step of this name, made ready.
@@ -76,21 +76,11 @@ fn recording() -> Result<Step, String> {
 }
 
 fn drawing(report: Report) -> Result<Step, String> {
-    let events = example()?;
-    Run::of(&events).map_err(|error| error.to_string())?;
+    let open = || RecordReader::new(io::Cursor::new(RECORD));
+    let summary = stream::summary(open()).map_err(|error| error.to_string())?;
     Ok(Box::new(move || {
-        if let Ok(run) = Run::of(&events) {
-            black_box(run.draw(report.reporter(None).as_mut()));
-        }
-    }))
-}
-
-fn archiving() -> Result<Step, String> {
-    let events = example()?;
-    let run = Run::of(&events).map_err(|error| error.to_string())?;
-    Ok(Box::new(move || {
-        let record = RecordReader::new(io::Cursor::new(RECORD));
-        black_box(stream::archive(record, run.summary(), &mut io::sink())).expect("the example is a record");
+        black_box(stream::report(open(), &summary, (report, None), &mut io::sink()))
+            .expect("the example is a record");
     }))
 }
 

@@ -111,6 +111,6 @@ fn draw(path: &Path, length: u64) -> Option<(Vec<u8>, bool)> {
     let record = || Some(RecordReader::until(File::open(path).ok()?, length));
     let summary = stream::summary(record()?).ok()?;
     let mut page = Vec::new();
-    stream::draw(record()?, &summary, Report::Html.reporter(None).as_mut(), &mut page).ok()?;
+    stream::report(record()?, &summary, (Report::Html, None), &mut page).ok()?;
     Some((page, summary.finish().is_some()))
 }

@@ -79,18 +79,17 @@ fn show(page: &Path) -> Result<Exit, Failure> {
 fn draw(path: &Path, format: Format, out: &mut dyn Write) -> Result<(), ReportsError> {
     let open = || RecordReader::open(path).map_err(|error| ReportsError::Record(error.into()));
     let summary = stream::summary(open()?)?;
-    let of_file = |format: FileFormat| format.reporter(Some(&std::env::temp_dir()));
-    let mut reporter: Box<dyn Reporter> = match format {
-        Format::Har => return stream::archive(open()?, &summary, out),
-        Format::Junit => of_file(FileFormat::Junit),
-        Format::Markdown => of_file(FileFormat::Markdown),
-        Format::Html => of_file(FileFormat::Html),
-        Format::Ctrf => of_file(FileFormat::Ctrf),
-        Format::Sarif => of_file(FileFormat::Sarif),
-        Format::Github => Box::new(Github::default()),
-        Format::Terminal => Box::new(Terminal::default()),
+    let report = match format {
+        Format::Junit => FileFormat::Junit,
+        Format::Markdown => FileFormat::Markdown,
+        Format::Html => FileFormat::Html,
+        Format::Ctrf => FileFormat::Ctrf,
+        Format::Har => FileFormat::Har,
+        Format::Sarif => FileFormat::Sarif,
+        Format::Github => return stream::draw(open()?, &summary, &mut Github::default(), out),
+        Format::Terminal => return stream::draw(open()?, &summary, &mut Terminal::default(), out),
     };
-    stream::draw(open()?, &summary, reporter.as_mut(), out)
+    stream::report(open()?, &summary, (report, Some(&std::env::temp_dir())), out)
 }
 
 /// Makes one record of those of all shards, and its reports.

@@ -101,7 +101,7 @@ pub fn bundle(
         Member::of_text(PROFILE, profile(&summary)),
         Member::of_text(DIGESTS, contents.digests(&summary, program)),
     ];
-    for (report, file) in drawn(open(), &summary, &Report::ALL)? {
+    for (report, file) in drawn(&open, &summary, &Report::ALL)? {
         members.push(Member::of_file(report.file(), file)?);
     }
     members.push(Member::of_text(PUBLIC_KEY, key.public()?.pem()));
@@ -164,32 +164,22 @@ pub(crate) fn header(name: &str, length: u64) -> io::Result<tar::Header> {
 }
 
 /// Reports, each in a file that has no name.
-pub(crate) fn drawn(
-    record: RecordReader<'_>,
+pub(crate) fn drawn<'a>(
+    open: &dyn Fn() -> RecordReader<'a>,
     summary: &RunSummary,
     reports: &[Report],
 ) -> Result<Vec<(Report, File)>, ReportsError> {
-    let mut drawings = Vec::new();
-    for report in reports {
+    let draw = |report: &Report| {
         let file = tempfile::tempfile().map_err(ReportsError::Draw)?;
         let mut out = BufWriter::with_capacity(1 << 16, file);
-        let mut reporter = report.reporter(Some(&std::env::temp_dir()));
-        reporter.begin(summary, &mut out).map_err(ReportsError::Draw)?;
-        drawings.push((*report, reporter, out));
-    }
-    for entry in record {
-        let Entry::Case(case) = entry? else { continue };
-        for (_, reporter, out) in &mut drawings {
-            reporter.show(summary, &case, out).map_err(ReportsError::Draw)?;
-        }
-    }
-    let finished = drawings.into_iter().map(|(report, mut reporter, mut out)| {
-        reporter.finish(summary, &mut out)?;
-        let mut file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-        file.rewind()?;
-        Ok((report, file))
-    });
-    finished.collect::<io::Result<_>>().map_err(ReportsError::Draw)
+        stream::report(open(), summary, (*report, Some(&std::env::temp_dir())), &mut out)?;
+        let file = out.into_inner().map_err(io::IntoInnerError::into_error).and_then(|mut file| {
+            file.rewind()?;
+            Ok(file)
+        });
+        Ok((*report, file.map_err(ReportsError::Draw)?))
+    };
+    reports.iter().map(draw).collect()
 }
 
 /// The names of all members that this version writes, in their order. Others may have more or fewer: their

@@ -42,13 +42,18 @@ pub fn draw(
     reporter.finish(summary, out).map_err(ReportsError::Draw)
 }
 
-/// Writes the archive of the exchanges of a record with this summary.
-pub fn archive(
+/// Draws one of the reports that lie beside a record with this summary. What must be kept until the end is
+/// kept in this folder, or else in memory.
+pub fn report(
     record: RecordReader<'_>,
     summary: &RunSummary,
+    (report, folder): (Report, Option<&Path>),
     out: &mut dyn Write,
 ) -> Result<(), ReportsError> {
-    har::write(record.events(), summary, out)
+    match report.reporter(folder) {
+        Some(mut reporter) => draw(record, summary, reporter.as_mut(), out),
+        None => har::write(record.events(), summary, out),
+    }
 }
 
 /// Shows the cases of a record to these reporters, which write nothing before they finish.
@@ -72,16 +77,17 @@ pub(crate) fn show_case(summary: &RunSummary, case: &CaseEvents, reporters: &mut
     }
 }
 
-/// Draws every report of the record in this folder and its archive of exchanges beside it, and shows its cases
-/// to these reporters, which write nothing before they finish. What of them cannot be written does not keep
-/// the others from being written.
+/// Draws every report of the record in this folder beside it, and shows its cases to these reporters, which
+/// write nothing before they finish. What of them cannot be written does not keep the others from being
+/// written.
 pub fn write(folder: &Path, summary: &RunSummary, beside: &mut [&mut dyn Reporter]) -> Vec<ReportsError> {
     let open = || RecordReader::open(&folder.join(outputs::RECORD)).map_err(ReadError::Io);
     let record = match open() {
         Ok(record) => record,
         Err(error) => return vec![error.into()],
     };
-    let mut files = Report::ALL.map(|report| ReportFile::create(report, folder, summary));
+    let mut files: Vec<_> =
+        Report::ALL.into_iter().filter_map(|report| ReportFile::create(report, folder, summary)).collect();
     let mut errors = Vec::new();
     for entry in record {
         match entry {
@@ -99,7 +105,7 @@ pub fn write(folder: &Path, summary: &RunSummary, beside: &mut [&mut dyn Reporte
         }
     }
     errors.extend(files.into_iter().filter_map(|file| file.finish(summary).err()));
-    let path = folder.join(har::FILE);
+    let path = folder.join(Report::Har.file());
     let archived = open().map_err(Into::into).and_then(|record| write_archive(&path, record, summary));
     errors.extend(archived.err());
     errors
@@ -108,7 +114,7 @@ pub fn write(folder: &Path, summary: &RunSummary, beside: &mut [&mut dyn Reporte
 fn write_archive(path: &Path, record: RecordReader<'_>, summary: &RunSummary) -> Result<(), ReportsError> {
     let unwritable = |error| ReportsError::Write { path: path.to_owned(), error };
     let mut out = Output::create(path).map_err(unwritable)?;
-    archive(record, summary, &mut out).map_err(|error| match error {
+    har::write(record.events(), summary, &mut out).map_err(|error| match error {
         ReportsError::Draw(error) => unwritable(error),
         other => other,
     })?;
@@ -124,12 +130,12 @@ struct ReportFile {
 }
 
 impl ReportFile {
-    fn create(report: Report, folder: &Path, summary: &RunSummary) -> Self {
-        let path = folder.join(report.file());
+    fn create(report: Report, folder: &Path, summary: &RunSummary) -> Option<Self> {
+        let (path, reporter) = (folder.join(report.file()), report.reporter(Some(folder))?);
         let out = Output::create(&path);
-        let mut file = Self { path, reporter: report.reporter(Some(folder)), out };
+        let mut file = Self { path, reporter, out };
         file.step(|reporter, out| reporter.begin(summary, out));
-        file
+        Some(file)
     }
 
     fn step(&mut self, step: impl FnOnce(&mut dyn Reporter, &mut dyn Write) -> io::Result<()>) {
@@ -178,23 +184,21 @@ mod tests {
             assert!(write(folder.path(), &summary, &mut []).is_empty());
             let run = Run::of(&events).unwrap();
             assert_eq!(summary.conclusion(), run.summary().conclusion());
-            for report in Report::ALL {
-                let in_memory = run.draw(report.reporter(None).as_mut());
-                let file = std::fs::read(folder.path().join(report.file())).unwrap();
-                assert!(file == in_memory, "{report:?}");
+            for one in Report::ALL {
+                let file = std::fs::read(folder.path().join(one.file())).unwrap();
                 let mut drawn = Vec::new();
-                let record = RecordReader::open(&path).unwrap();
-                draw(record, &summary, report.reporter(None).as_mut(), &mut drawn).unwrap();
-                assert!(drawn == in_memory, "{report:?}");
+                report(RecordReader::open(&path).unwrap(), &summary, (one, None), &mut drawn).unwrap();
+                assert!(drawn == file, "{one:?}");
+                if let Some(mut reporter) = one.reporter(None) {
+                    assert!(run.draw(reporter.as_mut()) == file, "{one:?}");
+                    continue;
+                }
+                let read: serde_json::Value = serde_json::from_slice(&file).unwrap();
+                let sent = events.iter().filter(|event| matches!(event, Event::Exchange(_))).count();
+                assert_eq!(read["log"]["entries"].as_array().map(Vec::len), Some(sent));
             }
-            let mut drawn = Vec::new();
-            archive(RecordReader::open(&path).unwrap(), &summary, &mut drawn).unwrap();
-            assert_eq!(std::fs::read(folder.path().join(har::FILE)).unwrap(), drawn);
-            let read: serde_json::Value = serde_json::from_slice(&drawn).unwrap();
-            let sent = events.iter().filter(|event| matches!(event, Event::Exchange(_))).count();
-            assert_eq!(read["log"]["entries"].as_array().map(Vec::len), Some(sent));
             let names = std::fs::read_dir(folder.path()).unwrap().count();
-            assert_eq!(names, Report::ALL.len() + 2, "nothing else is left");
+            assert_eq!(names, Report::ALL.len() + 1, "nothing else is left");
         }
     }
 

@@ -47,14 +47,16 @@ pub fn visible(lines: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// [`harmless`], and cut after [`LONGEST`] characters; it says how many were left out.
+/// Characters that a text may be longer than [`LONGEST`] and is shown whole.
+const SLACK: usize = 120;
+
+/// [`harmless`], and cut after [`LONGEST`] characters unless little is left; it says how many were left out.
 pub fn short(text: &str) -> String {
-    match text.char_indices().nth(LONGEST) {
-        None => harmless(text),
-        Some((end, _)) => {
-            let more = text[end..].chars().count();
+    match (text.char_indices().nth(LONGEST), text.chars().count().checked_sub(LONGEST)) {
+        (Some((end, _)), Some(more)) if more > SLACK => {
             format!("{}... ({more} characters more)", harmless(&text[..end]))
         }
+        _ => harmless(text),
     }
 }
 
@@ -151,9 +153,10 @@ mod tests {
     fn long_text_is_cut_between_characters_and_counted() {
         assert_eq!(short(&"ø".repeat(LONGEST)), "ø".repeat(LONGEST));
         assert_eq!(
-            short(&"ø".repeat(LONGEST + 7)),
-            format!("{}... (7 characters more)", "ø".repeat(LONGEST))
+            short(&"ø".repeat(LONGEST + SLACK + 7)),
+            format!("{}... ({} characters more)", "ø".repeat(LONGEST), SLACK + 7)
         );
+        assert_eq!(short(&"ø".repeat(LONGEST + SLACK)), "ø".repeat(LONGEST + SLACK));
     }
 
     #[test]

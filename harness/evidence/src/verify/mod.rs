@@ -193,7 +193,7 @@ fn content(
     if program.name == own.name {
         expected.push((DIGESTS, Box::new(Cursor::new(contents.digests(summary, &program)))));
         let known = Report::ALL.into_iter().filter(|report| archive.member(report.file()).is_some());
-        for (report, file) in bundle::drawn(archive.record(), summary, &known.collect::<Vec<_>>())? {
+        for (report, file) in bundle::drawn(&|| archive.record(), summary, &known.collect::<Vec<_>>())? {
             expected.push((report.file(), Box::new(file)));
         }
     }

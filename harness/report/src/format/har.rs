@@ -9,12 +9,9 @@ use xs2aspec_record::{Body, Event, Exchange, Header, ReadError, RunStarted};
 
 use crate::{error::ReportsError, summary::RunSummary};
 
-/// Name of the file.
-pub const FILE: &str = "exchanges.har";
-
 /// Writes the archive of a run: its exchanges in the order of the record, the oldest response first. Each
 /// begins as long after the clock of its run or shard as the record says.
-pub fn write(
+pub(crate) fn write(
     events: impl Iterator<Item = Result<Event, ReadError>>,
     summary: &RunSummary,
     out: &mut dyn Write,

@@ -5,7 +5,7 @@ pub(crate) mod block;
 pub mod ctrf;
 pub(crate) mod finding_blocks;
 mod groups;
-pub mod har;
+pub(crate) mod har;
 pub mod html;
 pub mod junit;
 pub mod markdown;
@@ -20,7 +20,7 @@ use std::path::Path;
 use self::{ctrf::Ctrf, html::Page, junit::Junit, markdown::Summary, sarif::Sarif};
 use crate::reporter::Reporter;
 
-/// A report that shows case after case. The archive of exchanges ([`har`]) is not one.
+/// A report by what it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Report {
     /// `junit.xml`
@@ -31,13 +31,15 @@ pub enum Report {
     Html,
     /// `ctrf.json`
     Ctrf,
+    /// `exchanges.har`
+    Har,
     /// `results.sarif`
     Sarif,
 }
 
 impl Report {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Junit, Self::Markdown, Self::Html, Self::Ctrf, Self::Sarif];
+    pub const ALL: [Self; 6] = [Self::Junit, Self::Markdown, Self::Html, Self::Ctrf, Self::Har, Self::Sarif];
 
     /// Name of its file.
     pub const fn file(self) -> &'static str {
@@ -46,18 +48,21 @@ impl Report {
             Self::Markdown => "summary.md",
             Self::Html => "report.html",
             Self::Ctrf => "ctrf.json",
+            Self::Har => "exchanges.har",
             Self::Sarif => "results.sarif",
         }
     }
 
-    /// Draws it. What must be kept until the end is kept in this folder, or else in memory.
-    pub fn reporter(self, folder: Option<&Path>) -> Box<dyn Reporter> {
-        match self {
+    /// Draws it case after case; None for what is not drawn so. What must be kept until the end is kept in
+    /// this folder, or else in memory.
+    pub fn reporter(self, folder: Option<&Path>) -> Option<Box<dyn Reporter>> {
+        Some(match self {
             Self::Junit => Box::new(Junit::new(folder)),
             Self::Markdown => Box::new(Summary::default()),
             Self::Html => Box::new(Page::default()),
             Self::Ctrf => Box::new(Ctrf::default()),
+            Self::Har => return None,
             Self::Sarif => Box::new(Sarif::default()),
-        }
+        })
     }
 }

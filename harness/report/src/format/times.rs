@@ -86,7 +86,7 @@ mod tests {
 
     fn drawn(events: &[Event], report: Report) -> String {
         let run = Run::of(events).unwrap();
-        String::from_utf8(run.draw(report.reporter(None).as_mut())).unwrap()
+        String::from_utf8(run.draw(report.reporter(None).unwrap().as_mut())).unwrap()
     }
 
     #[test]

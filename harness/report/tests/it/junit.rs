@@ -205,7 +205,8 @@ fn a_flaky_case_is_one_of_its_own_in_every_format_and_a_failure_if_it_is_denied(
         assert_eq!(case.child(element).unwrap().attribute("message"), says);
         assert_eq!(root.attribute("failures"), if is_denied { "1" } else { "0" });
         let run = Run::of(&events).unwrap();
-        let drawn = |report: Report| String::from_utf8(run.draw(report.reporter(None).as_mut())).unwrap();
+        let drawn =
+            |report: Report| String::from_utf8(run.draw(report.reporter(None).unwrap().as_mut())).unwrap();
         let ctrf: serde_json::Value = serde_json::from_str(&drawn(Report::Ctrf)).unwrap();
         let results = &ctrf["results"];
         assert_eq!((&results["summary"]["flaky"], &results["tests"][0]["flaky"]), (&1.into(), &true.into()));
