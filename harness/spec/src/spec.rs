@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     clause::{self, Clause},
-    client::{self, ClientRules},
+    client::ClientRules,
     document::Document,
     masks::MaskSpec,
     problem::Problem,
@@ -41,9 +41,6 @@ impl Spec {
         for demand in spec.sequences.demands().filter(|demand| !spec.clauses.contains_key(&demand.clause)) {
             let message = format!("no clause `{}` in the ledger", demand.clause);
             problems.push(Problem::of_file(sequence::FILE, message));
-        }
-        for clause in spec.client.clauses().filter(|clause| !spec.clauses.contains_key(*clause)) {
-            problems.push(Problem::of_file(client::FILE, format!("no clause `{clause}` in the ledger")));
         }
         spec
     }

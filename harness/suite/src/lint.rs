@@ -13,7 +13,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use xs2aspec_spec::{Clause, Problem, Strength, answer, document, request};
+use xs2aspec_spec::{Clause, Problem, Strength, answer, client, document, request};
 
 use crate::{
     case::Case,
@@ -233,7 +233,8 @@ fn size(case: &Case, value: &Value, sizes: &mut BTreeSet<usize>) {
 fn unknown(suite: &Suite) -> impl Iterator<Item = Problem> {
     let of_answers = suite.answers().of_every_answer().into_iter().map(|id| (answer::FILE, id));
     let of_requests = suite.requests().clauses().map(|id| (request::FILE, id));
-    let named: BTreeSet<(&str, &str)> = of_answers.chain(of_requests).collect();
+    let of_clients = suite.spec().client.clauses().map(|id| (client::FILE, id));
+    let named: BTreeSet<(&str, &str)> = of_answers.chain(of_requests).chain(of_clients).collect();
     named.into_iter().filter(|(_, id)| !suite.clauses().contains_key(*id)).map(|(file, id)| {
         let message = format!("names clause `{id}`, in this file or in a schema: it is not in the ledger");
         Problem::of_file(file, message).nearest(id, suite.clauses().keys().map(String::as_str))
