@@ -26,12 +26,18 @@ const MOST_WINDOW: u64 = 8 * 1024 * 1024;
 /// Buffer of the brotli decoder, in bytes.
 const BUFFER: usize = 4096;
 
+/// Names that servers write into Content-Encoding though they are of a character set or of a transfer
+/// encoding of mail (RFC 2045 section 6.1). The body is as it is without them.
+const NO_CODINGS: [&str; 8] =
+    ["identity", "none", "utf-8", "utf8", "iso-8859-1", "us-ascii", "binary", "8bit"];
+
 /// Returns the body without its content codings, or None if it has none.
 pub fn decoded(answer: &Answer) -> std::result::Result<Option<Vec<u8>>, ExchangeError> {
     let named = answer.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("content-encoding"));
     let named =
         named.flat_map(|(_, value)| value.split(',')).map(|coding| coding.trim().to_ascii_lowercase());
-    let codings: Vec<String> = named.filter(|coding| !matches!(coding.as_str(), "" | "identity")).collect();
+    let codings: Vec<String> =
+        named.filter(|coding| !coding.is_empty() && !NO_CODINGS.contains(&coding.as_str())).collect();
     if codings.is_empty() || answer.body.is_empty() {
         return Ok(None);
     }
@@ -159,7 +165,9 @@ mod tests {
         ] {
             assert_eq!(plain(coding, body).as_deref(), Some(&b"{}"[..]), "{coding}");
         }
-        for (coding, body) in [("identity", &b"{}"[..]), ("", b"{}"), ("gzip", b"")] {
+        for (coding, body) in
+            [("identity", &b"{}"[..]), ("", b"{}"), ("gzip", b""), ("UTF-8", b"{}"), ("none, binary", b"{}")]
+        {
             assert_eq!(plain(coding, body.to_vec()), None, "{coding}");
         }
     }

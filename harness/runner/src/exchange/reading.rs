@@ -190,11 +190,26 @@ impl<S: AsyncRead + Unpin> Reader<S> {
     }
 }
 
-/// A whole header section: its length, the status, and the fields. A field with a space before its colon, or
-/// over several lines, is read as RFC 9112 says (sections 5.1 and 5.2), and each such line is listed as
-/// [`MALFORMED`]. So is a line that is no field.
-#[expect(clippy::type_complexity, reason = "it is told in one line, and used once")]
-fn head(bytes: &[u8]) -> Result<Option<(usize, u16, Vec<(String, String)>)>, ExchangeError> {
+/// The length of a header section, the status, and the fields.
+type Head = (usize, u16, Vec<(String, String)>);
+
+/// Reads a whole header section. A field with a space before its colon, or over several lines, is read as RFC
+/// 9112 says (sections 5.1 and 5.2), and a control character in a value as a space (RFC 9110 section 5.5).
+/// Each such line is listed as [`MALFORMED`]. So is a line that is no field.
+fn head(bytes: &[u8]) -> Result<Option<Head>, ExchangeError> {
+    let read = match parsed(bytes) {
+        Err(httparse::Error::HeaderValue) => parsed(&without_controls(bytes)),
+        read => read,
+    };
+    let read = read.map_err(|error| no_http(&format!("not HTTP/1.1: {error}")))?;
+    Ok(read.map(|(length, status, mut fields)| {
+        let lines = malformed(&bytes[..length]).into_iter();
+        fields.extend(lines.map(|line| (MALFORMED.to_owned(), line)));
+        (length, status, fields)
+    }))
+}
+
+fn parsed(bytes: &[u8]) -> Result<Option<Head>, httparse::Error> {
     let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
     let mut response = httparse::Response::new(&mut fields);
     let mut parser = httparse::ParserConfig::default();
@@ -202,19 +217,23 @@ fn head(bytes: &[u8]) -> Result<Option<(usize, u16, Vec<(String, String)>)>, Exc
         .allow_spaces_after_header_name_in_responses(true)
         .allow_obsolete_multiline_headers_in_responses(true)
         .ignore_invalid_headers_in_responses(true);
-    match parser.parse_response(&mut response, bytes) {
-        Ok(httparse::Status::Complete(length)) => {
-            let fields = response.headers.iter().map(|field| (field.name.to_owned(), unfolded(field.value)));
-            let malformed = malformed(&bytes[..length]).into_iter().map(|line| (MALFORMED.to_owned(), line));
-            let fields = fields.chain(malformed).collect();
-            Ok(Some((length, response.code.unwrap_or_default(), fields)))
-        }
-        Ok(httparse::Status::Partial) => Ok(None),
-        Err(error) => Err(ExchangeError::Broken(Trouble {
-            cause: Cause::NoHttp,
-            says: format!("not HTTP/1.1: {error}"),
-        })),
-    }
+    let httparse::Status::Complete(length) = parser.parse_response(&mut response, bytes)? else {
+        return Ok(None);
+    };
+    let fields = response.headers.iter().map(|field| (field.name.to_owned(), unfolded(field.value)));
+    Ok(Some((length, response.code.unwrap_or_default(), fields.collect())))
+}
+
+/// Returns as many bytes, with a space for each control character but tabs and the ends of lines.
+fn without_controls(bytes: &[u8]) -> Vec<u8> {
+    let of_line = |at: usize| bytes[at] == b'\r' && bytes.get(at + 1) == Some(&b'\n');
+    let space = |(at, byte): (usize, &u8)| if is_stray(*byte) && !of_line(at) { b' ' } else { *byte };
+    bytes.iter().enumerate().map(space).collect()
+}
+
+/// Returns true for a control character that no line has but at its end.
+fn is_stray(byte: u8) -> bool {
+    byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n')
 }
 
 /// Returns a value in one line (RFC 9112 section 5.2).
@@ -230,6 +249,7 @@ fn malformed(head: &[u8]) -> Vec<String> {
     let lines = head.split(|byte| *byte == b'\n').skip(1).map(<[u8]>::trim_ascii_end);
     let mut before = String::new();
     let found = lines.filter(|line| !line.is_empty()).filter_map(|line| {
+        let has_control = line.iter().any(|byte| is_stray(*byte));
         let line = String::from_utf8_lossy(line);
         if line.starts_with([' ', '\t']) {
             return Some(format!("{before}: (in several lines)"));
@@ -238,6 +258,9 @@ fn malformed(head: &[u8]) -> Vec<String> {
             return Some(line.chars().take(MOST_SHOWN).collect());
         };
         name.trim_end().clone_into(&mut before);
+        if has_control {
+            return Some(format!("{before}: (with a control character)"));
+        }
         (!is_token(name)).then(|| format!("{name}:"))
     });
     found.take(MOST_MALFORMED).collect()
@@ -348,6 +371,8 @@ mod tests {
             ("Warning at line 0", vec![(MALFORMED, "Warning at line 0")]),
             ("X A: b", vec![(MALFORMED, "X A:")]),
             (": b", vec![(MALFORMED, ":")]),
+            ("X-A: b\rc", vec![("X-A", "b c"), (MALFORMED, "X-A: (with a control character)")]),
+            ("X-A: b\0", vec![("X-A", "b"), (MALFORMED, "X-A: (with a control character)")]),
             ("X-A: b: c ", vec![("X-A", "b: c")]),
             ("X-A:", vec![("X-A", "")]),
         ] {
