@@ -6,7 +6,7 @@ use std::sync::Arc;
 use xs2aspec_record::{CaseVerdict, End, Finding, Level, Mismatch, Reason, Verdict};
 use xs2aspec_suite::Expectation;
 
-use super::still_accepting::apart;
+use super::{fresh_ids::others, still_accepting::apart};
 use crate::{
     Judge,
     answer::ExchangeError,
@@ -75,6 +75,31 @@ impl Judge {
             end: End::Bank,
         }];
         Ok(Unanswered::Each(reason))
+    }
+
+    /// Sends a request that prepares a case again, with other ids and amounts, if its connection ended before
+    /// a response: a server may close one that is not in use at any time (RFC 9112 section 9.5).
+    pub(crate) fn over_another_connection(
+        &self,
+        step: Step<'_>,
+        trail: &mut Trail<'_>,
+        mut lost: Stop,
+    ) -> Way<Answered> {
+        let is_lost = |trail: &Trail<'_>| {
+            let seen = trail.last().filter(|seen| matches!(seen.failure, Some(ExchangeError::Broken(_))));
+            seen.and_then(|seen| seen.exchanges.last()).is_some_and(|last| last.response.is_none())
+        };
+        let makes_something = step.request.method == "POST" && step.name != "request";
+        for name in others(step.name) {
+            if !makes_something || !is_lost(trail) || !trail.can_ask(&step.case.id, &name) {
+                break;
+            }
+            match self.exchange(step.named(&name), trail).caught()? {
+                Ok(answered) => return Ok(answered),
+                Err(next) => lost = next,
+            }
+        }
+        Err(lost.into())
     }
 
     /// What a target does that gives no whole answer to a request and accepts its control: the request is

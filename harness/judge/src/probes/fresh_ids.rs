@@ -10,7 +10,7 @@ use crate::{
     judge::{Outcome, UNAVAILABLE},
     probe::Values,
     step::Step,
-    stop::{Stop, Way},
+    stop::{Caught as _, Stop, Way},
     trail::Trail,
 };
 
@@ -22,7 +22,10 @@ pub(super) fn others(step: &str) -> impl Iterator<Item = String> {
 impl Judge {
     /// Sends a step that the target must accept, and confirms a rejection.
     pub(crate) fn exchange_confirmed(&self, step: Step<'_>, trail: &mut Trail<'_>) -> Way<Answered> {
-        let first = self.exchange(step, trail)?;
+        let first = match self.exchange(step, trail).caught()? {
+            Ok(first) => first,
+            Err(lost) => self.over_another_connection(step, trail, lost)?,
+        };
         self.confirmed(step, trail, first)
     }
 

@@ -1,7 +1,10 @@
-//! The client that reuses connections. It writes header names in lower case and adds `Host` and
+//! The client that reuses connections. It writes header names in title case and adds `Host` and
 //! `Content-Length`, nothing else.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use reqwest::{
     Method, Url,
@@ -13,13 +16,21 @@ use xs2aspec_judge::{
     profile::{Http, Profile},
 };
 
-use super::{Answer, Cause, ExchangeError, MOST_BODY, trouble::trouble};
+use super::{
+    Answer, Cause, ExchangeError, MOST_BODY,
+    trouble::{is_malformed, trouble},
+};
+
+/// A target that loses so many responses gets each further request over a connection of its own.
+const MOST_LOST: usize = 3;
 
 #[derive(Debug)]
 pub(super) struct Client {
-    client: reqwest::Client,
+    pool: reqwest::Client,
     /// Whether its profile names a proxy.
     is_proxied: bool,
+    /// Responses that did not come or could not be read, as far as they count.
+    lost: AtomicUsize,
 }
 
 impl Client {
@@ -54,7 +65,7 @@ impl Client {
         let is_proxied = profile.proxy.is_some();
         builder
             .build()
-            .map(|client| Self { client, is_proxied })
+            .map(|pool| Self { pool, is_proxied, lost: AtomicUsize::new(0) })
             .map_err(|error| ExchangeError::Tls(trouble(&error).says))
     }
 
@@ -73,7 +84,7 @@ impl Client {
             let value = HeaderValue::from_bytes(value.as_bytes()).map_err(|error| defect(&error))?;
             headers.append(name, value);
         }
-        let mut outgoing = self.client.request(method, url).headers(headers);
+        let mut outgoing = self.pool.request(method, url).headers(headers);
         if !request.body.is_empty() {
             outgoing = outgoing.body(request.body.clone());
         }
@@ -98,9 +109,17 @@ impl Client {
         Ok(())
     }
 
+    /// Returns true if the target ends connections without saying so (RFC 9112 section 9.5), or sends what
+    /// only the path for exact bytes reads (section 2.2). That path has a connection for each request.
+    pub(super) fn loses(&self) -> bool {
+        self.lost.load(Ordering::Relaxed) >= MOST_LOST
+    }
+
     fn failure(&self, error: &reqwest::Error) -> ExchangeError {
         let mut trouble = trouble(error);
         if !error.is_connect() {
+            let lost = if is_malformed(error) { MOST_LOST } else { 1 };
+            self.lost.fetch_add(lost, Ordering::Relaxed);
             return ExchangeError::Broken(trouble);
         }
         if self.is_proxied && trouble.cause == Cause::Other {

@@ -24,7 +24,11 @@ pub use raw::Duplex;
 pub use reading::read as read_answer;
 
 pub use xs2aspec_judge::answer::{Answer, Cause, ExchangeError, MALFORMED, Trouble};
-use xs2aspec_judge::{fill::WireRequest, profile::Profile, scope::Scope};
+use xs2aspec_judge::{
+    fill::WireRequest,
+    profile::{Http, Profile},
+    scope::Scope,
+};
 
 /// Longest header section and body that are read of an answer, in bytes.
 const MOST_HEAD: usize = 256 * 1024;
@@ -53,6 +57,7 @@ pub struct Exchanger {
     scope: Scope,
     client: client::Client,
     raw: raw::Raw,
+    is_http_2: bool,
     deadline: Duration,
 }
 
@@ -86,6 +91,7 @@ impl Exchanger {
                 .map_err(|error| ExchangeError::Request(error.to_string()))?,
             client: client::Client::new(tls.clone(), profile)?,
             raw: raw::Raw::new(tls, profile)?,
+            is_http_2: profile.http == Http::Two,
             deadline: profile.deadline,
         })
     }
@@ -102,7 +108,7 @@ impl Exchanger {
             message::check(request)?;
             let url = self.scope.admit(&request.url);
             let url = url.map_err(|error| ExchangeError::OutOfScope(error.to_string()))?;
-            if request.exact {
+            if self.is_alone(request) {
                 Box::pin(self.raw.send(request, &url, &mut seen)).await?;
             } else {
                 self.client.send(request, url, &mut seen).await?;
@@ -121,6 +127,14 @@ impl Exchanger {
             answer.body.truncate(MOST_KEPT);
         }
         Exchanged { answer, seen, took }
+    }
+}
+
+impl Exchanger {
+    /// Returns true if a request gets a connection of its own. The response to a deletion may have no length,
+    /// and some servers end the connection with it and do not say so: what is sent on it then is lost.
+    fn is_alone(&self, request: &WireRequest) -> bool {
+        request.exact || !self.is_http_2 && (request.method == "DELETE" || self.client.loses())
     }
 }
 

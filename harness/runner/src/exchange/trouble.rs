@@ -26,6 +26,11 @@ pub(super) fn trouble(error: &(dyn Error + 'static)) -> Trouble {
     innermost
 }
 
+/// Returns true if a response is no message of HTTP/1.1.
+pub(super) fn is_malformed(error: &(dyn Error + 'static)) -> bool {
+    error.downcast_ref().is_some_and(hyper::Error::is_parse) || error.source().is_some_and(is_malformed)
+}
+
 /// The error of the TLS library that this one is, or that it wraps.
 fn tls<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a TlsError> {
     // An I/O error that wraps another one passes it over as its source.
@@ -62,9 +67,13 @@ pub(super) fn of_tls(error: &TlsError) -> Trouble {
             ),
         },
         // The first may also be of a target that wants a client certificate (RFC 5246 section 7.4.6).
-        TlsError::AlertReceived(
-            alert @ (Alert::HandshakeFailure | Alert::ProtocolVersion | Alert::InsufficientSecurity),
-        ) => Trouble { cause: Cause::NothingInCommon, says: nothing_in_common(*alert) },
+        TlsError::AlertReceived(Alert::ProtocolVersion) => Trouble {
+            cause: Cause::NothingInCommon,
+            says: "no common protocol version (TLS alert 70); offered were TLS 1.2 and 1.3".to_owned(),
+        },
+        TlsError::AlertReceived(alert @ (Alert::HandshakeFailure | Alert::InsufficientSecurity)) => {
+            Trouble { cause: Cause::NothingInCommon, says: nothing_in_common(*alert) }
+        }
         TlsError::AlertReceived(alert) => {
             format!("the target broke the TLS handshake off (TLS alert {})", alert_number(*alert)).into()
         }
@@ -150,7 +159,7 @@ mod tests {
             (
                 TlsError::AlertReceived(AlertDescription::ProtocolVersion),
                 Cause::NothingInCommon,
-                "no common cipher suite or protocol version",
+                "no common protocol version (TLS alert 70); offered were TLS 1.2 and 1.3",
             ),
             (TlsError::General("HandshakeThing".to_owned()), Cause::Other, "the TLS handshake failed"),
         ];

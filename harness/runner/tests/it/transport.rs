@@ -89,7 +89,7 @@ async fn both_paths_send_what_they_are_given_and_the_raw_one_keeps_letter_case()
             Profile::of_url(&server(tls).await, xs2aspec_suite::ProfileSpec::embedded()).unwrap();
         profile.authorities = tls.map(|pair| pair.cert.pem());
         let client = sent(&profile, false).await.unwrap();
-        assert!(client.starts_with("POST /v1/a?b=c HTTP/1.1\r\npsu-id: x\r\naccept: a/b\r\n"), "{client}");
+        assert!(client.starts_with("POST /v1/a?b=c HTTP/1.1\r\nPsu-Id: x\r\nAccept: a/b\r\n"), "{client}");
         assert!(client.ends_with("\r\n\r\nthe end"));
         let raw = sent(&profile, true).await.unwrap();
         let port = profile.base_url.rsplit(':').next().unwrap();
