@@ -168,10 +168,8 @@ impl RequestBuilder<'_> {
         let exact = spec.exact || is_own || body.len() > MOST_POOLED;
         // Both paths spell names alike, so that a bank that knows one spelling (RFC 9110 section 5.1) minds
         // no other thing, and the record has what was sent.
-        if !spec.exact {
-            for (name, _) in &mut headers {
-                *name = in_title_case(name);
-            }
+        for (name, _) in headers.iter_mut().filter(|(name, _)| !spec.spelled.contains(name)) {
+            *name = in_title_case(name);
         }
         Ok(WireRequest { method: spec.method.clone(), url, headers, body, exact })
     }

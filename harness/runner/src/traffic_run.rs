@@ -158,6 +158,7 @@ fn case(
         body: BodySpec::None,
         signing: Signing::default(),
         exact: false,
+        spelled: Vec::new(),
     };
     let case = Case::unwritten(id, clause, operation, &Arc::new(request));
     Case { area: AREA.to_owned(), file: source.to_owned(), line: line(number), ..case }

@@ -1,6 +1,6 @@
 //! Other lawful requests of an operation: what a target may accept that refuses the plain one.
 
-use std::{collections::BTreeMap, slice};
+use std::{collections::BTreeMap, slice, sync::Arc};
 
 use serde_json::Value;
 use xs2aspec_spec::request::{Due, Edit, Form};
@@ -10,7 +10,7 @@ use crate::{
     combination::{AppliedForm, Combination},
     forms::alone,
     parts::Parts,
-    request::BodySpec,
+    request::{BodySpec, RequestSpec},
 };
 
 /// So many for one operation, at most.
@@ -30,12 +30,14 @@ pub struct Alternative {
     pub case: Case,
 }
 
-/// Those of an operation: header fields that only other operations have, and the lawful forms: one of every
+/// Those of an operation: its header names in other letters, header fields that only other operations have,
+/// and the lawful forms: one of every
 /// place, the last of every place where the plain request has something, one of every clause of a place, the
 /// last of each, and the others. Forms that need not be refused
 /// count too: the plain request must be accepted whatever else is.
 pub(crate) fn alternatives(operation: &str, parts: &Parts) -> Vec<Alternative> {
-    let mut made: Vec<Alternative> = fields_of_others(operation, parts);
+    let mut made = spelled(operation, parts);
+    made.extend(fields_of_others(operation, parts));
     let mut of_places: BTreeMap<(bool, &str), usize> = BTreeMap::new();
     let mut of_clauses: BTreeMap<(&str, String), usize> = BTreeMap::new();
     let mut forms = Vec::new();
@@ -111,6 +113,28 @@ fn lacks(operation: &str, place: &str, parts: &Parts) -> bool {
 /// Whether few requests prepare it.
 fn is_short(form: &Form) -> bool {
     form.before.iter().map(|step| step.times).sum::<usize>() <= 2
+}
+
+/// The plain request with its header names as the document writes them, and in lowercase. They are not
+/// case-sensitive (RFC 9110 section 5.1).
+fn spelled(operation: &str, parts: &Parts) -> Vec<Alternative> {
+    let Some(own) = parts.baselines.get(operation) else { return vec![] };
+    let spellings =
+        [("header names as the document writes them", false), ("header names in lowercase", true)];
+    let case = |(note, is_lowercase): (&str, bool)| {
+        let mut request = RequestSpec { exact: true, ..own.request.as_ref().clone() };
+        for (name, _) in Arc::make_mut(&mut request.headers) {
+            if is_lowercase {
+                name.make_ascii_lowercase();
+            }
+            request.spelled.push(name.clone());
+        }
+        let (mut case, _) = Combination { operation: operation.to_owned(), forms: vec![] }.case(parts)?;
+        case.request = Arc::new(request).into();
+        case.notes.push(note.to_owned());
+        Some(Alternative { place: "header".to_owned(), clause: None, replaces: true, case })
+    };
+    spellings.into_iter().filter_map(case).collect()
 }
 
 /// The plain request with a header field of another operation that it has not, each alone and all together.

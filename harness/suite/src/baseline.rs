@@ -121,6 +121,7 @@ fn root(path: &str, file: &definition::Baseline) -> Result<Baseline, Problem> {
             body,
             signing: Signing::default(),
             exact: false,
+            spelled: Vec::new(),
         }),
         before: file.before.clone().unwrap_or_default(),
         needs: file.needs.clone(),

@@ -32,6 +32,8 @@ pub struct RequestSpec {
     /// Whether the exact bytes of the header section matter (letter case, repetition), so that no client may
     /// touch them.
     pub exact: bool,
+    /// Names of header fields that are sent as they are written here. All others are sent in title case.
+    pub spelled: Vec<String>,
 }
 
 /// The body of a request.
@@ -305,6 +307,7 @@ impl RequestSpec {
             Arc::make_mut(&mut self.headers).iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(name));
         let header = header.ok_or_else(|| ChangeError::Missing(at.to_string(), "rename"))?;
         to.clone_into(&mut header.0);
+        self.spelled.push(to.to_owned());
         self.exact = true;
         Ok(())
     }
@@ -370,6 +373,7 @@ mod tests {
             body: BodySpec::Json(json!({"account": {"iban": "x"}, "months": [1, 2]}).into(), vec![]),
             signing: Signing::default(),
             exact: false,
+            spelled: Vec::new(),
         }
     }
 

@@ -37,8 +37,9 @@ impl Substitute {
             }
         }
         let (plain, other) = (Arc::clone(plain.request.whole()), Arc::clone(other.request.whole()));
-        let differs = !places.is_empty() || plain.signing != other.signing;
-        let is_alike = plain.exact == other.exact;
+        let is_spelled = plain.spelled != other.spelled;
+        let differs = !places.is_empty() || plain.signing != other.signing || is_spelled;
+        let is_alike = plain.exact == other.exact || is_spelled;
         (differs && is_alike).then_some(Self { plain, other, places })
     }
 
@@ -78,6 +79,10 @@ impl Substitute {
                 return None;
             }
             made.signing = self.other.signing.clone();
+        }
+        if self.plain.spelled != self.other.spelled {
+            made.exact = true;
+            made.spelled.extend(self.other.spelled.iter().cloned());
         }
         Some(made)
     }
@@ -136,6 +141,7 @@ mod tests {
             body: BodySpec::Json(Arc::new(json!({"one": 1, "two": {"x": 1}})), vec![]),
             signing: Signing::default(),
             exact: false,
+            spelled: Vec::new(),
         };
         change(&mut request);
         Case::unwritten("a/b".to_owned(), "a".to_owned(), "a", &Arc::new(request))

@@ -58,6 +58,7 @@ fn with_headers(
         body,
         signing: serde_json::from_value(signing.clone()).unwrap(),
         exact: false,
+        spelled: Vec::new(),
     };
     let builder = RequestBuilder {
         request_signer: &RequestSigner::new(
@@ -243,6 +244,7 @@ fn url_after(path: &str, given: Value) -> Result<String, FillError> {
         body: BodySpec::None,
         signing: Signing::default(),
         exact: false,
+        spelled: Vec::new(),
     })
 }
 
