@@ -73,6 +73,9 @@ impl Sent {
     pub const REWRITTEN: &str =
         "that the archive may have written anew: the digest is that of another spelling";
 
+    /// The recorder may have written the body anew.
+    pub const WRITTEN_ANEW: &str = "that the archive may have written anew";
+
     /// The first value of a header field, by its name in any letter case.
     pub fn header(&self, name: &str) -> Option<&str> {
         header(&self.headers, name)

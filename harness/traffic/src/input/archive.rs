@@ -1,7 +1,7 @@
 //! HTTP archives (HAR 1.2), read as a stream: one entry is in memory at a time, however long the archive is.
 
 use std::{
-    collections::VecDeque,
+    collections::{HashSet, VecDeque},
     fmt,
     hash::{DefaultHasher, Hash, Hasher},
     io::Read,
@@ -99,6 +99,7 @@ struct State<'a> {
 struct Once {
     began: DateTime<Utc>,
     request: u64,
+    headers: HashSet<(String, String)>,
     is_of_worker: bool,
 }
 
@@ -122,10 +123,16 @@ impl State<'_> {
         let mut hasher = DefaultHasher::new();
         let body = request.body.bytes();
         let status = answer.as_ref().map(|answer| answer.status);
-        (&request.method, &request.url, &request.headers, body, status).hash(&mut hasher);
-        let this = Once { began: *began, request: hasher.finish(), is_of_worker };
+        (&request.method, &request.url, body, status).hash(&mut hasher);
+        let headers =
+            request.headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.clone())).collect();
+        let this = Once { began: *began, request: hasher.finish(), headers, is_of_worker };
         self.once.retain(|one| (this.began - one.began).abs() <= MOMENT);
-        let is_same = |one: &Once| one.request == this.request && one.is_of_worker != is_of_worker;
+        // A worker knows its headers in other letters and another order, and before some are added.
+        let is_part =
+            |one: &Once| one.headers.is_subset(&this.headers) || this.headers.is_subset(&one.headers);
+        let is_same =
+            |one: &Once| one.request == this.request && one.is_of_worker != is_of_worker && is_part(one);
         let other = self.once.iter().position(is_same);
         match other {
             Some(at) => _ = self.once.remove(at),

@@ -21,6 +21,12 @@ const NOT_THERE: &str = "is not in the archive";
 /// Why a body is not known whose archive has U+FFFD for some of its bytes.
 const NOT_SHOWN: &str = "has bytes that the archive does not show";
 
+/// Why a body is not known that may be in another character set than it was sent.
+const BYTE_BY_BYTE: &str = "may be written byte by byte in the archive";
+
+/// What stands for a letter of two bytes that a tool could not write.
+const REPLACED: &str = "??";
+
 /// Methods whose requests usually have no body (RFC 9110, section 9.3).
 const WITHOUT_BODY: [&str; 6] = ["CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "TRACE"];
 
@@ -55,12 +61,17 @@ pub(super) fn posted(request: &Member<'_>, sent: &Sent) -> (Payload, Option<&'st
         return unknown(NOT_SHOWN);
     }
     let is_said = |body: &[u8]| said == Some(body.len() as u64);
-    let is_proved = is_said(&bytes) || is_by_digest(&bytes);
-    let letters = quirks::letters(&text).filter(|body| {
-        is_by_digest(body) || !is_by_digest(&bytes) && is_said(body) && length != Some(bytes.len() as u64)
-    });
-    if let Some(body) = letters.or_else(|| is_proved.then(|| bytes.clone())) {
+    let is_right = is_by_digest(&bytes);
+    let is_wrong = sent.header("digest").is_some() && !is_right;
+    let letters = quirks::letters(&text)
+        .find(|body| is_by_digest(body) || !is_right && is_said(body) && length != Some(bytes.len() as u64));
+    if let Some(body) = letters {
         return (Payload::Bytes(body), None);
+    }
+    // The size of an archive may be that of the text that it has.
+    if is_right || length == Some(bytes.len() as u64) || !is_wrong && is_said(&bytes) {
+        let is_replaced = is_wrong && text.contains(REPLACED);
+        return (Payload::Bytes(bytes), is_replaced.then_some(Sent::WRITTEN_ANEW));
     }
     let other = spelling::find(&text, &is_by_digest);
     if let Some(body) = other.as_ref().filter(|body| is_said(body)) {
@@ -68,9 +79,16 @@ pub(super) fn posted(request: &Member<'_>, sent: &Sent) -> (Payload, Option<&'st
     }
     // Some browsers count the letters of a text as they keep it, in UTF-16.
     let is_counted = said == Some(text.encode_utf16().count() as u64);
-    match said.filter(|_| !is_counted) {
+    if is_counted && is_wrong && !text.is_ascii() {
+        return unknown(BYTE_BY_BYTE);
+    }
+    match said.filter(|_| !is_counted && !is_said(&bytes)) {
         Some(said) => unknown(&format!("is {} of {said} bytes in the archive", bytes.len())),
-        None => (Payload::Bytes(bytes), other.map(|_| Sent::REWRITTEN)),
+        None if other.is_some() => (Payload::Bytes(bytes), Some(Sent::REWRITTEN)),
+        None => {
+            let is_anew = is_wrong && spelling::may_be_of_the_archive(&text);
+            (Payload::Bytes(bytes), is_anew.then_some(Sent::WRITTEN_ANEW))
+        }
     }
 }
 
@@ -99,13 +117,17 @@ pub(super) fn content(
     }
     let length = length.filter(|_| header(headers, "content-encoding").is_none());
     let said: Vec<u64> = length.into_iter().chain(size).collect();
-    match quirks::letters(&text) {
-        Some(_) if said.is_empty() => return unknown("may be written byte by byte in the archive").0,
-        Some(body) if said.contains(&(body.len() as u64)) && length != Some(bytes.len() as u64) => {
-            return Payload::Bytes(body);
-        }
-        _ => {}
+    let is_said = |body: &[u8]| said.contains(&(body.len() as u64));
+    let mut letters = quirks::letters(&text).peekable();
+    if said.is_empty() && letters.peek().is_some() {
+        return unknown(BYTE_BY_BYTE).0;
     }
+    if let Some(body) = letters.find(|body| is_said(body) && length != Some(bytes.len() as u64)) {
+        return Payload::Bytes(body);
+    }
+    // Some tools write base64 and do not say so.
+    let coded = base64(&text).filter(|body| is_said(body) && !is_said(text.as_bytes()));
+    let bytes = coded.unwrap_or(bytes);
     let body = Payload::Bytes(bytes);
     let decoded = crate::coding::decoded_unless_json(Received { status, headers: headers.to_vec(), body });
     let Payload::Bytes(bytes) = decoded.body else { return decoded.body };

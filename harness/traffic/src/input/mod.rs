@@ -111,7 +111,7 @@ impl Unread {
 }
 
 /// What is no text until somebody unpacks or converts it: its first bytes, what it is, and what to do.
-const PACKED: [(&[u8], &str, &str); 11] = [
+const PACKED: [(&[u8], &str, &str); 13] = [
     (b"\x1f\x8b", "compressed (gzip)", "unpack it with gunzip first"),
     (b"PK\x03\x04", "compressed (zip)", "unpack it with unzip first, or export it as HAR"),
     (b"\x28\xb5\x2f\xfd", "compressed (zstd)", "unpack it with unzstd first"),
@@ -119,6 +119,8 @@ const PACKED: [(&[u8], &str, &str); 11] = [
     (b"\xfd7zXZ", "compressed (xz)", "unpack it with unxz first"),
     (b"\x78\x9c", "compressed (zlib)", "export it as .har"),
     (b"\x78\xda", "compressed (zlib)", "export it as .har"),
+    (b"7z\xbc\xaf", "compressed (7-Zip)", "unpack it with 7z x first"),
+    (b"\xff\xfe\0\0", "UTF-32", "convert it with iconv -f UTF-32 -t UTF-8 first"),
     (b"\xff\xfe", "UTF-16", TO_UTF_8),
     (b"\xfe\xff", "UTF-16", TO_UTF_8),
     (b"{\0", "UTF-16 without a byte order mark", "convert it with iconv -f UTF-16LE -t UTF-8 first"),

@@ -35,6 +35,12 @@ const BASE64: engine::GeneralPurpose = engine::GeneralPurpose::new(
 /// The letters of windows-1252 for the bytes from 0x80 on that differ from Latin-1.
 const WINDOWS_1252: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
 
+/// Bytes 80 to FF of Mac OS Roman.
+const MAC_ROMAN: &str = "ÄÅÇÉÑÖÜáàâäãåçéèêëíìîïñóòôöõúùûü†°¢£§•¶ß®©™´¨≠ÆØ∞±≤≥¥µ∂∑∏π∫ªºΩæø¿¡¬√ƒ≈∆«»…\u{a0}ÀÃÕŒœ–—“”‘’÷◊ÿŸ⁄€‹›\u{fb01}\u{fb02}‡·‚„‰ÂÊÁËÈÍÎÏÌÓÔ\u{f8ff}ÒÚÛÙıˆ˜¯˘˙˚¸˝˛ˇ";
+
+/// Bytes 80 to FF of code page 437, that of consoles.
+const CODE_PAGE_437: &str = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{a0}";
+
 /// Returns a value as text.
 pub(super) fn text(value: &Value) -> Option<Cow<'_, str>> {
     match value {
@@ -105,14 +111,24 @@ pub(super) fn base64(text: &str) -> Option<Vec<u8>> {
     BASE64.decode(code).ok()
 }
 
-/// Returns the UTF-8 bytes of which each is written as the letter of that number.
-pub(super) fn letters(text: &str) -> Option<Vec<u8>> {
-    let byte = |letter: char| {
-        let place = || WINDOWS_1252.chars().position(|known| known == letter).map(|place| place + 0x80);
-        u8::try_from(u32::from(letter)).ok().or_else(|| u8::try_from(place()?).ok())
+/// Returns the UTF-8 bytes of which each is written as a letter: the letter of that number, or that of a code
+/// page.
+pub(super) fn letters(text: &str) -> impl Iterator<Item = Vec<u8>> {
+    let of_number = |letter: char| u8::try_from(u32::from(letter)).ok();
+    let of_page = |page: &str, letter: char| {
+        let place = page.chars().position(|known| known == letter)?;
+        u8::try_from(place + 0x80).ok()
     };
-    let bytes: Vec<u8> = text.chars().map(byte).collect::<Option<_>>().filter(|_| !text.is_ascii())?;
-    std::str::from_utf8(&bytes).is_ok().then_some(bytes)
+    let pages = [WINDOWS_1252, MAC_ROMAN, CODE_PAGE_437].into_iter().filter(|_| !text.is_ascii());
+    pages.filter_map(move |page| {
+        let own = |letter| Some(letter).filter(char::is_ascii).and_then(of_number);
+        let byte = |letter| match page {
+            WINDOWS_1252 => of_number(letter).or_else(|| of_page(page, letter)),
+            _ => own(letter).or_else(|| of_page(page, letter)),
+        };
+        let bytes: Vec<u8> = text.chars().map(byte).collect::<Option<_>>()?;
+        std::str::from_utf8(&bytes).is_ok().then_some(bytes)
+    })
 }
 
 /// Returns true if an empty text stands for a body that the recorder did not keep.
@@ -269,7 +285,29 @@ mod tests {
                 "?={\n  \"name\": \"Blå\"\n}",
             ),
             (json!({"headers": field("Digest", "SHA-256=AAAA"), "bodySize": -1}), WHOLE),
-            (json!({"postData": {"text": anew}, "headers": field("Digest", COMPACT), "bodySize": 20}), anew),
+            // The size may be that of the text in the archive. Content-Length is not.
+            (
+                json!({"postData": {"text": anew}, "headers": field("Digest", COMPACT), "bodySize": 20}),
+                "?={\n  \"name\": \"Blå\"\n}",
+            ),
+            (
+                json!({"postData": {"text": anew}, "headers": [
+                {"name": "Digest", "value": COMPACT}, {"name": "Content-Length", "value": anew.len().to_string()}]}),
+                anew,
+            ),
+            (
+                json!({"postData": {"text": anew}, "headers": field("Digest", "SHA-256=AAAA"), "bodySize": -1}),
+                "?={\n  \"name\": \"Blå\"\n}",
+            ),
+            // In Mac OS Roman and in code page 437.
+            (
+                json!({"postData": {"text": "{\"name\":\"Bl√•\"}"}, "headers": field("content-length", "15")}),
+                WHOLE,
+            ),
+            (
+                json!({"postData": {"text": "{\"name\":\"Bl├Ñ\"}"}, "headers": field("Digest", COMPACT)}),
+                WHOLE,
+            ),
             (
                 json!({"postData": {"text": anew}, "headers": [
                 {"name": "Digest", "value": COMPACT}, {"name": "Content-Length", "value": "15"}]}),

@@ -1,6 +1,7 @@
 //! JSON in the spellings that serializers usually choose. Some recorders parse a body and write it anew.
 
 use serde::de::IgnoredAny;
+use serde_json::Value;
 use xs2aspec_signing::diagnosis::json;
 
 /// A longer body is compared as it is.
@@ -10,6 +11,28 @@ const LONGEST: usize = 1 << 20;
 pub(super) fn find(text: &str, is_it: &dyn Fn(&[u8]) -> bool) -> Option<Vec<u8>> {
     serde_json::from_str::<IgnoredAny>(text).ok().filter(|_| text.len() <= LONGEST)?;
     json::spellings(text).map(|(spelling, _)| spelling.into_bytes()).find(|spelling| is_it(spelling))
+}
+
+/// Returns true if a JSON text may be one that a recorder wrote: it is set out in lines, or all its keys are
+/// sorted.
+pub(super) fn may_be_of_the_archive(text: &str) -> bool {
+    let Ok(value) = serde_json::from_str::<Value>(text) else { return false };
+    text.trim().contains('\n') || sorted(&value).is_some_and(|keys| keys >= FEW)
+}
+
+/// So many keys may be sorted by chance.
+const FEW: usize = 4;
+
+/// Returns how many keys a value has, if those of each object are sorted.
+fn sorted(value: &Value) -> Option<usize> {
+    match value {
+        Value::Object(members) => {
+            let own = members.keys().is_sorted().then_some(members.len())?;
+            members.values().try_fold(own, |keys, member| Some(keys + sorted(member)?))
+        }
+        Value::Array(items) => items.iter().try_fold(0, |keys, item| Some(keys + sorted(item)?)),
+        _ => Some(0),
+    }
 }
 
 #[cfg(test)]
@@ -37,5 +60,14 @@ mod tests {
             assert_eq!(find(archived, &|body| body == other.as_bytes()), None, "{other}");
         }
         assert_eq!(find("no JSON", &|_| true), None);
+        for (text, expected) in [
+            ("{\n \"b\": 1}", true),
+            (r#"{"a":{"b":1,"c":[{"d":1}]}}"#, true),
+            (r#"{"a":{"c":1,"b":[{"d":1}]}}"#, false),
+            (r#"{"a":1,"b":2}"#, false),
+            ("no\nJSON", false),
+        ] {
+            assert_eq!(may_be_of_the_archive(text), expected, "{text}");
+        }
     }
 }
