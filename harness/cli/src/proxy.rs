@@ -39,6 +39,7 @@ pub(crate) async fn proxy(args: &Asked) -> Result<Exit, Failure> {
     arguments.extend(args.source.arguments());
     arguments.extend(args.levels.arguments());
     let setup = Setup {
+        clock: None,
         suite,
         profile,
         is_of_the_bank: is_file,

@@ -117,7 +117,7 @@ async fn record(args: &Serve, folder: &Path, config: Config) -> Result<Exit, Fai
         ));
     }
     let suite = Arc::new(crate::suite(&Source::default())?);
-    let variations = config.variations.clone();
+    let (variations, clock) = (config.variations.clone(), config.now.clone());
     let own = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     // What a bank with a fault rejects says nothing of its client.
     let (sender, rejected) = std::sync::mpsc::channel();
@@ -137,6 +137,7 @@ async fn record(args: &Serve, folder: &Path, config: Config) -> Result<Exit, Fai
         only: Some(End::Client),
         source: "serve",
         now: args.now.unwrap_or_else(chrono::Utc::now),
+        clock: Some(clock),
         mask_key: MaskKeyFile { file: args.mask_key.clone() }.key()?,
         options: Options {
             traffic: Some(Traffic::Serve),

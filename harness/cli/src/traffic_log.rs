@@ -17,7 +17,7 @@ use xs2aspec_judge::{
 };
 use xs2aspec_proxy::{Exchange, Kept, Sighting};
 use xs2aspec_record::{CaseVerdict, End, Event, Exchange as Recorded, Exit, Finding};
-use xs2aspec_reference::{Rejected, Variation, request_key};
+use xs2aspec_reference::{Clock, Rejected, Variation, request_key};
 use xs2aspec_report::text;
 use xs2aspec_runner::{Options, traffic_run::TrafficRun};
 use xs2aspec_suite::Suite;
@@ -38,6 +38,8 @@ pub(crate) struct Setup {
     pub(crate) source: &'static str,
     /// The clock where the first exchange may begin.
     pub(crate) now: DateTime<Utc>,
+    /// The clock of the bank, where somebody may move it.
+    pub(crate) clock: Option<Clock>,
     /// The key of its pseudonyms.
     pub(crate) mask_key: MaskKey,
     pub(crate) options: Options,
@@ -191,6 +193,7 @@ fn traffic(number: u64, exchange: Exchange, setup: &Setup) -> Traffic {
         decoded(Received { status: answer.status, headers: answer.headers, body })
     });
     let began = setup.now + TimeDelta::from_std(at).unwrap_or_default();
+    let began = began + setup.clock.as_ref().map(Clock::moved).unwrap_or_default();
     Traffic { number, label: None, began, micros: micros(took), request, answer, failure }
 }
 

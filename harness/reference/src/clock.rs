@@ -42,9 +42,13 @@ impl Clock {
 
     /// The current instant, in UTC.
     pub fn now(&self) -> DateTime<Utc> {
+        self.unmoved().checked_add_signed(self.moved()).unwrap_or_else(|| self.unmoved())
+    }
+
+    /// How far it was moved.
+    pub fn moved(&self) -> TimeDelta {
         let seconds = self.moved.as_ref().map_or(0, |moved| moved.load(Ordering::Relaxed));
-        let now = TimeDelta::try_seconds(seconds).and_then(|moved| self.unmoved().checked_add_signed(moved));
-        now.unwrap_or_else(|| self.unmoved())
+        TimeDelta::try_seconds(seconds).unwrap_or_default()
     }
 
     /// The current instant as HTTP writes it (RFC 9110 section 5.6.7), unless it is the machine's.

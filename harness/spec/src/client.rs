@@ -190,6 +190,9 @@ pub struct Mentioned {
     pub method: String,
     /// Path.
     pub path: String,
+    /// Whether it lists the transactions of an account; else it is about a payment.
+    #[serde(default)]
+    pub lists: bool,
 }
 
 /// What the reference bank calls its rules.

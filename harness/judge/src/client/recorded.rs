@@ -185,8 +185,16 @@ impl<'a> Watch<'a> {
                     // Browsers send a request again, as it is, if the connection ends before the answer.
                     ShownBy::Unique(_) if exchange.response.is_none() => {}
                     ShownBy::Unique(name) => {
+                        // An archive may list a request twice, and a request without an answer may be sent
+                        // again: the judge tells that.
+                        let is_of_item = |finding: &Finding| {
+                            let mut patterns = item.clauses.iter();
+                            finding.end == End::Client
+                                && patterns.any(|pattern| matches_clause(pattern, &finding.clause))
+                        };
+                        let is_one = own.is_some_and(|own| !own.findings.iter().any(is_of_item));
                         if let Some(value) = header(&exchange.request.headers, name) {
-                            sighted.value(hash(&value), moment);
+                            sighted.value(hash(&value), moment, is_one);
                         }
                     }
                     ShownBy::NoBreach(operation) => {
@@ -208,8 +216,9 @@ impl Sighted {
         self.first = Some(self.first.map_or(moment, |first| first.min(moment)));
     }
 
-    fn value(&mut self, value: u64, moment: Moment) {
-        let Some(known) = self.values.insert(value, moment) else { return };
+    /// Takes a value that is to be unique. `is_one` says that the request is no second one with it.
+    fn value(&mut self, value: u64, moment: Moment, is_one: bool) {
+        let Some(known) = self.values.insert(value, moment).filter(|_| !is_one) else { return };
         let (first, later) = (known.min(moment), known.max(moment));
         self.values.insert(value, first);
         let twice = (later, first.1);

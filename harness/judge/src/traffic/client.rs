@@ -5,7 +5,7 @@ use serde_json::Value;
 use xs2aspec_record::{End, Finding, Level, LevelSource, Mismatch};
 use xs2aspec_spec::{
     Strength,
-    client::{PathRules, Wrong},
+    client::{Mentioned, PathRules, Wrong},
     request::{Payload as Shown, View},
 };
 use xs2aspec_suite::baseline::Baseline;
@@ -34,6 +34,9 @@ pub struct Rejection {
 /// Statuses of a bank that has no such operation (RFC 9110, sections 15.5.4 to 15.5.6, 15.5.11 and 15.6.2).
 const LACKING: [u16; 5] = [403, 404, 405, 410, 501];
 
+/// The name under which the id of what is meant is in the path of an operation.
+const ID: &str = "id";
+
 /// The capability of a bank for tests.
 const SANDBOX: &str = "sandbox";
 
@@ -43,13 +46,16 @@ impl TrafficJudge {
         let sent = &traffic.request;
         let operation = judged.operation.clone();
         let rules = &self.suite.spec().client;
-        let ids: Vec<(String, String)> =
+        let mut ids: Vec<(String, String)> =
             self.routes.find(sent).filter(|_| operation.is_some()).map_or_else(Vec::new, |found| {
                 let all = found.fitting.iter().flat_map(|(_, values)| values);
                 all.map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
             });
         let mentioned = rules.paths.as_ref().and_then(|paths| mentioned(paths, sent));
-        judged.ids.extend(mentioned.iter().flatten().cloned());
+        if let Some((operation, own)) = &mentioned {
+            judged.ids.extend(own.iter().cloned());
+            ids.extend(own.iter().filter(|_| !operation.lists).map(|id| (ID.to_owned(), id.clone())));
+        }
         let is_ours = operation.is_some() || mentioned.is_some() || self.has_certificate(sent);
         let status =
             traffic.answer.as_ref().map(|answer| answer.status).filter(|_| traffic.failure.is_none());
@@ -79,7 +85,9 @@ impl TrafficJudge {
             began: traffic.began,
             operation: operation.as_deref(),
             ids: &ids,
-            lists: mentioned.and_then(|ids| ids.into_iter().next()),
+            lists: mentioned
+                .filter(|(operation, _)| operation.lists)
+                .and_then(|(_, ids)| ids.into_iter().next()),
             sent,
             asks: asks(sent),
             status,
@@ -100,8 +108,11 @@ impl TrafficJudge {
             }
         }
         let is_rejection = status.is_some_and(|status| status / 100 == 4);
+        // A code that the bank gives for another reason is not the client's mistake.
+        let is_known = self.session.made_all(&exchange, rules);
         if exchange.is_clean
             && is_rejection
+            && !is_known
             && let Some(clause) = judged.codes.iter().find_map(|code| rules.codes.get(code))
         {
             let wrong = Wrong {
@@ -148,16 +159,23 @@ impl TrafficJudge {
             }
             _ => String::new(),
         };
+        let is_open = |told: &NotTold| {
+            told.end == End::Client && told.at.eq_ignore_ascii_case(&format!("request/{at}"))
+        };
+        let is_open = judged.not_told.iter().any(is_open);
         let wrong = Wrong {
             at,
             clause: clause.to_owned(),
-            send: format!(
-                "what keeps \"{}\"",
-                clauses.get(clause).map_or(clause, |clause| clause.says.as_str())
-            ),
+            send: match known.and_then(|_| clauses.get(clause)) {
+                Some(clause) => format!("what keeps \"{}\"", clause.says),
+                None => format!("a request that keeps the rule {rule} of the reference bank"),
+            },
             value: Some(format!("a rejection by the reference bank with {status} {rule}")),
             // A rule that stands for no clause says less.
-            is_warning: known.is_none() || !is_firm || (judged.due == "accepted" && judged.is_sure),
+            is_warning: known.is_none()
+                || !is_firm
+                || is_open
+                || (judged.due == "accepted" && judged.is_sure),
         };
         self.wrong(judged, wrong);
     }
@@ -338,7 +356,7 @@ fn of_path(clause: &str, send: String, value: String) -> Wrong {
 }
 
 /// Returns the ids in the path of a request for an operation that the document mentions.
-fn mentioned(paths: &PathRules, sent: &Sent) -> Option<Vec<String>> {
+fn mentioned<'a>(paths: &'a PathRules, sent: &Sent) -> Option<(&'a Mentioned, Vec<String>)> {
     let (path, _) = sent.target();
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     paths.mentioned.iter().find_map(|mentioned| {
@@ -346,7 +364,8 @@ fn mentioned(paths: &PathRules, sent: &Sent) -> Option<Vec<String>> {
         let own = &parts[parts.len().checked_sub(wanted.len())?..];
         let fits = wanted.iter().zip(own).all(|(wanted, part)| *wanted == "*" || wanted == part);
         let ids = wanted.iter().zip(own).filter(|(wanted, _)| **wanted == "*");
-        (fits && mentioned.method == sent.method).then(|| ids.map(|(_, part)| decoded(part)).collect())
+        let is_meant = fits && mentioned.method == sent.method;
+        is_meant.then(|| (mentioned, ids.map(|(_, part)| decoded(part)).collect()))
     })
 }
 
@@ -372,7 +391,8 @@ fn of_place(sent: &Sent, body: Option<&Value>, at: &str) -> Vec<String> {
                 value.map(|value| value.as_array().map_or_else(|| vec![value], |all| all.iter().collect()));
             let text = |value: &Value| match value {
                 Value::String(text) => Some(text.clone()),
-                Value::Number(number) => Some(number.to_string()),
+                // 1 and 1.0 are one number.
+                Value::Number(number) => Some(number.to_string().trim_end_matches(".0").to_owned()),
                 _ => None,
             };
             items.into_iter().flatten().filter_map(text).filter(|value| !is_masked(value)).collect()

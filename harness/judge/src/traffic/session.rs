@@ -125,6 +125,9 @@ fn wrong(at: &str, clause: &str, send: &str, value: &str) -> Told {
     })
 }
 
+/// The status of a bank that does not know an id (RFC 9110 section 15.5.5).
+const NOT_FOUND: u16 = 404;
+
 /// Where the path of a request is.
 const PATH: &str = "path";
 
@@ -167,7 +170,10 @@ impl Session {
     fn reuse(&self, exchange: &Exchange<'_>, rules: &IdRules, signing: &SigningSpec) -> Option<Told> {
         let header = signing.request_id_header.as_deref()?;
         let id = exchange.sent.header(header)?;
-        let earlier = self.calls.get(hash(id)).filter(|_| !id.trim().is_empty() && !id.contains('*'))?;
+        let earlier = self
+            .calls
+            .get(call(exchange, signing)?)
+            .filter(|_| !id.trim().is_empty() && !id.contains('*'))?;
         let is_same = earlier.asks == exchange.asks;
         let at = format!("header/{header}");
         if is_same && earlier.began == exchange.began {
@@ -221,26 +227,28 @@ impl Session {
                 Some(wrong(PATH, &of.another, "the id of a payment of the same PSU", "one of another PSU"))
             }
             Some(_) => None,
-            None => self.is_nearly_made(id).then(|| wrong(PATH, &of.clause, send, "nearly the id of one")),
+            None if self.is_nearly_made(id) => Some(wrong(PATH, &of.clause, send, "nearly the id of one")),
+            // What was made before the history began is not in it.
+            None => (exchange.status == Some(NOT_FOUND)).then(|| {
+                let why = "the bank does not know the id, and no earlier response gave it".to_owned();
+                Told::Unsure(PATH.to_owned(), why)
+            }),
         }
     }
 
     fn in_basket(&self, exchange: &Exchange<'_>, rules: &IdRules, psu: &[(String, u64)]) -> Option<Told> {
         let of = &rules.in_basket;
         let at = of.at.as_deref()?;
-        let pointer = at.strip_prefix("body")?;
-        let body: Value = serde_json::from_slice(exchange.sent.body.bytes()?).ok()?;
-        let ids = body.pointer(pointer)?.as_array()?.iter().filter_map(Value::as_str);
         let send = "ids of payments that were made";
-        for id in ids {
+        for id in &basket(exchange, rules)? {
             if rules.no_id.is_match(id) {
                 return Some(wrong(at, &of.clause, send, "what is no id"));
             }
             if !exchange.is_rejected() || (exchange.is_known)(id) {
                 continue;
             }
-            let made = self.made.get(hash(id));
-            let found = if let (Some(clause), Some(())) = (&of.deleted, self.deleted.get(hash(id))) {
+            let made = self.made.get(hash(id.as_str()));
+            let found = if let (Some(clause), Some(())) = (&of.deleted, self.deleted.get(hash(id.as_str()))) {
                 Some((clause, "one that was deleted"))
             } else if made.is_some_and(|made| Some(made.operation.as_str()) == exchange.operation) {
                 Some((&of.clause, "the id of a basket"))
@@ -256,6 +264,12 @@ impl Session {
             }
         }
         None
+    }
+
+    /// Returns true if it is known of all payments of this basket how they were made.
+    pub(crate) fn made_all(&self, exchange: &Exchange<'_>, rules: &ClientRules) -> bool {
+        let ids = rules.ids.as_ref().and_then(|ids| basket(exchange, ids));
+        ids.is_some_and(|ids| ids.iter().all(|id| self.made.get(hash(id.as_str())).is_some()))
     }
 
     fn transaction(&self, exchange: &Exchange<'_>, rules: &IdRules) -> Option<Told> {
@@ -300,10 +314,10 @@ impl Session {
         made: BTreeSet<String>,
     ) {
         let Some(ids) = &rules.ids else { return };
-        if let Some(id) = signing.request_id_header.as_deref().and_then(|name| exchange.sent.header(name)) {
+        if let Some(call) = call(exchange, signing) {
             let Exchange { number, began, .. } = *exchange;
             let is_answered = exchange.status.is_some();
-            self.calls.insert(hash(id), Call { number, began, asks: exchange.asks, is_answered });
+            self.calls.insert(call, Call { number, began, asks: exchange.asks, is_answered });
         }
         if exchange.has(4) {
             self.rejected.insert(exchange.asks, exchange.number);
@@ -337,6 +351,21 @@ impl Session {
             times.push(exchange.began);
         }
     }
+}
+
+/// Returns the ids of the payments of a basket.
+fn basket(exchange: &Exchange<'_>, rules: &IdRules) -> Option<Vec<String>> {
+    let pointer = rules.in_basket.at.as_deref()?.strip_prefix("body")?;
+    let body: Value = serde_json::from_slice(exchange.sent.body.bytes()?).ok()?;
+    let ids = body.pointer(pointer)?.as_array()?.iter().filter_map(Value::as_str);
+    Some(ids.map(str::to_owned).collect())
+}
+
+/// Returns a number for the TPP of a request and the id that it chose.
+fn call(exchange: &Exchange<'_>, signing: &SigningSpec) -> Option<u64> {
+    let header = |name: &Option<String>| name.as_deref().and_then(|name| exchange.sent.header(name));
+    let id = header(&signing.request_id_header)?;
+    Some(hash(&(id, header(&signing.certificate_header))))
 }
 
 /// Returns true if a call is counted.

@@ -120,8 +120,13 @@ fn by(key: &PublicKey, signature: &[u8], (ours, listed): (&str, &[&str]), receiv
     let signed = match block {
         Block::Hash(SHA_256, signed) => signed,
         Block::Hash(name, signed) => {
-            let is_right = hash(name, &due).is_some_and(|due| due == signed);
-            let over = if is_right { "the right text" } else { "another text, too" };
+            let due = hash(name, &due);
+            let is_right = due.as_ref() == Some(&signed);
+            let over = match due {
+                _ if is_right => "the right text",
+                Some(_) => "another text, too",
+                None => "a text that cannot be compared",
+            };
             let kind = if is_right && name == "SHA-512" { Kind::Sha512 } else { Kind::OtherHash };
             let says = format!("is by the right key, with {name} in place of SHA-256, over {over}");
             return with_text(Made::wrong(kind, says));
