@@ -178,6 +178,26 @@ mod tests {
     }
 
     #[test]
+    fn what_prepares_a_case_is_sent_again_with_other_values() {
+        const BASKET: &str = "basket.body/plain";
+        for (steps, expected) in [
+            (&[("payment", Broken)][..], "send payment/other-values-2"),
+            (&[("payment", Broken), ("payment/other-values-2", Status(201))], "send beside"),
+            (&[("payment", Broken), ("payment/other-values-2", Broken)], "send payment/other-values-3"),
+            (
+                &[
+                    ("payment", Broken),
+                    ("payment/other-values-2", Broken),
+                    ("payment/other-values-3", Broken),
+                ],
+                "error",
+            ),
+        ] {
+            assert_eq!(with(BASKET, steps, &Known::default()), expected, "{steps:?}");
+        }
+    }
+
+    #[test]
     fn what_comes_over_another_connection_counts() {
         let broken = [("request", Broken), (SECOND, Again(None))];
         for (status, expected) in [(400, "pass"), (201, "fail NotRejected")] {

@@ -109,10 +109,10 @@ impl TrafficJudge {
         }
         let is_rejection = status.is_some_and(|status| status / 100 == 4);
         // A code that the bank gives for another reason is not the client's mistake.
-        let is_known = self.session.made_all(&exchange, rules);
+        let is_made = self.session.made_all(&exchange, rules);
         if exchange.is_clean
             && is_rejection
-            && !is_known
+            && !is_made
             && let Some(clause) = judged.codes.iter().find_map(|code| rules.codes.get(code))
         {
             let wrong = Wrong {
@@ -129,6 +129,7 @@ impl TrafficJudge {
         let ids = members.into_iter().flatten().filter(|(name, _)| name.ends_with("Id"));
         let made = ids.filter_map(|(_, id)| id.as_str()).map(str::to_owned).collect();
         self.session.add(&exchange, rules, spec, made);
+        judged.is_made = is_made;
     }
 
     /// Adds what a rejection by the reference bank says of the client, if nothing else does. `freedoms` are
@@ -140,7 +141,11 @@ impl TrafficJudge {
         let is_told = judged.of(End::Client).next().is_some();
         let Some(operation) = judged.operation.clone().filter(|_| !is_told) else { return };
         let is_free = |freedom: &&str| *freedom == clause.as_str() || *freedom == rule.as_str();
-        if of_bank.not_of_the_client.contains(rule) || freedoms.iter().any(is_free) {
+        let is_of_code = self.suite.spec().client.codes.values().any(|known| known == clause);
+        if of_bank.not_of_the_client.contains(rule)
+            || freedoms.iter().any(is_free)
+            || is_of_code && judged.is_made
+        {
             judged.observations.push(format!("the reference bank rejected it by its rule {rule}"));
             return;
         }

@@ -29,6 +29,8 @@ pub struct Judged {
     pub undecided: Option<Reason>,
     /// Whether a bank has no reason of its own to refuse it.
     pub(super) is_sure: bool,
+    /// Whether it is a basket of which earlier exchanges made each payment.
+    pub(super) is_made: bool,
     /// Identifiers of accounts and payments in its path.
     pub(crate) ids: Vec<String>,
 }

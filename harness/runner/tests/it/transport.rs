@@ -81,6 +81,60 @@ async fn sent(profile: &Profile, exact: bool) -> Result<String, ExchangeError> {
         .map(|answer| String::from_utf8(answer.body).unwrap())
 }
 
+/// A server that ends each connection with its second request, or with a deletion, and does not say so. Its
+/// base URL.
+async fn silent_server() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            tokio::spawn(async move {
+                for number in 0..2 {
+                    let mut seen = Vec::new();
+                    while !seen.windows(4).any(|end| end == b"\r\n\r\n") || !seen.ends_with(b"end") {
+                        if stream.read_buf(&mut seen).await.unwrap_or(0) == 0 {
+                            return;
+                        }
+                    }
+                    if number == 1 {
+                        return;
+                    }
+                    let is_deletion = seen.starts_with(b"DELETE");
+                    let answer =
+                        if is_deletion { "204 No\r\n\r\n" } else { "200 OK\r\nContent-Length: 0\r\n\r\n" };
+                    _ = stream.write_all(format!("HTTP/1.1 {answer}").as_bytes()).await;
+                    if is_deletion {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    format!("http://localhost:{port}")
+}
+
+#[tokio::test]
+async fn what_a_target_loses_over_used_connections_it_gets_over_new_ones() {
+    let url = silent_server().await;
+    let profile = Profile::of_url(&url, xs2aspec_suite::ProfileSpec::embedded()).unwrap();
+    let exchanger = Exchanger::new(&profile).unwrap();
+    let mut lost = 0;
+    for number in 0..20 {
+        let sent = exchanger.send(&request(&url, false)).await.answer;
+        lost += usize::from(sent.is_err());
+        assert!(sent.is_ok() || number < 7, "{number}: {sent:?}");
+    }
+    assert!((1..=3).contains(&lost), "{lost}");
+    // A deletion leaves no connection behind that another request could use.
+    let exchanger = Exchanger::new(&profile).unwrap();
+    for _ in 0..20 {
+        let deletion = WireRequest { method: "DELETE".into(), ..request(&url, false) };
+        assert_eq!(exchanger.send(&deletion).await.answer.unwrap().status, 204);
+    }
+    assert!(exchanger.send(&request(&url, false)).await.answer.is_ok());
+}
+
 #[tokio::test]
 async fn both_paths_send_what_they_are_given_and_the_raw_one_keeps_letter_case() {
     let pair = generate_simple_self_signed(["localhost".to_owned()]).unwrap();

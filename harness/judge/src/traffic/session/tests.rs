@@ -274,4 +274,17 @@ fn a_request_id_is_one_of_its_own() {
     assert_eq!(send("b", "/v1/sandbox/customers?withAccounts=true", Some(200)), "header.x-request-id.reuse");
     assert_eq!(send("***", "/a", Some(200)), "");
     assert_eq!(send("***", "/b", Some(200)), "", "masked");
+    // Each TPP chooses its own.
+    let mut of = |certificate: &str| {
+        told.after(&One {
+            operation: "customers",
+            method: "GET",
+            path: "/v1/sandbox/customers",
+            headers: &[("X-Request-ID", "c"), ("TPP-Signature-Certificate", certificate)],
+            status: Some(200),
+            ..One::default()
+        })
+    };
+    assert_eq!((of("one"), of("two")), (String::new(), String::new()));
+    assert_eq!(of("two"), "header.x-request-id.reuse");
 }
