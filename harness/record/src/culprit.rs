@@ -19,8 +19,7 @@ pub enum Culprit {
     Accepted {
         /// What is another.
         form: RefusedForm,
-        /// Whether the refused request has something else there, which is as lawful; a record of format 3
-        /// does not say it.
+        /// Whether the refused request has something else there, which is as lawful.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         replaces: bool,
     },

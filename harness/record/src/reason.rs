@@ -308,7 +308,7 @@ pub enum Reason {
         /// The reason in words.
         why: String,
     },
-    /// A record up to format 6 has the words alone.
+    /// A reason of which the words alone are known.
     #[error("{says}")]
     InWords {
         /// The words.

@@ -90,8 +90,8 @@ impl Judge {
             seen.and_then(|seen| seen.exchanges.last()).is_some_and(|last| last.response.is_none())
         };
         let makes_something = step.request.method == "POST" && step.name != "request";
-        for name in others(step.name) {
-            if !makes_something || !is_lost(trail) || !trail.can_ask(&step.case.id, &name) {
+        for name in others(step.name).filter(|_| makes_something) {
+            if !is_lost(trail) || !trail.can_ask(&step.case.id, &name) {
                 break;
             }
             match self.exchange(step.named(&name), trail).caught()? {

@@ -109,7 +109,7 @@ impl TrafficJudge {
         }
         let is_rejection = status.is_some_and(|status| status / 100 == 4);
         // A code that the bank gives for another reason is not the client's mistake.
-        let is_made = self.session.made_all(&exchange, rules);
+        let is_made = is_rejection && self.session.made_all(&exchange, rules);
         if exchange.is_clean
             && is_rejection
             && !is_made

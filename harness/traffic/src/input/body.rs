@@ -126,7 +126,7 @@ pub(super) fn content(
         return Payload::Bytes(body);
     }
     // Some tools write base64 and do not say so.
-    let coded = base64(&text).filter(|body| is_said(body) && !is_said(text.as_bytes()));
+    let coded = if is_said(text.as_bytes()) { None } else { base64(&text).filter(|body| is_said(body)) };
     let bytes = coded.unwrap_or(bytes);
     let body = Payload::Bytes(bytes);
     let decoded = crate::coding::decoded_unless_json(Received { status, headers: headers.to_vec(), body });

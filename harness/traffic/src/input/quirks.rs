@@ -121,11 +121,9 @@ pub(super) fn letters(text: &str) -> impl Iterator<Item = Vec<u8>> {
     };
     let pages = [WINDOWS_1252, MAC_ROMAN, CODE_PAGE_437].into_iter().filter(|_| !text.is_ascii());
     pages.filter_map(move |page| {
-        let own = |letter| Some(letter).filter(char::is_ascii).and_then(of_number);
-        let byte = |letter| match page {
-            WINDOWS_1252 => of_number(letter).or_else(|| of_page(page, letter)),
-            _ => own(letter).or_else(|| of_page(page, letter)),
-        };
+        // Windows-1252 has the letters of ISO 8859-1 where they have the number of a byte.
+        let last = if page == WINDOWS_1252 { u8::MAX } else { 0x7f };
+        let byte = |letter| of_number(letter).filter(|byte| *byte <= last).or_else(|| of_page(page, letter));
         let bytes: Vec<u8> = text.chars().map(byte).collect::<Option<_>>()?;
         std::str::from_utf8(&bytes).is_ok().then_some(bytes)
     })
