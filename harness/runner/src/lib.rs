@@ -24,4 +24,4 @@ pub use history::Tell;
 pub use run::{Options, run};
 pub use runner::Runner;
 
-pub use futures_util::future::BoxFuture;
+pub use futures::future::BoxFuture;

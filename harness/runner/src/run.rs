@@ -6,7 +6,7 @@ use std::{
     time::Instant,
 };
 
-use futures_util::future::BoxFuture;
+use futures::future::BoxFuture;
 use tokio::sync::Notify;
 use xs2aspec_judge::{
     Judge, answer::micros, introduction::introduce, left_in_doubt, phases::Phase, waived::Waivers,

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use futures_util::future::{self, BoxFuture};
+use futures::future::{self, BoxFuture};
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 use xs2aspec_judge::{
     Done, Identity, Judge, JudgeError, Known, Need, Probe, Question, RequestCache, Seen, View,

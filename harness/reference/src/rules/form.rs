@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
-use futures_util::stream;
+use futures::stream;
 use serde_json::{Map, Value, json};
 
 use crate::operation::Operation;

@@ -16,7 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use futures_util::future::BoxFuture;
+use futures::future::BoxFuture;
 
 pub use coding::decoded;
 pub use connector::Connector;
