@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use xs2aspec_record::Culprit;
+use xs2aspec_spec::request::Due;
 use xs2aspec_suite::{Case, RequestSpec, Substitute, template};
 
 use crate::{
@@ -90,9 +91,15 @@ impl Judge {
         let substitute = substituted.and_then(|by| by.substitute.as_ref());
         let control = case.control.as_deref().and_then(|id| self.suite().case(id));
         substitute.is_some_and(|substitute| {
-            substitute.apply(&case.request).is_none()
-                || control.is_some_and(|control| substitute.mends(&case.request, &control.request))
+            let Some(made) = substitute.apply(&case.request) else { return true };
+            control.is_some_and(|control| substitute.mends(&case.request, &control.request))
+                || self.is_wrong(&case.request) && !self.is_wrong(&made)
         })
+    }
+
+    /// Returns true if every bank must reject a request, by what it says itself.
+    fn is_wrong(&self, request: &RequestSpec) -> bool {
+        matches!(self.suite().due(request), Some(Due::Refused { .. }))
     }
 }
 

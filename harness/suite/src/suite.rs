@@ -7,7 +7,9 @@ use std::{
 };
 
 use xs2aspec_spec::{
-    AnswerRules, At, Clause, Problem, Problems, RequestRules, Spec, Tree, request::Due, yaml,
+    AnswerRules, At, Clause, Problem, Problems, RequestRules, Spec, Tree,
+    request::{Due, Prepared},
+    yaml,
 };
 
 use crate::{
@@ -25,6 +27,7 @@ use crate::{
     paired,
     parallel::in_parallel,
     parts::{Parts, rules},
+    request::RequestSpec,
     stored::{self, Stored, StoredCases},
 };
 
@@ -245,6 +248,12 @@ impl Suite {
     /// What must become of a drawn request. `None` if its forms do not go together.
     pub fn due_of(&self, combination: &Combination) -> Option<Due> {
         combination.due(&self.parts)
+    }
+
+    /// What a request must come to that nothing is made for. None for an operation of no plain request.
+    pub fn due(&self, request: &RequestSpec) -> Option<Due> {
+        let plain = self.parts.baselines.get(&request.operation)?;
+        Some(self.parts.due(request, &plain.request, &Prepared::default()))
     }
 
     /// The request in which these of the lawful forms that [`Case::together`] numbers are together. `None` if
