@@ -55,7 +55,7 @@ pub(crate) fn judge(args: &Args) -> Result<Exit, Failure> {
                         restorer.restore(&mut traffic);
                     }
                     last = traffic.began;
-                    let judged = judge.exchange(&traffic);
+                    let judged = judge.exchange(&traffic, None);
                     run.add(&name, &traffic, &judged, |event| recording.write(event));
                 }
                 Piece::Unread(unread) => {

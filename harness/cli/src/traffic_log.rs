@@ -147,10 +147,8 @@ fn log(
                     number += 1;
                     let rejection = setup.rejections.as_mut().and_then(|told| told.of(&exchange));
                     let traffic = traffic(number, *exchange, setup);
-                    let mut judged = judge.exchange(&traffic);
-                    if let (Some(rejection), Some(told)) = (rejection, &setup.rejections) {
-                        judge.rejected(&mut judged, &rejection, &told.freedoms);
-                    }
+                    let freedoms = setup.rejections.as_ref().map_or(&[][..], |told| &told.freedoms[..]);
+                    let judged = judge.exchange(&traffic, rejection.as_ref().map(|one| (one, freedoms)));
                     run.add(setup.source, &traffic, &judged, |event| writer.write(event));
                 }
                 Sighting::Unread { connection, why } => {

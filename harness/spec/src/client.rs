@@ -35,9 +35,9 @@ pub struct ClientRules {
     pub counted: Option<Counted>,
     /// What every path has.
     pub paths: Option<PathRules>,
-    /// Clauses by the error code that the document has for them alone.
+    /// What codes of rejections say of their requests.
     #[serde(default)]
-    pub codes: BTreeMap<String, String>,
+    rejections: Vec<RejectionRule>,
     /// What the reference bank calls its rules.
     #[serde(default)]
     pub bank: BankRules,
@@ -166,6 +166,38 @@ pub struct Counted {
     pub clause: String,
 }
 
+/// What a code of a rejection says of its request.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RejectionRule {
+    codes: BTreeSet<String>,
+    #[serde(default)]
+    only: Vec<String>,
+    without: Option<String>,
+    /// The place that is wrong.
+    #[serde(default)]
+    pub at: String,
+    /// The clause that is broken.
+    pub clause: String,
+    send: String,
+    /// Whether it is a warning, since only the bank knows whether the code is right.
+    #[serde(default)]
+    pub warn: bool,
+}
+
+impl RejectionRule {
+    /// Returns what a client did by this rule.
+    pub fn wrong(&self) -> Wrong {
+        Wrong {
+            at: self.at.clone(),
+            clause: self.clause.clone(),
+            send: self.send.clone(),
+            value: None,
+            is_warning: self.warn,
+        }
+    }
+}
+
 /// What every path has.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -269,8 +301,32 @@ impl ClientRules {
         });
         let paths = self.paths.iter().flat_map(|paths| [&paths.clause, &paths.signed, &paths.sandbox]);
         let counted = self.counted.iter().map(|counted| &counted.clause);
-        let others = self.denied.iter().chain(paths).chain(counted).chain(self.codes.values());
+        let others = self
+            .denied
+            .iter()
+            .chain(paths)
+            .chain(counted)
+            .chain(self.rejections.iter().map(|rule| &rule.clause));
         values.chain(ids).chain(others.chain(self.bank.clauses.values()).map(String::as_str))
+    }
+
+    /// Returns the rule of a rejection with these codes. `has` returns true for a header of the request.
+    pub fn rejection(
+        &self,
+        operation: &str,
+        codes: &[String],
+        has: &dyn Fn(&str) -> bool,
+    ) -> Option<&RejectionRule> {
+        self.rejections.iter().find(|rule| {
+            codes.iter().any(|code| rule.codes.contains(code))
+                && (rule.only.is_empty() || rule.only.iter().any(|only| only == operation))
+                && !rule.without.as_deref().is_some_and(has)
+        })
+    }
+
+    /// Returns true if a clause is that of a code which stands for it alone.
+    pub fn is_of_a_code(&self, clause: &str) -> bool {
+        self.rejections.iter().any(|rule| !rule.warn && rule.clause == clause)
     }
 
     /// Returns true if a value of a place is one that each client chooses for itself.

@@ -12,24 +12,13 @@ use xs2aspec_suite::baseline::Baseline;
 
 use super::{
     judge::TrafficJudge,
-    message::{Sent, Traffic},
+    message::{Rejection, Sent, Traffic},
     routes::{Route, decoded},
     session::{Exchange, Told, asks},
     signature::{self, is_masked},
     verdict::{Judged, NotTold},
 };
 use crate::profile::{Environment, Offered};
-
-/// A rejection by the reference bank, which names its rule.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rejection {
-    /// Its status.
-    pub status: u16,
-    /// Its rule.
-    pub rule: String,
-    /// The place: a JSON pointer into the body, or the name of a header or parameter.
-    pub at: Option<String>,
-}
 
 /// Statuses of a bank that has no such operation (RFC 9110, sections 15.5.4 to 15.5.6, 15.5.11 and 15.6.2).
 const LACKING: [u16; 5] = [403, 404, 405, 410, 501];
@@ -41,8 +30,9 @@ const ID: &str = "id";
 const SANDBOX: &str = "sandbox";
 
 impl TrafficJudge {
-    /// Adds what the client broke of an exchange that is judged by the rules, and remembers the exchange.
-    pub(super) fn client(&mut self, traffic: &Traffic, judged: &mut Judged) {
+    /// Adds what the client broke of an exchange that is judged by the rules, and remembers the exchange. A
+    /// bank that names its rule says more than its codes do.
+    pub(super) fn client(&mut self, traffic: &Traffic, names_its_rule: bool, judged: &mut Judged) {
         let sent = &traffic.request;
         let operation = judged.operation.clone();
         let rules = &self.suite.spec().client;
@@ -110,19 +100,14 @@ impl TrafficJudge {
         let is_rejection = status.is_some_and(|status| status / 100 == 4);
         // A code that the bank gives for another reason is not the client's mistake.
         let is_made = is_rejection && self.session.made_all(&exchange, rules);
-        if exchange.is_clean
-            && is_rejection
-            && !is_made
-            && let Some(clause) = judged.codes.iter().find_map(|code| rules.codes.get(code))
+        let has = |name: &str| sent.header(name).is_some_and(|text| !text.trim().is_empty());
+        let rule = rules.rejection(operation.as_deref().unwrap_or_default(), &judged.codes, &has);
+        let is_told = judged.accuses(End::Client);
+        if let Some(rule) = rule.filter(|_| is_rejection && !is_made && !is_told)
+            && (!rule.warn || !names_its_rule && !judged.accuses(End::Bank) && !knows(&exchange, &rule.at))
         {
-            let wrong = Wrong {
-                at: "body".to_owned(),
-                clause: clause.clone(),
-                send: "what this code is not for".to_owned(),
-                value: Some("a rejection with it".to_owned()),
-                is_warning: false,
-            };
-            self.wrong(judged, wrong);
+            let said = format!("a rejection with {}", judged.codes.join(" and "));
+            self.found(judged, rule.wrong(), said);
         }
         let is_creation = operation.is_some() && sent.method == "POST";
         let members = document.as_ref().and_then(Value::as_object).filter(|_| is_creation);
@@ -132,16 +117,15 @@ impl TrafficJudge {
         judged.is_made = is_made;
     }
 
-    /// Adds what a rejection by the reference bank says of the client, if nothing else does. `freedoms` are
-    /// clauses that the bank reads in another way than it usually does.
-    pub fn rejected(&self, judged: &mut Judged, rejection: &Rejection, freedoms: &[&str]) {
+    /// Adds what a rejection by the reference bank says of the client, if nothing else does for certain.
+    pub(super) fn rejected(&self, judged: &mut Judged, rejection: &Rejection, freedoms: &[&str]) {
         let Rejection { status, rule, at } = rejection;
         let of_bank = &self.suite.spec().client.bank;
         let clause = of_bank.clauses.get(rule).unwrap_or(rule);
-        let is_told = judged.of(End::Client).next().is_some();
+        let is_told = judged.of(End::Client).any(|finding| finding.level == Level::Deny);
         let Some(operation) = judged.operation.clone().filter(|_| !is_told) else { return };
         let is_free = |freedom: &&str| *freedom == clause.as_str() || *freedom == rule.as_str();
-        let is_of_code = self.suite.spec().client.codes.values().any(|known| known == clause);
+        let is_of_code = self.suite.spec().client.is_of_a_code(clause);
         if of_bank.not_of_the_client.contains(rule)
             || freedoms.iter().any(is_free)
             || is_of_code && judged.is_made
@@ -175,14 +159,14 @@ impl TrafficJudge {
                 Some(clause) => format!("what keeps \"{}\"", clause.says),
                 None => format!("a request that keeps the rule {rule} of the reference bank"),
             },
-            value: Some(format!("a rejection by the reference bank with {status} {rule}")),
+            value: None,
             // A rule that stands for no clause says less.
             is_warning: known.is_none()
                 || !is_firm
                 || is_open
                 || (judged.due == "accepted" && judged.is_sure),
         };
-        self.wrong(judged, wrong);
+        self.found(judged, wrong, format!("a rejection by the reference bank with {status} {rule}"));
     }
 
     /// Returns true if only the history says whether a client breaks this clause.
@@ -219,7 +203,14 @@ impl TrafficJudge {
 
     /// Adds what is right under no reading. What is known of the same place or clause is one cause with it.
     fn wrong(&self, judged: &mut Judged, wrong: Wrong) {
-        let Wrong { at, clause, send, value, is_warning } = wrong;
+        let value = wrong.value.as_ref();
+        let actual = value.map_or_else(|| "nothing".to_owned(), |value| self.shown(&wrong.at, value));
+        self.found(judged, wrong, actual);
+    }
+
+    /// Adds what is wrong, with `actual` for what was sent.
+    fn found(&self, judged: &mut Judged, wrong: Wrong, actual: String) {
+        let Wrong { at, clause, send, is_warning, .. } = wrong;
         let due = if is_warning { Level::Warn } else { Level::Deny };
         let level = self.given(&clause).unwrap_or(due);
         let at = if at.is_empty() { "request".to_owned() } else { format!("request/{at}") };
@@ -231,7 +222,6 @@ impl TrafficJudge {
             }
             return;
         }
-        let actual = value.map_or_else(|| "nothing".to_owned(), |value| self.shown(&at, &value));
         let kind = Mismatch::Request;
         let finding = Finding { clause, expected: send, actual, at, kind, level, end: End::Client };
         judged.checks += 1;
@@ -245,7 +235,7 @@ impl TrafficJudge {
     /// Returns a value as a finding shows it. What says who somebody is remains hidden.
     fn shown(&self, at: &str, value: &str) -> String {
         let masks = &self.suite.spec().masks;
-        let name = at.strip_prefix("request/header/");
+        let name = at.strip_prefix("header/");
         let is_personal = name.is_some_and(|name| masks.is_personal_header(name) || masks.hides_header(name));
         if is_personal {
             return format!("a text of {} characters", value.chars().count());
@@ -354,6 +344,16 @@ impl TrafficJudge {
         let name = self.suite.spec().signing.certificate_header.as_deref();
         name.is_some_and(|name| sent.header(name).is_some())
     }
+}
+
+/// Returns true if the bank is known to have all that a place of a request names.
+fn knows(exchange: &Exchange<'_>, at: &str) -> bool {
+    let names: Vec<&str> = match at.strip_prefix("header/") {
+        Some(name) => exchange.sent.header(name).into_iter().collect(),
+        None if at == "path" => exchange.ids.iter().map(|(_, id)| id.as_str()).collect(),
+        None => return false,
+    };
+    names.into_iter().all(|name| (exchange.is_known)(name))
 }
 
 fn of_path(clause: &str, send: String, value: String) -> Wrong {

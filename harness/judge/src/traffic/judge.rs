@@ -16,7 +16,7 @@ use xs2aspec_suite::{Expectation, Party, Suite, combination::expected};
 
 use super::{
     memory::Memory,
-    message::{Payload, Received, Sent, Traffic},
+    message::{Payload, Received, Rejection, Sent, Traffic},
     reading::{Reader, Reading},
     routes::Routes,
     session::Session,
@@ -74,10 +74,14 @@ impl TrafficJudge {
         }
     }
 
-    /// Judges an exchange.
-    pub fn exchange(&mut self, traffic: &Traffic) -> Judged {
+    /// Judges an exchange. `rejection` is the one of the reference bank, where that is the bank, with the
+    /// clauses that it reads in another way than it usually does.
+    pub fn exchange(&mut self, traffic: &Traffic, rejection: Option<(&Rejection, &[&str])>) -> Judged {
         let mut judged = self.by_rules(traffic);
-        self.client(traffic, &mut judged);
+        self.client(traffic, rejection.is_some(), &mut judged);
+        if let Some((rejection, freedoms)) = rejection {
+            self.rejected(&mut judged, rejection, freedoms);
+        }
         judged
     }
 

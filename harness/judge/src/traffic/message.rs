@@ -21,6 +21,17 @@ pub struct Traffic {
     pub failure: Option<String>,
 }
 
+/// A rejection by the reference bank, which names its rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rejection {
+    /// Its status.
+    pub status: u16,
+    /// Its rule.
+    pub rule: String,
+    /// The place: a JSON pointer into the body, or the name of a header or parameter.
+    pub at: Option<String>,
+}
+
 /// A request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sent {

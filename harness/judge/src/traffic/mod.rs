@@ -28,8 +28,7 @@ mod verdict;
 pub mod vocabulary;
 
 pub use self::{
-    client::Rejection,
     judge::TrafficJudge,
-    message::{Payload, Received, Sent, Traffic, header},
+    message::{Payload, Received, Rejection, Sent, Traffic, header},
     verdict::{Judged, NotTold},
 };

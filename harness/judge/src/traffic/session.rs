@@ -230,8 +230,15 @@ impl Session {
             None if self.is_nearly_made(id) => Some(wrong(PATH, &of.clause, send, "nearly the id of one")),
             // What was made before the history began is not in it.
             None => (exchange.status == Some(NOT_FOUND)).then(|| {
-                let why = "the bank does not know the id, and no earlier response gave it".to_owned();
-                Told::Unsure(PATH.to_owned(), why)
+                Told::Wrong(Wrong {
+                    at: PATH.to_owned(),
+                    clause: of.clause.clone(),
+                    send: send.to_owned(),
+                    value: Some(
+                        "an id that no earlier response gave, and that the bank does not know".to_owned(),
+                    ),
+                    is_warning: true,
+                })
             }),
         }
     }

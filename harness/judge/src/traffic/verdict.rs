@@ -51,6 +51,11 @@ impl Judged {
     pub fn of(&self, end: End) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(move |finding| finding.end == end)
     }
+
+    /// Returns true if there is a finding about one end.
+    pub fn accuses(&self, end: End) -> bool {
+        self.of(end).next().is_some()
+    }
 }
 
 impl Judged {

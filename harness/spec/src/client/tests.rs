@@ -43,9 +43,12 @@ const VALUES: &[Row] = &[
             "com.example.app:/back",
             "tpp://back/here",
             "https://tpp.example/a,b",
+            "app:callback",
         ],
         &[
             "",
+            "https://tpp.example/100%",
+            "https://tpp.example/%zz",
             "/back",
             "tpp.example/back",
             "tpp.example:8443/back",
@@ -80,7 +83,7 @@ const VALUES: &[Row] = &[
     ),
     (
         "header/Date",
-        &["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"],
+        &["Sun, 06 Nov 1994 08:49:37 GMT"],
         &[
             "",
             "now",
@@ -88,6 +91,8 @@ const VALUES: &[Row] = &[
             "Sun, 6 Nov 1994 08:49:37 GMT",
             "Sun, 06 Nov 1994 08:49:37 +0100",
             "Mon, 06 Nov 1994 08:49:37 GMT",
+            "Sunday, 06-Nov-94 08:49:37 GMT",
+            "Sun Nov  6 08:49:37 1994",
             "784111777",
         ],
     ),
@@ -95,10 +100,10 @@ const VALUES: &[Row] = &[
         "header/Signature",
         &[
             "keyId=\"SN=1,CA=CN=A B\",algorithm=\"rsa-sha256\",headers=\"date\",signature=\"AA==\"",
-            "keyId=\"a\" , headers=\"b\"",
+            "keyId=\"SN=a, CA=CN=B\" , headers=\"b\"",
             "=?utf-8?B?AA==?=",
             "=?ISO-8859-1?q?a?=",
-            "keyId=\"CA=O=\\\" headers=\\\"\",headers=\"b\"",
+            "keyId=\"SN=1,CA=O=\\\" headers=\\\"\",headers=\"b\"",
         ],
         &[
             "keyId=\"ø\",headers=\"a\"",
@@ -106,7 +111,60 @@ const VALUES: &[Row] = &[
             "=?utf-8?X?AA==?=",
             "keyId=\"a\" algorithm=\"b\"",
             "keyId=\"a\"; headers=\"b\"",
+            "keyId=\"\",headers=\"b\"",
+            "keyId=\"SN=1;CA=CN=A\",headers=\"b\"",
+            "keyId=\"SN=1,CA=CN=A\",headers=\"Date digest\"",
+            "keyId=\"SN=1,CA=CN=A\",headers=\"date  digest\"",
+            "keyId=\"SN=1,CA=CN=A\",headers=\"date \"",
+            "keyId=\"SN=1,CA=CN=A\",headers=\"a\",headers=\"b\"",
+            "keyId=\"SN=1,CA=CN=A\",algorithm=\"rsa-sha512\"",
         ],
+    ),
+    (
+        "header/Digest",
+        &["SHA-256=AAAA", "sha-512=AA==,SHA-256=AAA=", "unixsum=30637 , SHA-256=AAAA"],
+        &[
+            "SHA-256=AA-_",
+            "unixsum=1,SHA-256=AAA",
+            "SHA-256=AAA",
+            "SHA-256= AAAA",
+            "SHA-256:AAAA",
+            "",
+            "sha-256=:AAAA:",
+        ],
+    ),
+    ("header/TPP-Signature-Certificate", &["MII+/A==", "LS0tLS1CRUdJTg"], &["MII-_A==", "MII_"]),
+    ("header/X-PSU-IDENTITY", &["01010112345"], &["", "0101011234", "010101 12345", "A1010112345"]),
+    ("header/PSU-IP-Port", &["1", "443", "65535"], &["", "0", "65536", "https", "443,444"]),
+    ("header/PSU-Context", &["PRIVATE", "private"], &["", "BUSINESS", "PRIVATE,CORPORATE"]),
+    (
+        "header/PSU-ID",
+        &["6d4bd5ed-6f0a-4c0b-8a3d-7f3c9c3bfa11", "urn:uuid:6D4BD5ED-6F0A-4C0B-8A3D-7F3C9C3BFA11"],
+        &["", "c0ffee", "6d4bd5ed-6f0a-4c0b-8a3d-7f3c9c3bfa11a", "none"],
+    ),
+    (
+        "header/Accept",
+        &[
+            "application/json",
+            "*/*",
+            "text/html, application/*;q=0.8, */*;q=0",
+            "text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2",
+            "",
+            "a/b;c=\"d\"",
+        ],
+        &["json", "application/json application/xml", "application", "a/b;q=2", "a/b;q=0.1234", "a/b;q=high"],
+    ),
+    (
+        "header/Accept-Language",
+        &["nb-NO, nb;q=0.9, *;q=0.5", "en"],
+        &["nb_NO", "norwegian-bokmaal", "en;q=1.5"],
+    ),
+    ("header/Accept-Charset", &["utf-8, iso-8859-1;q=0.5, *"], &["utf 8", "utf-8;q=-1", "{utf-8}"]),
+    ("header/Accept-Encoding", &["gzip, deflate, br;q=1.0", "", "identity"], &["gzip deflate", "gzip;q=9"]),
+    (
+        "header/Content-Type",
+        &["application/json", "application/json; charset=UTF-8", "application/problem+json"],
+        &["text/plain", "application/xml", "application/x-www-form-urlencoded", "json"],
     ),
     ("body/instructedAmount/amount", &["1500", "1500.00", "0.50"], &["1500.", ".50"]),
     ("body/dayOfExecution", &["1", "01", "31"], &["0", "00", "32", "99"]),
@@ -172,4 +230,23 @@ fn rules_look_at_lines_items_and_other_places() {
     ] {
         assert_eq!(broken(operation, fields), expected, "{operation} {fields:?}");
     }
+}
+
+#[test]
+fn codes_of_rejections_say_something_of_some_requests() {
+    let rules = ClientRules::load(&Tree::embedded()).unwrap();
+    let clause = |operation: &str, code: &str, headers: &[&str]| {
+        let has = |name: &str| headers.contains(&name);
+        let rule = rules.rejection(operation, &[code.to_owned()], &has)?;
+        Some((rule.wrong().clause, rule.warn))
+    };
+    let warned = |clause: &str| Some((clause.to_owned(), true));
+    assert_eq!(clause("basket", "REFERENCE_MIX_INVALID", &[]), Some(("basket.mix".to_owned(), false)));
+    assert_eq!(clause("transaction", "CONSENT_EXPIRED", &[]), warned("limit.consent-age"));
+    assert_eq!(clause("transaction", "CONSENT_EXPIRED", &["PSU-IP-Address"]), warned("limit.sca-renewal"));
+    assert_eq!(clause("transaction", "BAD_REQUEST", &[]), warned("error.corporate-id"));
+    assert_eq!(clause("transaction", "BAD_REQUEST", &["PSU-Corporate-ID"]), None);
+    assert_eq!(clause("ncbct", "BAD_REQUEST", &[]), None, "a reference is missing or wrong, or it is that");
+    assert_eq!(clause("ncbct", "FORMAT_ERROR", &[]), None);
+    assert!(rules.is_of_a_code("basket.mix") && !rules.is_of_a_code("limit.consent-age"));
 }

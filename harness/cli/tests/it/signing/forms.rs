@@ -12,7 +12,7 @@ use xs2aspec_judge::{
     Judge, Profile,
     traffic::{Payload, Received as Answered, Sent, Traffic, TrafficJudge},
 };
-use xs2aspec_record::End;
+use xs2aspec_record::{End, Level};
 use xs2aspec_reference::{Config, InProcessBank};
 use xs2aspec_signing::{
     KeyIdForm, Options, OtherHash, Parameter, Signer, Wrap,
@@ -299,6 +299,7 @@ struct Said {
     is_accepted: bool,
     bank: String,
     client: Vec<String>,
+    is_denied: bool,
     bank_accused: Vec<String>,
     is_open: bool,
     held: Held,
@@ -342,7 +343,7 @@ fn said(
     let headers =
         headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned())).collect();
     let status = answer.status().as_u16();
-    let judged = judge.exchange(&Traffic {
+    let traffic = Traffic {
         number: at as u64 + 1,
         label: None,
         began: now,
@@ -356,7 +357,8 @@ fn said(
         },
         answer: Some(Answered { status, headers, body: Payload::Bytes(answer.body().to_vec()) }),
         failure: None,
-    });
+    };
+    let judged = judge.exchange(&traffic, None);
     let clauses = |end| judged.of(end).map(|finding| finding.clause.clone()).collect::<Vec<_>>();
     let findings = diagnosis::examine(&Received {
         signed_headers: due,
@@ -375,6 +377,7 @@ fn said(
         is_accepted,
         bank: if is_accepted { "accepts".to_owned() } else { format!("refuses {status}") },
         client: clauses(End::Client),
+        is_denied: judged.of(End::Client).any(|finding| finding.level == Level::Deny),
         bank_accused: clauses(End::Bank),
         is_open: !judged.not_told.is_empty(),
         held: findings.iter().map(|one| one.held).max().unwrap(),
@@ -399,10 +402,11 @@ fn the_table_of_forms_on_which_bank_judge_and_verify_agree_is_current() {
         let said = said(form, at, &signer, &bank, &mut judge, &due);
         let row = format!("{}\t{}\t{}\n", form.part, form.name, said.row());
         let agree = match said.held {
-            // What is right is accepted, and nobody is accused.
-            Held::Yes => said.is_accepted && said.client.is_empty(),
-            // What is open is held against nobody, whatever this bank does.
-            Held::Open => said.client.is_empty() && (said.is_accepted || said.is_open),
+            // What is right is accepted. Nobody is more than warned, of what a sender may not do and a
+            // recipient takes all the same (RFC 9110, section 5.6.7; draft 10, section 2.2).
+            Held::Yes => said.is_accepted && !said.is_denied,
+            // What is open is denied to nobody, whatever this bank does.
+            Held::Open => !said.is_denied && (said.is_accepted || said.is_open),
             // What is wrong is refused, and the client is told. No clause says what a bank makes of a Date.
             Held::No => (form.part == "Date" || !said.is_accepted) && !said.client.is_empty(),
         };

@@ -91,7 +91,7 @@ async fn measure(bank: BankVariant, depth: Depth, areas: &[&str]) -> Measured {
         let judge = all.into_iter().map(|exchange| {
             number += 1;
             let status = exchange.1.status;
-            (status, judge.exchange(&traffic(number, now, exchange)))
+            (status, judge.exchange(&traffic(number, now, exchange), None))
         });
         judge.collect()
     };

@@ -125,7 +125,7 @@ fn ids_of_payments_are_told_by_what_was_made() {
         ("payment-00", "one", 200, ""),
         ("PAYMENT-0001", "one", 404, "payment.unknown"),
         ("basket-0001", "one", 404, "payment.unknown"),
-        ("made-before-the-record", "one", 404, "?"),
+        ("made-before-the-record", "one", 404, "payment.unknown"),
         ("known", "one", 404, ""),
         ("undefined", "one", 404, "payment.unknown"),
         ("{payment-id}", "one", 200, "payment.unknown"),
