@@ -1,7 +1,8 @@
 //! What the target profile of a bank says of a freedom that the bank uses.
 
 /// One thing that the target profile of a bank declares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Declaration {
     /// The choice of this key has this value.
     Choice(&'static str, &'static str),

@@ -1,10 +1,8 @@
-//! The ways in which the bank can break the document, one at a time. Each is an [`Entry`] in the file of its
-//! subject under `fault/`.
+//! The ways in which the bank can break the document, one at a time. Each is an [`Entry`]: a row in the file
+//! of its subject under `faults/`, or one of a family that is made in a file under `fault/`.
 
 mod account;
 mod amount;
-mod answers;
-mod basket;
 mod failure;
 mod header;
 mod header_value;
@@ -13,9 +11,6 @@ mod lists;
 mod members;
 mod operators;
 mod periodic;
-mod query;
-mod signing;
-mod state;
 mod surroundings;
 mod text;
 mod types;
@@ -26,7 +21,7 @@ use std::sync::LazyLock;
 
 use crate::member::kebab_case;
 use crate::operation::Operation;
-use crate::rules::{Beside, Breach, Effect, Entry, Place, Then, Treatment, UnknownName, When};
+use crate::rules::{Beside, Breach, Effect, Entry, Place, Then, Treatment, UnknownName, When, rows};
 
 /// One named way in which the bank breaks one clause.
 #[derive(Clone, Copy)]
@@ -117,12 +112,12 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Every fault. The list is made once, since whole families are written as one line.
+/// Every fault. The list is made once.
 static FAULTS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     let subjects = [
         header::faults(),
         header_value::faults(),
-        signing::faults(),
+        rows::of_file("fault", "signing", include_str!("../faults/signing.toml")),
         amount::faults(),
         account::faults(),
         text::faults(),
@@ -131,11 +126,11 @@ static FAULTS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         members::faults(),
         lists::faults(),
         periodic::faults(),
-        basket::faults(),
-        state::faults(),
-        query::faults(),
+        rows::of_file("fault", "basket", include_str!("../faults/basket.toml")),
+        rows::of_file("fault", "state", include_str!("../faults/state.toml")),
+        rows::of_file("fault", "query", include_str!("../faults/query.toml")),
         failure::faults(),
-        answers::faults(),
+        rows::of_file("fault", "answers", include_str!("../faults/answers.toml")),
     ];
     subjects.into_iter().flatten().collect()
 });

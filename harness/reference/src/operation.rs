@@ -3,6 +3,7 @@
 use std::fmt;
 
 use axum::http::Method;
+use serde::Deserialize;
 
 /// The two payment products, which differ in whether a basket may hold them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
@@ -32,7 +33,8 @@ impl Product {
 
 /// One operation. The document specifies the first five, which are the columns of the table in its section
 /// Endpoints > Common request headers; of the others it only says that they exist.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Operation {
     Basket,
     Ncbct,

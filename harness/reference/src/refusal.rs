@@ -1,11 +1,13 @@
 //! How the bank says no: an HTTP status and one `tppMessages` entry that names the rule.
 
 use axum::http::StatusCode;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// Codes of a `TppMessage`: those of the document, section Errors, that this bank uses, and
 /// `REFERENCE_MIX_INVALID`, which the same section demands without listing it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub(crate) enum Code {
     AccessExceeded,
     BadRequest,

@@ -10,14 +10,17 @@ mod beside;
 mod breach;
 mod entry;
 mod form;
+pub(crate) mod rows;
 mod same;
 mod state_breach;
 mod treatment;
 
 use axum::http::{StatusCode, Uri};
 use rust_decimal::Decimal;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use self::rows::decimal;
 use crate::header::{fields::Fields, table::Header};
 use crate::operation::{Operation, Product};
 use crate::refusal::{Code, Refusal};
@@ -33,8 +36,8 @@ pub(crate) use breach::{
 pub use entry::UnknownName;
 pub(crate) use entry::{Entry, near};
 pub use form::REASON;
-pub(crate) use form::{Coding, ErrorBody, Form, Plain};
-pub(crate) use state_breach::{BasketRule, IdLikeness, Looked, ReferenceBreach, StateBreach, StateVariance};
+pub(crate) use form::{Form, Plain};
+pub(crate) use state_breach::{BasketRule, IdLikeness, ReferenceBreach, StateBreach, StateVariance};
 pub(crate) use treatment::{Count, Likeness, Place, Then, Treatment, When};
 
 /// What a fault or a variation does to the bank.
@@ -56,7 +59,8 @@ pub(crate) enum Effect {
 
 /// What a rule with a branch of its own does. A variant is asked for at exactly one place, which is where its
 /// rule stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Breach {
     /// The operation accepts a request without this required header.
     HeaderNotRequired(Header, Operation),
@@ -69,7 +73,7 @@ pub(crate) enum Breach {
     /// A currency without minor units may have two fraction digits.
     TwoFractionDigitsForZero,
     /// The regulatory fields are required from this amount in NOK.
-    ReportingFrom(Decimal),
+    ReportingFrom(#[serde(deserialize_with = "decimal")] Decimal),
     /// Of which transfers nothing is reported.
     Unreported(Unreported),
     /// Which months are noticed as duplicates.
@@ -151,7 +155,8 @@ pub(crate) enum Breach {
 }
 
 /// Another idea of the names of headers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum FieldNames {
     /// Those in capital letters alone are not known, but for those that the document writes so.
     NoCapitals,

@@ -1,14 +1,11 @@
 //! The ways in which the bank can use the freedoms that the document leaves, one at a time: what a suite must
-//! not take for a fault, and may warn of where the plain reading is another. Each is an [`Entry`] in the file
-//! of its subject under `variation/`.
+//! not take for a fault, and may warn of where the plain reading is another. Each is an [`Entry`]: a row in
+//! the file of its subject under `variations/`, or an entry in a file under `variation/`.
 
-mod answers;
 mod expected;
 mod narrow;
 mod requests;
-mod signing;
 mod spellings;
-mod state;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -16,7 +13,7 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 
 use crate::declaration::Declaration;
-use crate::rules::{Breach, Effect, Entry, UnknownName};
+use crate::rules::{Breach, Effect, Entry, UnknownName, rows};
 
 /// One named way in which the bank does what the document leaves to it.
 #[derive(Clone, Copy)]
@@ -100,12 +97,12 @@ impl fmt::Debug for Variation {
 /// Every variation. The list is made once.
 static VARIATIONS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     let subjects = [
-        answers::variations(),
+        rows::of_file("variation", "answers", include_str!("../variations/answers.toml")),
         requests::variations(),
         expected::variations(),
-        signing::variations(),
+        rows::of_file("variation", "signing", include_str!("../variations/signing.toml")),
         spellings::variations(),
-        state::variations(),
+        rows::of_file("variation", "state", include_str!("../variations/state.toml")),
         narrow::variations(),
     ];
     subjects.into_iter().flatten().collect()

@@ -1,11 +1,13 @@
 //! Faults of answers: a member of a 2xx body that is left out or is something else than the document says.
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::operation::Operation;
 
 /// What is done to the 2xx answers of an operation.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) struct Alteration {
     /// The operation whose answers are altered.
     pub(crate) operation: Operation,
@@ -29,7 +31,8 @@ impl PartialEq for Change {
 }
 
 /// What becomes of a member.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Change {
     /// It is left out.
     Remove,
@@ -42,6 +45,7 @@ pub(crate) enum Change {
     /// It has another name.
     Rename(&'static str),
     /// The text that is there is written in another way.
+    #[serde(skip)]
     Write(fn(&str) -> String),
 }
 

@@ -1,6 +1,7 @@
 //! What else has to be so of a request for a fault to be there.
 
 use axum::http::Uri;
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::Place;
@@ -17,7 +18,8 @@ pub(crate) struct Head<'a> {
 }
 
 /// What else is so where a bank breaks a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Beside {
     /// There is a value at another place.
     Value(Place),
@@ -33,7 +35,8 @@ pub(crate) enum Beside {
 }
 
 /// Which requests of a connection are meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Turn {
     /// The first one.
     First,

@@ -1,10 +1,13 @@
 //! The ways in which the bank breaks a rule that has several, and those in which it uses a freedom.
 
-use super::state_breach::StateVariance;
+use serde::Deserialize;
+
+use super::{rows::words, state_breach::StateVariance};
 use crate::header::table::Header;
 
 /// Another idea of duplicate months.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum MonthsBreach {
     /// Only those side by side.
     OnlyAdjacent,
@@ -19,7 +22,8 @@ pub(crate) enum MonthsBreach {
 }
 
 /// Another idea of which payments may not be in a basket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum MixBreach {
     /// Only the first payment is looked at.
     FirstOnly,
@@ -42,7 +46,8 @@ pub(crate) enum MixBreach {
 }
 
 /// A way in which a request is that of a corporate user.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Corporate {
     /// The PSU is one.
     Person,
@@ -53,7 +58,8 @@ pub(crate) enum Corporate {
 }
 
 /// Another idea of the same payment made again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum TwinBreach {
     /// It is accepted although the TPP allows none.
     Accepted,
@@ -74,7 +80,8 @@ pub(crate) enum TwinBreach {
 }
 
 /// Another idea of JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum JsonBreach {
     /// What follows the first value is passed over.
     Trailing,
@@ -105,10 +112,11 @@ pub(crate) enum JsonBreach {
 }
 
 /// Transfers of which nothing is reported although they are large enough, or not what is listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Unreported {
     /// Those to an iban of one of these countries.
-    To(&'static [&'static str]),
+    To(#[serde(deserialize_with = "words")] &'static [&'static str]),
     /// Those to a creditor whose address is in this country.
     Address(&'static str),
     /// Those whose hundredths are too few as a signed number of 32 bits.
@@ -120,7 +128,8 @@ pub(crate) enum Unreported {
 }
 
 /// One end of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum End {
     First,
     Last,
@@ -137,7 +146,8 @@ impl End {
 }
 
 /// Another idea of the parameters of the customer list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum FlagBreach {
     /// Customers have their accounts whatever is asked for.
     AccountsAlways,
@@ -156,7 +166,8 @@ pub(crate) enum FlagBreach {
 }
 
 /// Another idea of a Digest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum DigestBreach {
     /// Nothing is compared.
     Unchecked,
@@ -205,7 +216,8 @@ pub(crate) enum DigestBreach {
 }
 
 /// Another idea of a signature.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum SignatureBreach {
     /// The value is not verified.
     Unchecked,
@@ -302,7 +314,8 @@ pub(crate) enum SignatureBreach {
 }
 
 /// Another idea of the values in a signing string.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Values {
     /// Blanks around a value are part of it.
     WithBlanks,
@@ -321,7 +334,8 @@ pub(crate) enum Values {
 }
 
 /// A hash or padding that no signature of the document is made with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Hash {
     Sha1,
     Sha384,
@@ -335,7 +349,8 @@ impl Hash {
 }
 
 /// A lawful list of signed headers that some banks do not verify.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum List {
     /// It names `(request-target)`.
     RequestTarget,
@@ -351,7 +366,8 @@ pub(crate) enum List {
 
 /// A freedom that this bank uses in another way than it usually does. A variant is asked for at exactly one
 /// place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Variance {
     /// The form of this header's value is not looked at.
     AnyForm(Header),
@@ -442,7 +458,8 @@ pub(crate) enum Variance {
 }
 
 /// What only a strict bank asks of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Narrowness {
     /// It has no header of this kind of interfaces that the document does not list.
     KnownHeaders,

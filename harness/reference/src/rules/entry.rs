@@ -1,6 +1,6 @@
 //! What the lists of faults and variations hold, and how one is found in them.
 
-use super::{Alteration, Beside, Breach, Effect, Treatment};
+use super::{Beside, Breach, Effect, Treatment};
 use crate::declaration::Declaration;
 
 /// A fault or a variation as its subject's file declares it.
@@ -33,10 +33,6 @@ impl Entry {
 
     pub(crate) fn treats(name: impl Into<String>, treatment: Treatment, says: impl Into<String>) -> Self {
         Self::new(name, vec![Effect::Treats(treatment)], says)
-    }
-
-    pub(crate) fn alters(name: impl Into<String>, alteration: Alteration, says: impl Into<String>) -> Self {
-        Self::new(name, vec![Effect::Alters(alteration)], says)
     }
 
     /// The same where this is so as well, and nowhere else.

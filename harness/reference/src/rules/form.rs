@@ -11,8 +11,10 @@ use axum::response::Response;
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
 use futures::stream;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::rows::milliseconds;
 use crate::operation::Operation;
 use crate::refusal::{Code, Refusal};
 
@@ -34,7 +36,8 @@ pub const REASON: &str = "x-refused-by";
 const ABSENT: &str = "service.sandbox";
 
 /// Another form of answers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Form {
     /// What is created is answered with this status.
     Creates(u16),
@@ -77,13 +80,14 @@ pub(crate) enum Form {
     /// The endpoints for test data are not there, and answered with this status.
     NoSandbox(u16),
     /// The customer list takes so much longer.
-    Slow(Duration),
+    Slow(#[serde(deserialize_with = "milliseconds")] Duration),
     /// Refusals name the rule in the header [`REASON`].
     Reason,
 }
 
 /// Another body of refusals.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum ErrorBody {
     /// None.
     Empty,
@@ -110,7 +114,8 @@ pub(crate) enum ErrorBody {
 }
 
 /// A content coding (RFC 9110 section 8.4.1).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Coding {
     Gzip,
     Deflate,

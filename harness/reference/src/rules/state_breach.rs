@@ -1,10 +1,13 @@
 //! The ways in which the bank breaks a rule about several requests, and those in which it uses a freedom:
 //! what it remembers, and for whom.
 
+use serde::Deserialize;
+
 use crate::status::Status;
 
 /// Another idea of what was before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum StateBreach {
     /// The id of a payment is the second in which it was made.
     IdOfTime,
@@ -168,7 +171,8 @@ pub(crate) enum StateBreach {
 }
 
 /// Another idea of the references that a creditor demands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum ReferenceBreach {
     /// There need be none.
     NotDemanded,
@@ -185,7 +189,8 @@ pub(crate) enum ReferenceBreach {
 }
 
 /// Another lawful idea of what was before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum StateVariance {
     /// A deleted payment is not to be had any more.
     DeletedIsGone,
@@ -206,7 +211,8 @@ pub(crate) enum StateVariance {
 }
 
 /// What of an id is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum IdLikeness {
     /// Nothing.
     Nothing,
@@ -239,7 +245,8 @@ impl IdLikeness {
 }
 
 /// A rule about each payment of a basket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum BasketRule {
     /// It is known.
     Known,
@@ -252,7 +259,8 @@ pub(crate) enum BasketRule {
 }
 
 /// Which payments of a basket are looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Looked {
     /// None.
     Nobody,

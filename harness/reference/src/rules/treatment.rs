@@ -3,14 +3,17 @@
 //! knows no `SALA` refuses it.
 
 use axum::http::{StatusCode, Uri};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::rows::words;
 use crate::header::fields::Fields;
 use crate::operation::Operation;
 use crate::refusal::{Code, Refusal};
 
 /// A value that is treated in a way of its own.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", bound(deserialize = "'de: 'static"))]
 pub(crate) struct Treatment {
     /// The operation whose requests are treated so.
     pub(crate) operation: Operation,
@@ -23,7 +26,8 @@ pub(crate) struct Treatment {
 }
 
 /// Where a value stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Place {
     /// A header field, by its name in lower case.
     Header(&'static str),
@@ -54,7 +58,8 @@ impl Place {
 }
 
 /// Which values are meant.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum When {
     /// There is none.
     Absent,
@@ -69,8 +74,9 @@ pub(crate) enum When {
     /// This string.
     Is(&'static str),
     /// One of these strings.
-    Among(&'static [&'static str]),
+    Among(#[serde(deserialize_with = "words")] &'static [&'static str]),
     /// A string that is none of these, and like one of them in this way.
+    #[serde(skip)]
     Like(Likeness, &'static [&'static str]),
     /// A string of exactly so many characters.
     Characters(usize),
@@ -83,8 +89,10 @@ pub(crate) enum When {
     /// A string of no more characters, and of more when they are counted so.
     Overcounted(Count, usize),
     /// A string that this says yes to.
+    #[serde(skip)]
     Text(fn(&str) -> bool),
     /// A value that this says yes to.
+    #[serde(skip)]
     Value(fn(&Value) -> bool),
     /// A list of so many items.
     Items(usize),
@@ -93,15 +101,21 @@ pub(crate) enum When {
     /// There is none, and there is something at this other place of the body.
     AbsentWith(&'static str),
     /// Whatever it is, in a body that this says yes to.
+    #[serde(skip)]
     Together(fn(&Map<String, Value>) -> bool),
     /// There is one, and this other header field.
     Beside(&'static str),
     /// There is one, and not this other header field.
     Without(&'static str),
+    /// A string without this in it.
+    Lacks(&'static str),
+    /// A list with items that are no strings.
+    OtherItems,
 }
 
 /// How a string is like one of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Likeness {
     /// In all but letter case.
     LetterCase,
@@ -137,7 +151,8 @@ impl Likeness {
 }
 
 /// Another way to count the characters of a string.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Count {
     /// Without blanks around it.
     Trimmed,
@@ -178,7 +193,8 @@ impl Count {
 }
 
 /// What is done with a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Then {
     /// It is taken for this JSON text.
     TakeFor(&'static str),
@@ -311,6 +327,8 @@ impl Treatment {
             When::Overcounted(count, most) => {
                 text().is_some_and(|text| text.chars().count() <= most && count.count(text) > most)
             }
+            When::Lacks(part) => text().is_some_and(|text| !text.contains(part)),
+            When::OtherItems => items().iter().any(|item| !item.is_string()),
             When::Text(says) => text().is_some_and(says),
             When::Value(says) => found.is_some_and(says),
         }
