@@ -386,7 +386,9 @@ impl Rule {
                     && self.unmatched.as_ref().is_none_or(|pattern| !pattern.is_match(text))
             }
         };
-        values.iter().find(|text| is_broken(text)).map(|text| Some(text.clone()))
+        // An empty value may stand for none.
+        let says_nothing = |text: &String| self.warn && text.is_empty();
+        values.iter().find(|text| !says_nothing(text) && is_broken(text)).map(|text| Some(text.clone()))
     }
 }
 
