@@ -6,7 +6,7 @@ use axum::http::Method;
 use serde::Deserialize;
 
 /// The two payment products, which differ in whether a basket may hold them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Product {
     Ncbct,

@@ -141,16 +141,7 @@ fn fill(value: &mut Value, words: &[(String, &str)]) {
             *text = repeated(text);
         }
         Value::Array(items) => items.iter_mut().for_each(|item| fill(item, words)),
-        Value::Object(members) => {
-            let filled = std::mem::take(members).into_iter().map(|(mut name, mut value)| {
-                for (word, becomes) in words {
-                    name = name.replace(word, becomes);
-                }
-                fill(&mut value, words);
-                (name, value)
-            });
-            *members = filled.collect();
-        }
+        Value::Object(members) => members.values_mut().for_each(|value| fill(value, words)),
         _ => {}
     }
 }
