@@ -46,6 +46,7 @@ mod openapi;
 mod operation;
 mod operations;
 mod patience;
+mod policy;
 mod psu;
 mod random;
 mod refusal;

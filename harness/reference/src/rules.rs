@@ -14,6 +14,9 @@ pub(crate) mod rows;
 mod same;
 mod state_breach;
 mod treatment;
+mod wrapper;
+
+use std::sync::LazyLock;
 
 use axum::http::{StatusCode, Uri};
 use rust_decimal::Decimal;
@@ -23,22 +26,25 @@ use serde_json::{Map, Value};
 use self::rows::decimal;
 use crate::header::{fields::Fields, table::Header};
 use crate::operation::{Operation, Product};
+use crate::policy::Policy;
 use crate::refusal::{Code, Refusal};
+use crate::state::State;
 
 pub(crate) use alteration::{Alteration, Change};
 #[cfg(test)]
 pub(crate) use beside::is_of_every_second;
 pub(crate) use beside::{Beside, Head, Turn};
 pub(crate) use breach::{
-    Corporate, DigestBreach, End, FlagBreach, Hash, JsonBreach, List, MixBreach, MonthsBreach, Narrowness,
-    SignatureBreach, TwinBreach, Unreported, Values, Variance,
+    Corporate, DigestBreach, FlagBreach, Hash, JsonBreach, List, MonthsBreach, Narrowness, SignatureBreach,
+    TwinBreach, Unreported, Values, Variance,
 };
 pub use entry::UnknownName;
 pub(crate) use entry::{Entry, near};
 pub use form::REASON;
 pub(crate) use form::{Form, Plain};
-pub(crate) use state_breach::{BasketRule, IdLikeness, ReferenceBreach, StateBreach, StateVariance};
+pub(crate) use state_breach::{IdLikeness, ReferenceBreach, StateBreach, StateVariance};
 pub(crate) use treatment::{Count, Likeness, Place, Then, Treatment, When};
+pub(crate) use wrapper::{Call, Wrapper};
 
 /// What a fault or a variation does to the bank.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +61,17 @@ pub(crate) enum Effect {
     Refuses(&'static str, StatusCode, Code),
     /// Answers of another form.
     Forms(Form),
+    /// Settings of the bank that are other ones.
+    Policy(&'static Value),
+    /// A program around the bank.
+    Wraps(Wrapper),
+}
+
+impl Effect {
+    /// Other settings of the bank.
+    pub(crate) fn policy(settings: Value) -> Self {
+        Self::Policy(Box::leak(Box::new(settings)))
+    }
 }
 
 /// What a rule with a branch of its own does. A variant is asked for at exactly one place, which is where its
@@ -78,18 +95,6 @@ pub(crate) enum Breach {
     Unreported(Unreported),
     /// Which months are noticed as duplicates.
     Months(MonthsBreach),
-    /// Which payments of a basket are looked at for the mix rule.
-    Mix(MixBreach),
-    /// Baskets may have at most so many payments.
-    BasketLimit(usize),
-    /// A basket is received whatever its payments are.
-    BasketStatus,
-    /// The status of a basket is that of one of its payments.
-    BasketStatusOf(End),
-    /// Payments that come again do not count for the limit of a basket.
-    BasketLimitOfOthers,
-    /// The payments of a basket are looked for at one end only.
-    BasketKnown(End),
     /// Who is a corporate user in this way need not name an agreement in this operation.
     NoAgreement(Operation, Corporate),
     /// Amounts may have more than eighteen digits, if no more stand before the point.
@@ -185,26 +190,51 @@ impl FieldNames {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     entries: &'static [&'static Entry],
+    /// The settings that follow from them.
+    policy: &'static Policy,
+    /// Those that follow from all but the first.
+    policy_of_others: &'static Policy,
 }
 
 impl Rules {
     /// The rules of a bank that differs in these ways, the fault first if there is one. They are kept as long
     /// as the process lives: rules are handed around by the thousand, and banks are few.
     pub(crate) fn of(entries: Vec<&'static Entry>) -> Self {
-        Self { entries: entries.leak() }
+        let entries: &'static [&'static Entry] = entries.leak();
+        let policy: &'static Policy = Box::leak(Box::new(policy_of(entries)));
+        let others = entries.get(1..).unwrap_or_default();
+        let policy_of_others =
+            if others.is_empty() { plain() } else { Box::leak(Box::new(policy_of(others))) };
+        Self { entries, policy, policy_of_others }
     }
 
     /// The whole document, in this bank's usual way.
     pub(crate) fn plain() -> Self {
-        Self { entries: &[] }
+        let policy = plain();
+        Self { entries: &[], policy, policy_of_others: policy }
+    }
+
+    /// The settings of the bank.
+    pub(crate) fn policy(self) -> &'static Policy {
+        self.policy
+    }
+
+    /// The programs around the bank.
+    pub(crate) fn wrappers(self) -> impl Iterator<Item = Wrapper> {
+        self.effects().filter_map(|effect| match effect {
+            Effect::Wraps(wrapper) => Some(*wrapper),
+            _ => None,
+        })
     }
 
     /// The rules as they are for one request: without the fault, where that is there beside something else
     /// alone, and the request does not have it. The fault is the first entry.
-    pub(crate) fn within(self, operation: Operation, head: Head<'_>, body: &[u8]) -> Self {
+    pub(crate) fn within(self, operation: Operation, head: Head<'_>, body: &[u8], state: &State) -> Self {
         match self.entries.split_first() {
-            Some((Entry { beside: Some(beside), .. }, rest)) if !beside.is_so(operation, head, body) => {
-                Self { entries: rest }
+            Some((Entry { beside: Some(beside), .. }, rest))
+                if !beside.is_so(operation, head, body, state) =>
+            {
+                Self { entries: rest, policy: self.policy_of_others, ..self }
             }
             _ => self,
         }
@@ -243,14 +273,6 @@ impl Rules {
     /// Whether this bank remembers what was before in this other lawful way.
     pub(crate) fn remembers_by(self, variance: StateVariance) -> bool {
         self.varied_by(Variance::State(variance))
-    }
-
-    /// Whether a bank looks at the payment at this index of a basket for a rule.
-    pub(crate) fn looks_at(self, rule: BasketRule, index: usize, count: usize) -> bool {
-        match self.state_breach() {
-            Some(StateBreach::Looks(broken, looked)) if broken == rule => looked.includes(index, count),
-            _ => true,
-        }
     }
 
     /// Whether this bank uses any freedom with a branch of its own in another way.
@@ -329,6 +351,21 @@ impl Rules {
     }
 }
 
+/// The settings of a bank that differs from the document in nothing.
+fn plain() -> &'static Policy {
+    static PLAIN: LazyLock<Policy> = LazyLock::new(Policy::default);
+    &PLAIN
+}
+
+/// The settings that follow from entries, which tests hold to be settings of the policy.
+fn policy_of(entries: &[&'static Entry]) -> Policy {
+    let settings = entries.iter().flat_map(|entry| &entry.effects).filter_map(|effect| match effect {
+        Effect::Policy(settings) => Some(*settings),
+        _ => None,
+    });
+    Policy::with(settings).unwrap_or_else(|error| panic!("the settings of a fault: {error}"))
+}
+
 #[cfg(test)]
 impl Rules {
     pub(crate) fn kept() -> Self {
@@ -341,6 +378,10 @@ impl Rules {
 
     pub(crate) fn varied(variance: Variance) -> Self {
         Self::with(Effect::Variance(variance))
+    }
+
+    pub(crate) fn set(settings: &Value) -> Self {
+        Self::with(Effect::policy(settings.clone()))
     }
 
     fn with(effect: Effect) -> Self {
@@ -401,6 +442,7 @@ pub(crate) fn assert_table_is_current(list: &[Entry], title: &str, file: &str) {
 mod tests {
     use super::*;
     use crate::fault::Fault;
+    use crate::policy::Looked;
     use crate::variation::Variation;
 
     fn of(fault: &str) -> Rules {
@@ -409,10 +451,8 @@ mod tests {
 
     #[test]
     fn rules_are_broken_by_their_own_fault_only() {
-        let rules = of("basket.mix/first-payment-only");
-        assert!(rules.broken_by(Breach::Mix(MixBreach::FirstOnly)));
-        assert!(!rules.broken_by(Breach::Months(MonthsBreach::OnlyAdjacent)));
-        assert!(!Rules::plain().broken_by(Breach::Mix(MixBreach::FirstOnly)));
+        assert_eq!(of("basket.mix/first-payment-only").policy().baskets.mix, Looked::First);
+        assert_eq!(Rules::plain().policy().baskets.mix, Looked::All);
         let family = of("header.x-request-id.ncbct/not-required");
         assert!(family.broken_by(Breach::HeaderNotRequired(Header::XRequestId, Operation::Ncbct)));
         assert!(!family.broken_by(Breach::HeaderNotRequired(Header::XRequestId, Operation::Periodic)));

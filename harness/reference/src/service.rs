@@ -21,7 +21,7 @@ use crate::operation::Operation;
 use crate::operations::{self, Context};
 use crate::refusal::{Code, Refusal};
 use crate::rejection::{self, Rejected};
-use crate::rules::{Form, Plain, REASON, Rules};
+use crate::rules::{Call, Form, Plain, REASON, Rules, Wrapper};
 use crate::{log, openapi};
 
 /// Bodies beyond this many bytes are refused with 413. The document shows no limit; none of its bodies comes
@@ -93,14 +93,18 @@ async fn serve(
                 path_parameters: &parameters,
                 turn: parts.extensions.get::<ConnectInfo<Turns>>().map_or(0, |turns| turns.0.next()),
             };
-            let rules = service.context.rules.within(operation, request.head(), &body);
-            operations::perform(&service.context, rules, operation, &request)
-                .map_err(|refusal| rules.refuse(refusal))
-                .map(|(status, mut answer)| {
+            let rules =
+                service.context.rules.within(operation, request.head(), &body, &service.context.state);
+            let call = Call { context: &service.context, operation, request: &request };
+            let wrappers: Vec<_> = rules.wrappers().collect();
+            let handle = || operations::perform(&service.context, rules, operation, &request);
+            Wrapper::around_all(&wrappers, &call, &handle).map_err(|refusal| rules.refuse(refusal)).map(
+                |(status, mut answer)| {
                     rules.alter(operation, &mut answer);
                     operations::arrange(&mut answer, rules, operation, &request);
                     (status, answer)
-                })
+                },
+            )
         }
         Err(refusal) => Err(refusal),
     };

@@ -70,7 +70,7 @@ impl Variation {
             Effect::Alters(one) => Some(format!("{} answers {}", one.operation, one.pointer)),
             Effect::Refuses(rule, ..) => Some(format!("refuses {rule}")),
             Effect::Forms(form) => Some(form.subject().to_owned()),
-            Effect::Breach(_) | Effect::Variance(_) => None,
+            Effect::Breach(_) | Effect::Variance(_) | Effect::Policy(_) | Effect::Wraps(_) => None,
         });
         declared.chain(effects).chain([self.clause().to_owned()]).collect()
     }
@@ -99,6 +99,7 @@ static VARIATIONS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     let subjects = [
         rows::of_file("variation", "answers", include_str!("../variations/answers.toml")),
         requests::variations(),
+        rows::of_file("variation", "requests", include_str!("../variations/requests.toml")),
         expected::variations(),
         rows::of_file("variation", "signing", include_str!("../variations/signing.toml")),
         spellings::variations(),

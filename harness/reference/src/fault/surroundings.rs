@@ -2,14 +2,14 @@
 //! certain header, parameter or member, or a certain turn on its connection.
 
 use rust_decimal::Decimal;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::title;
 use crate::date;
 use crate::operation::Operation;
 use crate::rules::{
-    Beside, Breach, Corporate, Effect, Entry, MixBreach, Place, ReferenceBreach, SignatureBreach,
-    StateBreach, Then, Treatment, Turn, When,
+    Beside, Breach, Corporate, Effect, Entry, Place, ReferenceBreach, SignatureBreach, StateBreach, Then,
+    Treatment, Turn, When,
 };
 
 const N: Operation = Operation::Ncbct;
@@ -113,7 +113,7 @@ fn of_other_rules() -> Vec<Entry> {
     vec![
         beside(
             "basket.mix/not-asked-beside-a-device",
-            vec![Effect::Breach(Breach::Mix(MixBreach::Never))],
+            vec![Effect::policy(json!({ "baskets": { "mix": "nobody" } }))],
             Place::Header("psu-device-id"),
             "Any payment may be in a basket",
         ),

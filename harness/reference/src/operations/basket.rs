@@ -8,113 +8,113 @@ use super::link;
 use super::payment::{Asking, alike};
 use crate::member::{Member, Object};
 use crate::operation::{Operation, Product};
+use crate::policy::{BasketStatus, Baskets, Looked};
 use crate::refusal::{Code, Refusal};
-use crate::rules::{BasketRule, Breach, MixBreach, Rules, StateBreach, StateVariance, Variance};
+use crate::rules::StateBreach;
 use crate::state::{Payment, Status};
-
-/// "At most 10 entries."
-const LIMIT: usize = 10;
 
 /// Creates a basket. The rules are asked in this order: how many ids, what type they are, which products they
 /// name, and only then whether the bank knows them all, so that eleven ids are refused whatever they are.
 pub(super) fn create(body: &Object<'_>, asking: &Asking<'_>, origin: u64) -> Result<Value, Refusal> {
-    let Asking { state, today, rules, .. } = asking;
-    let rules = *rules;
+    let (state, today, policy) = (asking.state, asking.today, &asking.rules.policy().baskets);
     let payment_ids = body.required("paymentIds")?;
     let items = payment_ids.items()?;
-    let limit = match rules.breach() {
-        Some(Breach::BasketLimit(other)) => other,
-        _ => LIMIT,
-    };
-    let is_repeated = |at: &usize| items[..*at].iter().any(|other| other.is(&items[*at]));
-    let forgiven = if rules.broken_by(Breach::BasketLimitOfOthers) {
-        (0..items.len()).filter(is_repeated).count()
-    } else {
-        0
-    };
-    if items.len() - forgiven > limit || items.is_empty() {
-        let rule = if items.is_empty() { "basket.payment-ids.empty" } else { "basket.payment-ids.limit" };
-        let says = format!("expected 1 to {limit} payment ids, found {}", items.len());
-        return Err(Refusal::format(rule, says).at(payment_ids.path()));
-    }
+    check_limit(&payment_ids, &items, policy)?;
     let ids = items.iter().map(Member::text).collect::<Result<Vec<_>, _>>()?;
-    let is_of_any_tpp =
-        |payment: &Payment| rules.state_breach() == Some(StateBreach::TppInBasket) && asking.is_psu(payment);
-    let is_usable = |payment: &Payment| {
-        asking.sees(payment) || rules.varied_by(Variance::PaymentsOfOthers) || is_of_any_tpp(payment)
+    let payments: Vec<Option<Payment>> = ids.iter().map(|id| found(asking, id)).collect();
+    // The first of the payments that a rule looks at and that breaks it.
+    let find = |looked: Looked, breaks: &dyn Fn(&Option<Payment>) -> bool| {
+        (0..items.len()).find(|index| looked.includes(*index, items.len()) && breaks(&payments[*index]))
     };
-    let payments: Vec<_> = ids.iter().map(|id| found(asking, id)).collect();
-    check_mix(&items, &payments, rules, || state.count("mix", &ids.join(" "))).inspect_err(|_| {
-        if rules.state_breach() == Some(StateBreach::RefusedBasketCancels) {
-            for id in &ids {
-                state.cancel_anyway(id);
-            }
-        }
-    })?;
-    let is_unknown = |payment: &Option<Payment>| match payment {
-        Some(payment) => !is_usable(payment),
-        None => !rules.varied_by(Variance::AnyPayments),
-    };
-    let is_missed = |index: &usize| {
-        let rule = if payments[*index].is_some() { BasketRule::Own } else { BasketRule::Known };
-        is_unknown(&payments[*index]) && rules.looks_at(rule, *index, items.len())
-    };
-    let unknown = match rules.breach() {
-        Some(Breach::BasketKnown(end)) => end.get(&payments).filter(|payment| is_unknown(payment)).map(|_| 0),
-        _ => (0..items.len()).find(is_missed),
-    };
-    if let Some(index) = unknown {
+
+    if let Some(index) = mixed(&payments, policy) {
+        let says = "expected payments that can be signed in a basket, found a bulk or periodic payment";
+        return Err(Refusal::new(StatusCode::BAD_REQUEST, Code::ReferenceMixInvalid, "basket.mix", says)
+            .at(items[index].path()));
+    }
+    let is_of_others =
+        |payment: &Payment| !(asking.sees(payment) || policy.takes_of_any_tpp && asking.is_psu(payment));
+    let unknown = find(policy.known, &|payment| payment.is_none());
+    let of_others = find(policy.own, &|payment| payment.as_ref().is_some_and(is_of_others));
+    if let Some(index) = unknown.into_iter().chain(of_others).min() {
         let says = "expected payments created before, found an unknown payment id";
-        let rule = "basket.payment-ids.known";
-        return Err(
-            Refusal::new(StatusCode::BAD_REQUEST, Code::ResourceUnknown, rule, says).at(items[index].path())
-        );
+        return Err(Refusal::new(
+            StatusCode::BAD_REQUEST,
+            Code::ResourceUnknown,
+            "basket.payment-ids.known",
+            says,
+        )
+        .at(items[index].path()));
     }
-    let is_deleted = |index: &usize| {
-        payments[*index].as_ref().is_some_and(|payment| payment.status == Status::Canc)
-            && rules.looks_at(BasketRule::Kept, *index, items.len())
-    };
-    let deleted = (0..items.len()).find(is_deleted);
-    let is_rejected_for_it = rules.remembers_by(StateVariance::DeletedInBasketRejected);
-    if let Some(index) = deleted.filter(|_| !is_rejected_for_it) {
+    let deleted = find(policy.kept, &|payment| has_status(payment.as_ref(), Status::Canc, today));
+    if let Some(index) = deleted.filter(|_| !policy.rejects_deleted) {
         let says = "expected payments that can be signed, found one that was deleted";
-        let rule = "basket.payment-ids.deleted";
-        return Err(Refusal::new(StatusCode::CONFLICT, Code::Conflict, rule, says).at(items[index].path()));
+        return Err(Refusal::new(StatusCode::CONFLICT, Code::Conflict, "basket.payment-ids.deleted", says)
+            .at(items[index].path()));
     }
-    if rules.remembers_by(StateVariance::OneBasket)
-        && let Some(index) = ids.iter().position(|id| state.is_in_a_basket(id))
-    {
+    let used = || ids.iter().position(|id| state.is_in_a_basket(id));
+    if let Some(index) = used().filter(|_| policy.one_basket) {
         let says = "expected payments that are in no basket, found one that is";
-        let rule = "basket.payment-ids.used";
-        return Err(Refusal::new(StatusCode::CONFLICT, Code::Conflict, rule, says).at(items[index].path()));
+        return Err(Refusal::new(StatusCode::CONFLICT, Code::Conflict, "basket.payment-ids.used", says)
+            .at(items[index].path()));
     }
+
     let id = state.create_basket(ids.iter().map(|id| (*id).to_owned()).collect(), origin);
-    let status = state.basket_status(&id, *today).filter(|_| !rules.broken_by(Breach::BasketStatus));
-    let status = match rules.breach() {
-        Some(Breach::BasketStatusOf(end)) => {
-            end.get(&payments).and_then(Option::as_ref).map(|payment| payment.status_on(*today))
-        }
-        _ => status,
+    let rejected = find(policy.rejected, &|payment| has_status(payment.as_ref(), Status::Rjct, today));
+    let of = |payment: Option<&Option<Payment>>| Some(payment?.as_ref()?.status_on(today));
+    let status = match policy.status {
+        _ if deleted.is_some() => Some(Status::Rjct),
+        BasketStatus::OfAll if rejected.is_some() => Some(Status::Rjct),
+        BasketStatus::OfAll => state.basket_status(&id, today).filter(|status| *status != Status::Rjct),
+        BasketStatus::OfFirst => of(payments.first()),
+        BasketStatus::OfLast => of(payments.last()),
+        BasketStatus::Received => None,
     };
-    let passes = |payment: &Payment| {
-        rules.state_breach() == Some(StateBreach::RejectedTodayPasses) && payment.made == Some(*today)
-    };
-    let counts = |index: usize| {
-        rules.looks_at(BasketRule::Status, index, items.len())
-            && !payments[index].as_ref().is_some_and(passes)
-    };
-    let status = status.filter(|status| *status != Status::Rjct || is_rejected(&payments, *today, counts));
-    let status = if deleted.is_some() { Some(Status::Rjct) } else { status };
-    let status = status.unwrap_or(Status::Rcvd);
-    let href = format!("{}/{id}", Operation::Basket.route());
-    let is_one = rules.state_breach() == Some(StateBreach::OneBasketId);
     Ok(json!({
-        "basketId": if is_one { "basket" } else { id.as_str() },
-        "transactionStatus": status.text(),
+        "basketId": id,
+        "transactionStatus": status.unwrap_or(Status::Rcvd).text(),
         "_links": {
-            "status": link(&format!("{href}/status"), &["GET"])
+            "status": link(&format!("{}/{id}/status", Operation::Basket.route()), &["GET"])
         }
     }))
+}
+
+/// "At most 10 entries."
+fn check_limit(payment_ids: &Member<'_>, items: &[Member<'_>], policy: &Baskets) -> Result<(), Refusal> {
+    let is_counted =
+        |at: &usize| policy.counts_repeated || !items[..*at].iter().any(|other| other.is(&items[*at]));
+    let count = (0..items.len()).filter(is_counted).count();
+    let rule = match count {
+        0 => "basket.payment-ids.empty",
+        count if count > policy.limit => "basket.payment-ids.limit",
+        _ => return Ok(()),
+    };
+    let says = format!("expected 1 to {} payment ids, found {}", policy.limit, items.len());
+    Err(Refusal::format(rule, says).at(payment_ids.path()))
+}
+
+/// The first payment that may not be in a basket: "Bulk or periodic payment added to a signing basket: HTTP
+/// 400 with code `REFERENCE_MIX_INVALID`" (section Errors).
+fn mixed(payments: &[Option<Payment>], policy: &Baskets) -> Option<usize> {
+    let is_unfit = |payment: &Option<Payment>| {
+        payment.as_ref().is_some_and(|payment| {
+            let is_bulk = payment.is_bulk && !policy.takes_bulk;
+            let passes = payment.status == Status::Pdng && policy.takes_pending_series;
+            is_bulk || payment.product == Product::Periodic && !passes
+        })
+    };
+    if policy.takes_unmixed && payments.iter().all(is_unfit) {
+        return None;
+    }
+    let is_first = |index: &usize| {
+        policy.refuses_cross_border
+            || policy.mix.includes(*index, payments.len()) && is_unfit(&payments[*index])
+    };
+    (0..payments.len()).find(is_first)
+}
+
+fn has_status(payment: Option<&Payment>, status: Status, today: NaiveDate) -> bool {
+    payment.is_some_and(|payment| payment.status_on(today) == status)
 }
 
 /// The payment that an id stands for.
@@ -123,15 +123,6 @@ fn found(asking: &Asking<'_>, id: &str) -> Option<Payment> {
         Some(StateBreach::TakenInBasket(likeness)) => alike(asking.state, likeness, id),
         _ => asking.state.payment(id),
     }
-}
-
-/// Whether one of the payments that count is rejected.
-fn is_rejected(payments: &[Option<Payment>], today: NaiveDate, counts: impl Fn(usize) -> bool) -> bool {
-    let is_rejected = |payment: &Payment| payment.status_on(today) == Status::Rjct;
-    payments
-        .iter()
-        .enumerate()
-        .any(|(index, payment)| counts(index) && payment.as_ref().is_some_and(is_rejected))
 }
 
 /// The status of a basket.
@@ -147,58 +138,10 @@ pub(super) fn status(id: Option<&String>, asking: &Asking<'_>) -> Result<Value, 
     Ok(json!({ "transactionStatus": status.text() }))
 }
 
-/// The currency of a payment.
-fn currency(payment: Option<&Payment>) -> Option<Value> {
-    let members: Value = serde_json::from_str(&payment?.members).ok()?;
-    members.pointer("/instructedAmount/currency").cloned()
-}
-
-/// "Bulk or periodic payment added to a signing basket: HTTP 400 with code `REFERENCE_MIX_INVALID`" (section
-/// Errors).
-fn check_mix(
-    items: &[Member<'_>],
-    payments: &[Option<Payment>],
-    rules: Rules,
-    times: impl FnOnce() -> u32,
-) -> Result<(), Refusal> {
-    let breach = rules.breaches().find_map(|breach| match breach {
-        Breach::Mix(breach) => Some(breach),
-        _ => None,
-    });
-    let is_unfit = |payment: &Option<Payment>| {
-        payment.as_ref().is_some_and(|payment| {
-            let is_bulk = payment.is_bulk && breach != Some(MixBreach::BulkToo);
-            let passes = payment.status == Status::Pdng && breach == Some(MixBreach::PendingToo);
-            is_bulk || payment.product == Product::Periodic && !passes
-        })
-    };
-    let first = payments.iter().position(is_unfit);
-    let wrong = match breach {
-        Some(MixBreach::FirstOnly) => first.filter(|index| *index == 0),
-        Some(MixBreach::LastOnly) => first.filter(|_| payments.last().is_some_and(is_unfit)),
-        Some(MixBreach::OnlyMixed) => first.filter(|_| !payments.iter().all(is_unfit)),
-        Some(MixBreach::Never) => None,
-        Some(MixBreach::CrossBorderToo) => Some(0),
-        Some(MixBreach::AtSecond) => first.filter(|_| times() == 1),
-        Some(MixBreach::OneCurrency) => {
-            let of_first = payments.first().and_then(|one| currency(one.as_ref()));
-            first.or_else(|| payments.iter().position(|one| currency(one.as_ref()) != of_first))
-        }
-        Some(MixBreach::BulkToo | MixBreach::PendingToo) | None => first,
-    };
-    match wrong {
-        None => Ok(()),
-        Some(index) => {
-            let says = "expected payments that can be signed in a basket, found a bulk or periodic payment";
-            Err(Refusal::new(StatusCode::BAD_REQUEST, Code::ReferenceMixInvalid, "basket.mix", says)
-                .at(items[index].path()))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rules::Rules;
     use crate::seed::Seed;
     use crate::state::{Owner, State};
 
@@ -269,8 +212,8 @@ mod tests {
         );
         let bulk = |_: &State| json!(["payment-bulk-0001"]);
         assert_eq!(refused(bulk), mix);
-        assert!(answer(Rules::broken(Breach::Mix(MixBreach::BulkToo)), bulk).is_ok());
-        let broken = Rules::broken(Breach::Mix(MixBreach::FirstOnly));
+        assert!(answer(Rules::set(&json!({ "baskets": { "takes-bulk": true } })), bulk).is_ok());
+        let broken = Rules::set(&json!({ "baskets": { "mix": "first" } }));
         assert!(answer(broken, last).is_ok());
         assert_eq!(
             answer(broken, |state| json!([state.create_payment(Payment::received(Product::Periodic), 0)]))
@@ -298,8 +241,10 @@ mod tests {
             json!([state.create_payment(payment, 0)])
         };
         assert_eq!(refused(of_another).unwrap().1, Code::ResourceUnknown);
-        assert!(answer(Rules::varied(Variance::PaymentsOfOthers), of_another).is_ok());
-        assert!(answer(Rules::varied(Variance::AnyPayments), |_| json!(["unknown"])).is_ok());
+        assert!(answer(Rules::set(&json!({ "baskets": { "own": "nobody" } })), of_another).is_ok());
+        assert!(
+            answer(Rules::set(&json!({ "baskets": { "known": "nobody" } })), |_| json!(["unknown"])).is_ok()
+        );
         let state = bank();
         let asks = |psu| Asking { owner: owner(psu), ..asking(&state, Rules::kept()) };
         let body = json!({ "paymentIds": ncbct(&state, 1) });

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::Place;
 use crate::header::fields::Fields;
 use crate::operation::Operation;
+use crate::state::State;
 
 /// What a request has besides its body.
 #[derive(Clone, Copy)]
@@ -32,6 +33,8 @@ pub(crate) enum Beside {
     /// It is one of about every second, told apart by X-Request-ID: what is sent again with the same id is
     /// treated in the same way.
     AtTimes,
+    /// One with the same path, query and body came before.
+    Again,
 }
 
 /// Which requests of a connection are meant.
@@ -46,13 +49,16 @@ pub(crate) enum Turn {
 
 impl Beside {
     /// Whether it is so of a request.
-    pub(super) fn is_so(self, operation: Operation, head: Head<'_>, body: &[u8]) -> bool {
+    pub(super) fn is_so(self, operation: Operation, head: Head<'_>, body: &[u8], state: &State) -> bool {
         match self {
             Self::Value(place) => place.has_value(head.fields, head.uri, &read(place, body)),
             Self::Is(place, text) => place.has_text(text, head.fields, head.uri, &read(place, body)),
             Self::Turn(Turn::First) => head.turn == 0,
             Self::Turn(Turn::After(count)) => head.turn >= count,
             Self::On(own) => own == operation,
+            Self::Again => {
+                state.count("request", &format!("{} {}", head.uri, String::from_utf8_lossy(body))) > 1
+            }
             Self::AtTimes => is_of_every_second(&head.fields.bytes("x-request-id").unwrap_or_default()),
         }
     }
@@ -72,9 +78,11 @@ pub(crate) fn is_of_every_second(id: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use axum::http::HeaderMap;
+    use chrono::NaiveDate;
     use serde_json::json;
 
     use super::*;
+    use crate::seed::Seed;
 
     #[test]
     fn a_place_has_a_value_or_none() {
@@ -91,7 +99,8 @@ mod tests {
         headers.insert("psu-context", "PRIVATE".parse().unwrap());
         headers.insert("x-request-id", "1".parse().unwrap());
         let head = Head { fields: Fields(&headers), uri: &uri, turn: 1 };
-        let is_so = |beside: Beside| beside.is_so(Operation::Ncbct, head, br#"{ "a": 1, "b": "c" }"#);
+        let state = State::new(0, &Seed::built_in(), NaiveDate::default());
+        let is_so = |beside: Beside| beside.is_so(Operation::Ncbct, head, br#"{ "a": 1, "b": "c" }"#, &state);
         for beside in [
             Beside::Value(Place::Body("/a")),
             Beside::Is(Place::Header("psu-context"), "PRIVATE"),
@@ -110,8 +119,10 @@ mod tests {
             Beside::Turn(Turn::First),
             Beside::On(Operation::Periodic),
             Beside::AtTimes,
+            Beside::Again,
         ] {
             assert!(!is_so(beside), "{beside:?}");
         }
+        assert!(is_so(Beside::Again), "it came before");
     }
 }

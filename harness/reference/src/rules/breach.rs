@@ -21,30 +21,6 @@ pub(crate) enum MonthsBreach {
     Ascending,
 }
 
-/// Another idea of which payments may not be in a basket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum MixBreach {
-    /// Only the first payment is looked at.
-    FirstOnly,
-    /// Only the last payment is looked at.
-    LastOnly,
-    /// Periodic payments alone are accepted, and only the mix is refused.
-    OnlyMixed,
-    /// No payment is looked at.
-    Never,
-    /// Bulk payments are accepted as well.
-    BulkToo,
-    /// Pending ones are accepted as well.
-    PendingToo,
-    /// Cross-border payments are refused as well.
-    CrossBorderToo,
-    /// What was refused before is accepted.
-    AtSecond,
-    /// Payments in several currencies are refused as well.
-    OneCurrency,
-}
-
 /// A way in which a request is that of a corporate user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -125,24 +101,6 @@ pub(crate) enum Unreported {
     Unsigned,
     /// The code of smaller ones is not looked at.
     SmallCodes,
-}
-
-/// One end of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum End {
-    First,
-    Last,
-}
-
-impl End {
-    /// The item at this end.
-    pub(crate) fn get<T>(self, items: &[T]) -> Option<&T> {
-        match self {
-            Self::First => items.first(),
-            Self::Last => items.last(),
-        }
-    }
 }
 
 /// Another idea of the parameters of the customer list.
@@ -439,10 +397,6 @@ pub(crate) enum Variance {
     CardsWithAccounts,
     /// Customers come in the one or the other order, by the id of the request.
     CustomersInAnyOrder,
-    /// Baskets may hold payments that the bank does not know.
-    AnyPayments,
-    /// Baskets may hold payments of other PSUs.
-    PaymentsOfOthers,
     /// The names of members may begin with a capital letter, and have underscores between their words.
     LooseNames,
     /// Spaces and line breaks around codes, amounts and days are dropped.

@@ -12,8 +12,9 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-use super::{Alteration, Beside, Breach, Effect, Entry, Form, Treatment, Variance};
+use super::{Alteration, Beside, Breach, Effect, Entry, Form, Treatment, Variance, Wrapper};
 use crate::declaration::Declaration;
+use crate::policy::Policy;
 use crate::refusal::Code;
 
 /// A row. Its effects come in the order of these fields.
@@ -37,6 +38,9 @@ struct Row {
     refuses: Several<Refused>,
     #[serde(default)]
     forms: Several<Form>,
+    policy: Option<Value>,
+    #[serde(default)]
+    wraps: Several<Wrapper>,
 }
 
 /// A refusal that has another status and code than this rule gives it.
@@ -79,6 +83,10 @@ impl TryFrom<Row> for Entry {
         effects.extend(row.alters.0.into_iter().map(Effect::Alters));
         effects.extend(row.refuses.0.into_iter().map(refuses).collect::<Result<Vec<_>, String>>()?);
         effects.extend(row.forms.0.into_iter().map(Effect::Forms));
+        Policy::with(row.policy.clone().map(|settings| &*Box::leak(Box::new(settings))))
+            .map_err(|error| format!("policy: {error}"))?;
+        effects.extend(row.policy.map(Effect::policy));
+        effects.extend(row.wraps.0.into_iter().map(Effect::Wraps));
         let declares = row.declares.0;
         if effects.is_empty() && declares.is_empty() {
             return Err("it has no effect".to_owned());

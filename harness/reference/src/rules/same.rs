@@ -17,6 +17,8 @@ fn is_same_effect(one: &Effect, two: &Effect) -> bool {
         (Effect::Variance(one), Effect::Variance(two)) => one == two,
         (Effect::Treats(one), Effect::Treats(two)) => is_same_treatment(one, two),
         (Effect::Alters(one), Effect::Alters(two)) => one == two,
+        (Effect::Policy(one), Effect::Policy(two)) => one == two,
+        (Effect::Wraps(one), Effect::Wraps(two)) => one == two,
         (Effect::Refuses(one, status, code), Effect::Refuses(two, also_status, also_code)) => {
             (one, status, code) == (two, also_status, also_code)
         }

@@ -11,8 +11,6 @@ use crate::status::Status;
 pub(crate) enum StateBreach {
     /// The id of a payment is the second in which it was made.
     IdOfTime,
-    /// Baskets have one id.
-    OneBasketId,
     /// The id of a payment follows from what it was made with.
     IdOfBody,
     /// The link to the status of a payment leads to that of one and the same.
@@ -46,8 +44,6 @@ pub(crate) enum StateBreach {
     DeletedUnverified,
     /// A payment is not deleted although its deletion is accepted.
     NotDeleted,
-    /// Only these payments of a basket are looked at for this rule.
-    Looks(BasketRule, Looked),
     /// An id that no payment has is taken for one in a basket.
     TakenInBasket(IdLikeness),
     /// A transaction that has not this id is found by it.
@@ -68,8 +64,6 @@ pub(crate) enum StateBreach {
     CreatedWithAccounts,
     /// Accounts show to any TPP.
     AnyTppReads,
-    /// A payment of any TPP may be put in a basket.
-    TppInBasket,
     /// Every second status of a payment says nothing of funds.
     FundsByTurns,
     /// An id of a key that came with two certificates from one device is refused from then on.
@@ -131,8 +125,6 @@ pub(crate) enum StateBreach {
     },
     /// Calls with an empty PSU-IP-Address are not counted.
     EmptyAddressCounts,
-    /// A basket that is refused for a series cancels all payments that it names.
-    RefusedBasketCancels,
     /// A rejected payment is received once its status was read three times.
     RejectedGoesBack,
     /// A payment is not to be had any more once its status was read three times.
@@ -147,8 +139,6 @@ pub(crate) enum StateBreach {
     RevivedByDeletion,
     /// A rejected payment is told as received when it is in a basket.
     RevivedByBasket,
-    /// A payment that was rejected on the same day does not count in a basket.
-    RejectedTodayPasses,
     /// Calls without PSU-IP-Address are counted for each value of this header apart; for each query where it
     /// is empty.
     CallsCountedBy(&'static str),
@@ -198,14 +188,10 @@ pub(crate) enum StateVariance {
     DeletedIsRejected,
     /// A payment is accepted a moment after it was received.
     AcceptedAtOnce,
-    /// A payment may be in one basket.
-    OneBasket,
     /// Ids of payments are ascending numbers.
     IdsAreNumbers,
     /// Calls without PSU-IP-Address are counted for all accounts together.
     CallsOfAllAccounts,
-    /// A basket with a deleted payment is created, and rejected.
-    DeletedInBasketRejected,
     /// A consent is good for 90 days with PSU-IP-Address as well; older ones than 120 days were renewed.
     ConsentsOf90Days,
 }
@@ -241,45 +227,5 @@ impl IdLikeness {
             Self::LeadingZeros => return Some(id.trim_start_matches('0')),
         };
         found.then_some("")
-    }
-}
-
-/// A rule about each payment of a basket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum BasketRule {
-    /// It is known.
-    Known,
-    /// It is the PSU's own.
-    Own,
-    /// Its status counts.
-    Status,
-    /// It was not deleted.
-    Kept,
-}
-
-/// Which payments of a basket are looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Looked {
-    /// None.
-    Nobody,
-    /// The first and the last one.
-    Ends,
-    /// The first one.
-    First,
-    /// The first five.
-    FirstFive,
-}
-
-impl Looked {
-    /// Whether the payment at this index of so many is looked at.
-    pub(crate) fn includes(self, index: usize, count: usize) -> bool {
-        match self {
-            Self::Nobody => false,
-            Self::Ends => index == 0 || index + 1 == count,
-            Self::First => index == 0,
-            Self::FirstFive => index < 5,
-        }
     }
 }

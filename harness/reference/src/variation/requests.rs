@@ -8,12 +8,9 @@ use crate::country;
 use crate::currency::{self, Currency};
 use crate::date;
 use crate::declaration::Declaration;
-use crate::header::Header;
 use crate::money;
 use crate::operation::Operation;
-use crate::rules::{
-    Breach, Count, Effect, Entry, Likeness, Place, Then, Treatment, TwinBreach, Variance, When,
-};
+use crate::rules::{Count, Effect, Entry, Likeness, Place, Then, Treatment, Variance, When};
 
 const B: Operation = Operation::Basket;
 const N: Operation = Operation::Ncbct;
@@ -31,35 +28,9 @@ pub(super) fn variations() -> Vec<Entry> {
     for (name, operations, pointer, when, then, says) in bodies() {
         all.extend(on(name, operations, Place::Body(pointer), when, then, says));
     }
-    for (name, variance, says) in VARIANCES {
-        all.push(Entry::new(name, vec![Effect::Variance(variance)], says));
-    }
-    for (name, breach, says) in BREACHES {
-        all.push(Entry::breach(name, breach, says));
-    }
     all.extend(declared());
     all
 }
-
-/// Rules of the plain reading that some banks do not have.
-const BREACHES: [(&str, Breach, &str); 4] = [
-    (
-        "ncbct.allow-logical-duplicate.meaning/none",
-        Breach::Twins(TwinBreach::Accepted),
-        "The parameter allowLogicalDuplicate has no effect.",
-    ),
-    (
-        "ncbct.allow-logical-duplicate.meaning/unsaid",
-        Breach::Twins(TwinBreach::Unsaid),
-        "A payment of the same amount between the same accounts is refused where the TPP does not say that it allows it.",
-    ),
-    (
-        "ncbct.requested-execution-date.past/taken",
-        Breach::PastDays("/requestedExecutionDate", i64::MAX),
-        "A day that is past is taken for today.",
-    ),
-    ("periodic.start-date.past/taken", Breach::PastDays("/startDate", i64::MAX), "A series may have begun."),
-];
 
 /// Name, operations, header, values that are refused, and a sentence.
 type Headers = (&'static str, &'static [Operation], &'static str, When, &'static str);
@@ -147,74 +118,6 @@ fn bodies() -> Vec<Bodies> {
         ("periodic.day.leading-zero/refused", &[P], "/dayOfExecution", When::Text(|text| text.len() == 2 && text.starts_with('0')), Refuse, "Days have no leading zero."),
     ]
 }
-
-const VARIANCES: [(&str, Variance, &str); 17] = [
-    (
-        "header.tpp-redirect-uri.format/empty",
-        Variance::EmptyStrings,
-        "A required header may be empty where the document says no more than that it is a string.",
-    ),
-    ("json.duplicate-keys/last", Variance::LastOfDuplicates, "Of members with one name the last counts."),
-    ("json.null.request/absent", Variance::NullIsAbsent, "What is null counts as absent."),
-    (
-        "basket.payment-ids.unknown/taken",
-        Variance::AnyPayments,
-        "A basket may have payments that the bank does not know yet.",
-    ),
-    (
-        "basket.payment-ids.other-psu/taken",
-        Variance::PaymentsOfOthers,
-        "A basket may have payments of other PSUs.",
-    ),
-    (
-        "customers.with-accounts.content/cards-too",
-        Variance::CardsWithAccounts,
-        "Cards are accounts: without these, customers are listed without cards.",
-    ),
-    (
-        "customers.stays/order",
-        Variance::CustomersInAnyOrder,
-        "Customers come in the one or the other order, by the id of the request.",
-    ),
-    (
-        "customers.with-accounts.type/any",
-        Variance::AnyFlag("withAccounts"),
-        "A withAccounts that is no boolean is not looked at.",
-    ),
-    (
-        "customers.with-agreements.type/any",
-        Variance::AnyFlag("withAgreements"),
-        "A withAgreements that is no boolean is not looked at.",
-    ),
-    ("header.x-psu-identity.both/refused", Variance::OneIdentity, "A PSU is identified in one way."),
-    (
-        "customers.with-accounts.content/full",
-        Variance::FullArrays,
-        "Customers have their accounts whatever is asked for.",
-    ),
-    (
-        "header.psu-ip-address.format/any",
-        Variance::AnyForm(Header::PsuIpAddress),
-        "Any text is a PSU-IP-Address.",
-    ),
-    (
-        "header.tpp-redirect-preferred.format/any",
-        Variance::AnyForm(Header::TppRedirectPreferred),
-        "Any text is a TPP-Redirect-Preferred.",
-    ),
-    (
-        "header.tpp-redirect-uri.format/any",
-        Variance::AnyForm(Header::TppRedirectUri),
-        "Any text is a TPP-Redirect-URI.",
-    ),
-    (
-        "header.x-psu-identity.format/any",
-        Variance::AnyForm(Header::XPsuIdentity),
-        "An X-PSU-IDENTITY is compared with those of the bank, whatever its form.",
-    ),
-    ("header.x-request-id.reuse/once", Variance::RequestIdOnce, "No two requests have one id."),
-    ("signature.replay/once", Variance::NoReplay, "No two requests have one signature."),
-];
 
 /// The variation on all of its operations, and on the first of them alone: what one part of a bank does
 /// another need not do.

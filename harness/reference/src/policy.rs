@@ -1,0 +1,116 @@
+//! What the bank decides in its configuration, by subject. The default of each setting is what the document
+//! says; a fault or a variation is another value of one.
+
+mod amounts;
+mod baskets;
+mod body;
+mod consents;
+mod customers;
+mod digest;
+mod headers;
+mod payments;
+mod psu;
+mod query;
+mod series;
+mod signature;
+mod transactions;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+pub(crate) use baskets::{BasketStatus, Baskets, Looked};
+
+/// All settings of the bank.
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case", bound(deserialize = "'de: 'static"))]
+pub(crate) struct Policy {
+    /// Request headers: presence and form (section Endpoints > Common request headers).
+    pub(crate) headers: headers::Headers,
+    /// Query parameters.
+    pub(crate) query: query::Query,
+    /// The Digest header (section Authentication).
+    pub(crate) digest: digest::Digest,
+    /// The certificate and the Signature header (section Authentication).
+    pub(crate) signature: signature::Signature,
+    /// Who the PSU is, and for whom he acts (section Endpoints > Common request headers).
+    pub(crate) psu: psu::Identification,
+    /// How a body is read as JSON (RFC 8259).
+    pub(crate) body: body::Body,
+    /// Amounts, and what of them is reported (section Resources > Shared types).
+    pub(crate) amounts: amounts::Amounts,
+    /// Days and months of a series (section Endpoints > Create periodic NDCT payment).
+    pub(crate) series: series::Series,
+    /// What becomes of payments (section Resources > Payment creation response, section Errors).
+    pub(crate) payments: payments::Payments,
+    /// Signing baskets (section Endpoints > Create payments signing basket).
+    pub(crate) baskets: Baskets,
+    /// The customers of the sandbox (section Endpoints > List customers).
+    pub(crate) customers: customers::Customers,
+    /// Transactions of an account (section Endpoints > Transaction details).
+    pub(crate) transactions: transactions::Transactions,
+    /// Consents and unattended calls (section Limits).
+    pub(crate) consents: consents::Consents,
+}
+
+impl Policy {
+    /// The policy with these settings, where the first one that decides something counts, and lists add up.
+    ///
+    /// # Errors
+    ///
+    /// If a setting is none of the policy, or has a value that it cannot have: which one, and why.
+    pub(crate) fn with(settings: impl IntoIterator<Item = &'static Value>) -> serde_json::Result<Self> {
+        let mut all = Value::Object(Map::new());
+        settings.into_iter().for_each(|settings| add(&mut all, settings));
+        // Texts of a policy are kept as long as the process lives, as the faults are that set them.
+        let all: &'static Value = Box::leak(Box::new(all));
+        Self::deserialize(all)
+    }
+}
+
+/// Adds the settings that are not decided yet.
+fn add(all: &mut Value, settings: &Value) {
+    match (all, settings) {
+        (Value::Object(all), Value::Object(settings)) => {
+            for (name, setting) in settings {
+                match all.get_mut(name) {
+                    Some(known) => add(known, setting),
+                    None => drop(all.insert(name.clone(), setting.clone())),
+                }
+            }
+        }
+        (Value::Array(all), Value::Array(settings)) => all.extend(settings.iter().cloned()),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn policy(settings: &[Value]) -> serde_json::Result<Policy> {
+        Policy::with(settings.to_vec().leak().iter())
+    }
+
+    #[test]
+    fn the_first_setting_counts() {
+        let (one, two) =
+            (json!({ "baskets": { "limit": 9 } }), json!({ "baskets": { "limit": 11, "mix": "first" } }));
+        let both = policy(&[one, two]).unwrap();
+        assert_eq!((both.baskets.limit, both.baskets.mix), (9, Looked::First));
+        assert_eq!(policy(&[]).unwrap().baskets.limit, 10);
+    }
+
+    #[test]
+    fn settings_that_are_none_are_named() {
+        for (settings, says) in [
+            (json!({ "basket": {} }), "unknown field `basket`"),
+            (json!({ "baskets": { "limits": 1 } }), "unknown field `limits`"),
+            (json!({ "baskets": { "mix": "some" } }), "unknown variant `some`"),
+        ] {
+            let error = policy(&[settings]).unwrap_err().to_string();
+            assert!(error.starts_with(says), "{error}");
+        }
+    }
+}
