@@ -10,6 +10,9 @@ const FIRST: [u32; 10] = [3, 7, 6, 1, 8, 9, 4, 5, 2, 1];
 /// Weights of the second one.
 const SECOND: [u32; 11] = [5, 4, 3, 2, 7, 6, 5, 4, 3, 2, 1];
 
+/// Weights of the check digit of a Norwegian account number, which is the last of those that they weigh.
+const ACCOUNT: [u32; 11] = [5, 4, 3, 2, 7, 6, 5, 4, 3, 2, 1];
+
 /// Whose check digits a value has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -18,23 +21,45 @@ pub enum CheckDigits {
     Iban,
     /// Those of the identity number of a person in Norway: two, by modulus 11.
     Person,
+    /// That of an account number in Norway, also at the end of an IBAN: one, by modulus 11.
+    Account,
 }
 
+/// Number of digits at the end of a value in which another value with check digits differs from it.
+const OTHER_DIGITS: u32 = 5;
+
 impl CheckDigits {
+    const ALL: [Self; 3] = [Self::Iban, Self::Person, Self::Account];
+
+    /// Returns another text with all the check digits that a text has: its last five digits are others,
+    /// counted from those of `start`, which has its form. `None` if it has no check digits.
+    pub fn other(text: &str, start: &str) -> Option<String> {
+        let own: Vec<Self> = Self::ALL.into_iter().filter(|kind| kind.fit(text)).collect();
+        let (beginning, end) = start.split_at_checked(start.len().checked_sub(OTHER_DIGITS as usize)?)?;
+        let (first, all) = (end.parse::<u32>().ok().filter(|_| !own.is_empty())?, 10_u32.pow(OTHER_DIGITS));
+        let others = (first..all).chain(0..first).map(|number| format!("{beginning}{number:05}"));
+        others.filter(|other| other != text).find(|other| own.iter().all(|kind| kind.fit(other)))
+    }
+
     /// Returns true if a text has them.
     pub fn fit(self, text: &str) -> bool {
         match self {
             Self::Iban => is_iban(text),
             Self::Person => {
-                let digits: Option<Vec<u32>> = text.chars().map(|digit| digit.to_digit(10)).collect();
-                digits.is_some_and(|digits| {
-                    digits.len() == SECOND.len()
-                        && is_multiple(&digits, &FIRST)
-                        && is_multiple(&digits, &SECOND)
-                })
+                let digits = digits(text);
+                digits.len() == SECOND.len() && is_multiple(&digits, &FIRST) && is_multiple(&digits, &SECOND)
+            }
+            Self::Account => {
+                let digits = digits(text.strip_prefix("NO").and_then(|iban| iban.get(2..)).unwrap_or(text));
+                digits.len() == ACCOUNT.len() && is_multiple(&digits, &ACCOUNT)
             }
         }
     }
+}
+
+/// Returns the digits of a text that is nothing else; none of another text.
+fn digits(text: &str) -> Vec<u32> {
+    text.chars().map(|digit| digit.to_digit(10)).collect::<Option<_>>().unwrap_or_default()
 }
 
 /// Returns true if the weighted sum is a multiple of 11.
@@ -52,6 +77,7 @@ mod tests {
             (CheckDigits::Iban, "NO1400004200179"),
             (CheckDigits::Person, "01819000391"),
             (CheckDigits::Person, "41819000466"),
+            (CheckDigits::Account, "00004200179"),
         ] {
             assert!(kind.fit(text), "{text}");
             for at in text.char_indices().filter(|(_, letter)| letter.is_ascii_digit()).map(|(at, _)| at) {
@@ -62,5 +88,24 @@ mod tests {
         }
         assert!(!CheckDigits::Person.fit("0181900039"));
         assert!(!CheckDigits::Person.fit("0181900039x"));
+        assert!(!CheckDigits::Account.fit(""));
+    }
+
+    #[test]
+    fn another_value_has_the_same_check_digits() {
+        for (text, kinds) in [
+            ("NO1400004200179", &[CheckDigits::Iban, CheckDigits::Account][..]),
+            ("DE89370400440532013000", &[CheckDigits::Iban]),
+            ("01819000391", &[CheckDigits::Person]),
+            ("00004200179", &[CheckDigits::Account]),
+        ] {
+            let start = format!("{}99998", &text[..text.len() - 5]);
+            let other = CheckDigits::other(text, &start).unwrap();
+            assert!(other != text && other.len() == text.len(), "{other}");
+            assert!(kinds.iter().all(|kind| kind.fit(&other)), "{other}");
+        }
+        for text in ["", "acc-1", "12345678901", "acc-private-0001"] {
+            assert_eq!(CheckDigits::other(text, text), None, "{text}");
+        }
     }
 }

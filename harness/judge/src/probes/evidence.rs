@@ -1,6 +1,7 @@
 //! What responses to the same request with different values say about a value of the profile.
 
 use xs2aspec_record::Got;
+use xs2aspec_spec::check_digits::CheckDigits;
 
 use crate::{
     answer::Answer,
@@ -60,16 +61,23 @@ impl Evidence {
     }
 }
 
-/// Returns a value of the same form that nobody knows: three of its last letters and digits are others.
+/// Returns a value of the same form that nobody knows, with right check digits where the value has them: a
+/// target that rejects it for its digits says nothing of the value.
 pub(super) fn invented(value: &str) -> String {
+    let other = turned(value);
+    CheckDigits::other(value, &other).unwrap_or(other)
+}
+
+/// Returns a value in which three of the last letters and digits are others.
+fn turned(value: &str) -> String {
     const BY: u8 = 3;
-    let turned = |letter: char| match letter {
+    let other = |letter: char| match letter {
         '0'..='9' => char::from((letter as u8 - b'0' + 5) % 10 + b'0'),
         'a'..='f' => char::from((letter as u8 - b'a' + BY) % 6 + b'a'),
         'A'..='F' => char::from((letter as u8 - b'A' + BY) % 6 + b'A'),
         'g'..='z' => char::from((letter as u8 - b'g' + BY) % 20 + b'g'),
         'G'..='Z' => char::from((letter as u8 - b'G' + BY) % 20 + b'G'),
-        other => other,
+        letter => letter,
     };
     let mut left = 3;
     let letters = value.chars().rev().map(|letter| {
@@ -77,7 +85,7 @@ pub(super) fn invented(value: &str) -> String {
             return letter;
         }
         left -= 1;
-        turned(letter)
+        other(letter)
     });
     let letters: Vec<char> = letters.collect();
     letters.into_iter().rev().collect()
@@ -125,5 +133,7 @@ mod tests {
         ] {
             assert_eq!(invented(value), expected);
         }
+        let iban = invented("NO1400004200179");
+        assert!(CheckDigits::Iban.fit(&iban) && CheckDigits::Account.fit(&iban), "{iban}");
     }
 }

@@ -314,16 +314,25 @@ fn is_named(value: &str, text: &str, failed: &Case, known: &Known) -> Judged<boo
     Ok(named.iter().any(|(sent, texts)| !sent.contains(value) && texts.contains(text)))
 }
 
-/// Returns a case without the requests before it if its own has the value, and needs nothing of what they
-/// make.
+/// Returns a case that ends with its last request that has the value, without the requests before it if that
+/// one needs nothing of what they make.
 fn alone(case: &Case, value: &str) -> Case {
-    let needed = case.request.placeholders();
+    let name = format!("target.{value}");
+    let has_value = |request: &RequestSpec| request.placeholders().contains(&name);
+    let last = case.before.iter().rposition(|step| has_value(&step.request));
+    let (mut before, mut request) = (case.before.clone(), case.request.clone());
+    if let Some(last) = last.filter(|_| !has_value(&case.request)) {
+        request = before[last].request.clone();
+        before.truncate(last);
+    }
+    let needed = request.placeholders();
     let is_needed = |step: &Preparation| {
         step.keep.iter().any(|(key, _)| needed.contains(&format!("{}.{key}", step.name)))
     };
-    let is_alone = needed.contains(&format!("target.{value}")) && !case.before.iter().any(is_needed);
-    let before = if is_alone { Vec::new() } else { case.before.clone() };
-    Case { before, ..case.clone() }
+    if !before.iter().any(is_needed) && has_value(&request) {
+        before.clear();
+    }
+    Case { before, request, ..case.clone() }
 }
 
 /// Returns true if the requests of a case can be sent again with other values.
