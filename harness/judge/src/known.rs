@@ -18,6 +18,9 @@ use crate::{
     view::answer,
 };
 
+/// The number of cases in a row without a response after which a target is gone.
+const UNANSWERED: usize = 32;
+
 /// The answers to questions that cases share.
 #[derive(Debug, Default)]
 pub struct Known {
@@ -30,8 +33,11 @@ pub struct Known {
     pub(crate) substitutes: BTreeMap<String, Arc<Substituted>>,
     /// How long after it was made the target shows a thing, where it needs a while.
     pub(crate) shows_after: Option<Duration>,
-    /// Why none of the first plain requests got a response, where none did.
+    /// Why nothing is sent any more: none of the first plain requests got a response, or none of many cases in
+    /// a row.
     pub(crate) silence: Option<Reason>,
+    /// The number of cases in a row, up to now, that got no response.
+    unanswered: usize,
     pub(crate) plain: Plain,
     /// Answers to whether plain requests are still accepted, in the order of time.
     checks: BTreeMap<String, Vec<Check>>,
@@ -195,11 +201,17 @@ impl Known {
     /// no other one is sent, which would wait as long.
     pub fn weigh_silence<'a>(&mut self, judge: &Judge, first: impl Iterator<Item = &'a str>) {
         let asked: Vec<&Arc<Done>> = self.applicable(first).collect();
-        let is_silent = |done: &&Arc<Done>| {
-            done.verdict.verdict == Verdict::Error && done.failure.is_some() && !done.is_held_back
-        };
-        if judge.asks_again() && asked.iter().all(is_silent) {
+        if judge.asks_again() && asked.iter().all(|done| is_silent(done)) {
             self.silence = asked.first().and_then(|done| done.verdict.reason.clone());
+        }
+    }
+
+    /// Notes whether a case got a response. After [`UNANSWERED`] in a row without one the target is gone, and
+    /// no other request is sent, which would wait as long.
+    pub fn weigh_response(&mut self, judge: &Judge, done: &Done) {
+        self.unanswered = if is_silent(done) { self.unanswered + 1 } else { 0 };
+        if judge.asks_again() && self.unanswered >= UNANSWERED && self.silence.is_none() {
+            self.silence.clone_from(&done.verdict.reason);
         }
     }
 
@@ -233,6 +245,11 @@ impl Known {
         let asked = ids.filter_map(|id| self.cases.get(id));
         asked.filter(|done| done.verdict.verdict != Verdict::NotApplicable)
     }
+}
+
+/// Returns true if a case got no response to a request.
+fn is_silent(done: &Done) -> bool {
+    done.verdict.verdict == Verdict::Error && done.failure.is_some() && !done.is_held_back
 }
 
 impl Judge {

@@ -163,8 +163,8 @@ pub enum Reason {
         /// The step.
         step: String,
     },
-    /// Nobody answered the plain requests before it.
-    #[error("not asked, since the plain requests before it got no answer: {failure}")]
+    /// No request before it got a response.
+    #[error("not sent, since no request before it got a response: {failure}")]
     Silence {
         /// The failure.
         failure: Box<Self>,

@@ -112,6 +112,9 @@ impl<'a> Cycle<'a> {
         Some(match landed {
             Landed::Case(at, done) => {
                 self.cases -= 1;
+                if let Some(done) = &done {
+                    self.runner.known_mut().weigh_response(self.runner.judge(), done);
+                }
                 let settled = done.map(|done| self.take(done, self.order[at].1)).unwrap_or_default();
                 if self.cases > 0 {
                     return Some(settled);

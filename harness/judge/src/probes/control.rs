@@ -45,13 +45,11 @@ impl Judge {
         trail: &Trail<'_>,
     ) -> Way<Option<Stop>> {
         let known = trail.known;
-        let Some(id) = &case.control else {
-            let is_new = trail.view.is_open() && trail.view.is_empty();
-            return match known.silence.as_ref().filter(|_| case.is_plain && is_new) {
-                Some(why) => Err(Stop::error(Reason::Silence { failure: Box::new(why.clone()) }).into()),
-                None => Ok(None),
-            };
-        };
+        let is_new = trail.view.is_open() && trail.view.is_empty();
+        if let Some(why) = known.silence.as_ref().filter(|_| is_new) {
+            return Err(Stop::error(Reason::Silence { failure: Box::new(why.clone()) }).into());
+        }
+        let Some(id) = &case.control else { return Ok(None) };
         let control = self.became(id, known)?;
         let stands_in = self.suite().case(id).is_some_and(|plain| stands_in(plain, known));
         let accepted = (control.is_accepted() || stands_in) && !self.is_apart(case, known);
@@ -234,8 +232,9 @@ mod tests {
 
     use crate::{
         Known,
+        answer::{ExchangeError, Trouble},
         blank::left_in_doubt,
-        probes::tests::{Got::Status, JUDGE, accepting, after, case, with},
+        probes::tests::{Got::Status, JUDGE, accepting, after, case, view, with},
     };
 
     const INVALID: &str = "ncbct.creditor-name.length/creditorName/one-more";
@@ -263,5 +262,22 @@ mod tests {
             assert_eq!(with(INVALID, &[], &known), expected, "{word:?}");
         }
         assert_eq!(after(INVALID, &[("request", Status(400))]), "pass");
+    }
+
+    #[test]
+    fn nothing_is_sent_to_a_target_that_is_gone() {
+        let mut known = accepting(INVALID);
+        let answered = view(INVALID, &[("request", Status(400))]);
+        let answered = JUDGE.case(case(INVALID), &answered, &known).unwrap();
+        let mut silent = answered.clone();
+        silent.verdict.verdict = Verdict::Error;
+        silent.failure = Some(ExchangeError::Broken(Trouble::from("reset")));
+        for (done, times) in [(&silent, 31), (&answered, 1), (&silent, 31)] {
+            (0..times).for_each(|_| known.weigh_response(&JUDGE, done));
+        }
+        assert_eq!(with(INVALID, &[], &known), "send request");
+        known.weigh_response(&JUDGE, &silent);
+        assert_eq!(with(INVALID, &[], &known), "error");
+        assert_eq!(with(INVALID, &[("request", Status(400))], &known), "pass", "what came back counts");
     }
 }
