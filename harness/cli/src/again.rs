@@ -95,8 +95,9 @@ async fn watch(args: &Run) -> Result<Exit, Failure> {
     let watched = Watched::new(args)?;
     let (told, is_ended) = (Arc::new(Notify::new()), Arc::new(AtomicBool::new(false)));
     let (tell, end) = (Arc::clone(&told), Arc::clone(&is_ended));
+    let asked = interrupt::asked_to_end();
     tokio::spawn(async move {
-        interrupt::asked_to_end().await;
+        asked.await;
         end.store(true, Ordering::Relaxed);
         tell.notify_one();
     });

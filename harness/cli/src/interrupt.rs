@@ -5,49 +5,35 @@ use std::io;
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Interrupts from the keyboard, a terminal that hangs up, and requests of the system to terminate.
-pub(crate) struct Interrupts {
-    #[cfg(unix)]
-    signals: [Signal; 3],
+/// Waits until the command is to end: for an interrupt from the keyboard, a terminal that hangs up, or a
+/// request of the system to terminate. It listens from the call on, not from the first wait on: whoever can
+/// connect to what the command opens next can interrupt it in order.
+#[cfg(unix)]
+pub(crate) fn asked_to_end() -> impl Future<Output = ()> + Send + 'static {
+    let signals = [SignalKind::interrupt(), SignalKind::hangup(), SignalKind::terminate()].map(signal);
+    async move {
+        let [interrupt, hangup, terminate] = signals.map(came);
+        tokio::select! {
+            () = interrupt => {}
+            () = hangup => {}
+            () = terminate => {}
+        }
+    }
 }
 
-impl Interrupts {
-    /// Listens from now on.
-    #[cfg(unix)]
-    pub(crate) fn listen() -> io::Result<Self> {
-        let [interrupt, hangup, terminate] =
-            [SignalKind::interrupt(), SignalKind::hangup(), SignalKind::terminate()].map(signal);
-        Ok(Self { signals: [interrupt?, hangup?, terminate?] })
-    }
-
-    /// Listens from now on.
-    #[cfg(not(unix))]
-    pub(crate) fn listen() -> io::Result<Self> {
-        Ok(Self {})
-    }
-
-    /// Waits for the first one.
-    pub(crate) async fn asked_to_end(self) {
-        #[cfg(unix)]
-        {
-            let [mut interrupt, mut hangup, mut terminate] = self.signals;
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = hangup.recv() => {}
-                _ = terminate.recv() => {}
-            }
-        }
-        #[cfg(not(unix))]
-        drop(tokio::signal::ctrl_c().await);
+/// Waits for a signal; for ever for one that cannot be listened for, which ends the process by itself.
+#[cfg(unix)]
+async fn came(signal: io::Result<Signal>) {
+    match signal {
+        Ok(mut signal) => drop(signal.recv().await),
+        Err(_) => std::future::pending().await,
     }
 }
 
 /// Waits until the command is to end.
+#[cfg(not(unix))]
 pub(crate) async fn asked_to_end() {
-    match Interrupts::listen() {
-        Ok(interrupts) => interrupts.asked_to_end().await,
-        Err(_) => drop(tokio::signal::ctrl_c().await),
-    }
+    drop(tokio::signal::ctrl_c().await);
 }
 
 /// Makes a file that grows beyond the limit of the process an error of its write, instead of the end of the

@@ -37,12 +37,13 @@ pub(crate) async fn serve(folder: &Path, address: SocketAddr) -> Result<Exit, Fa
             "{address}: expected an address of this machine, 127.0.0.1 or [::1]"
         )));
     }
+    let end = interrupt::asked_to_end();
     let listener = TcpListener::bind(address).await;
     let listener = listener.map_err(|error| Failure::input(format!("cannot serve on {address}: {error}")))?;
     let address = listener.local_addr().map_err(Failure::input)?;
     say!("http://{address}/");
     let server = axum::serve(listener, router(folder, address));
-    server.with_graceful_shutdown(interrupt::asked_to_end()).await.map_err(Failure::input)?;
+    server.with_graceful_shutdown(end).await.map_err(Failure::input)?;
     Ok(Exit::Conforms)
 }
 

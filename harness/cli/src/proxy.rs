@@ -12,8 +12,7 @@ use xs2aspec_runner::{Options, exchange::Connector};
 use crate::{
     Failure,
     args::{ClientTls, Proxy as Asked},
-    interrupt::Interrupts,
-    target,
+    interrupt, target,
     traffic_log::{Setup, TrafficLog},
 };
 
@@ -33,6 +32,7 @@ pub(crate) async fn proxy(args: &Asked) -> Result<Exit, Failure> {
     profile.levels.extend(args.levels.0.iter().cloned());
     is_a_test_system(&profile)?;
     let is_file = !args.target.contains("://");
+    let end = interrupt::asked_to_end();
     let (proxy, sightings) = open(args.listen, &args.tls, &profile).await?;
     let scheme = if args.tls.tls_certificate.is_some() { "https" } else { "http" };
     let mut arguments = vec!["--target".to_owned(), args.target.clone()];
@@ -53,9 +53,8 @@ pub(crate) async fn proxy(args: &Asked) -> Result<Exit, Failure> {
     };
     let reads: Vec<&Path> = is_file.then(|| Path::new(&args.target)).into_iter().collect();
     let log = TrafficLog::start(&args.out, &reads, setup, sightings)?;
-    let interrupts = Interrupts::listen().map_err(Failure::input)?;
     say!("{scheme}://{}", proxy.address());
-    interrupts.asked_to_end().await;
+    end.await;
     proxy.shutdown().await;
     log.finish().await
 }

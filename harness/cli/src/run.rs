@@ -397,8 +397,9 @@ fn options(
 fn interrupted() -> Arc<Notify> {
     let interrupt = Arc::new(Notify::new());
     let told = Arc::clone(&interrupt);
+    let asked = interrupt::asked_to_end();
     tokio::spawn(async move {
-        interrupt::asked_to_end().await;
+        asked.await;
         told.notify_one();
     });
     interrupt

@@ -19,8 +19,7 @@ use xs2aspec_signing::keys;
 use crate::{
     Failure,
     args::{ClientTls, Keys, MaskKeyFile, Serve, Source},
-    interrupt::Interrupts,
-    live, proxy,
+    interrupt, live, proxy,
     report::cannot_write,
     target,
     traffic_log::{Rejections, Setup, TrafficLog},
@@ -59,12 +58,13 @@ pub(crate) async fn serve(args: &Serve) -> Result<Exit, Failure> {
         )));
     }
     let variations = config.variations.clone();
+    // Whoever can connect can interrupt.
+    let end = interrupt::asked_to_end();
     let bank = start(config, args.address).await?;
     let mut profile = Profile::reference(&bank.base_url()).map_err(Failure::input)?;
     let decided = decide(&mut profile, &variations);
-    let interrupts = Interrupts::listen().map_err(Failure::input)?;
     say!("{decided}");
-    interrupts.asked_to_end().await;
+    end.await;
     bank.shutdown().await.map_err(Failure::input)?;
     Ok(Exit::Conforms)
 }
@@ -124,6 +124,8 @@ async fn record(args: &Serve, folder: &Path, config: Config) -> Result<Exit, Fai
     let rejections = args.fault.is_empty().then_some(sender);
     let bank = start(Config { address: own, tls: None, rejections, ..config }, own).await?;
     let mut profile = Profile::reference(&bank.base_url()).map_err(Failure::input)?;
+    // Whoever can connect can interrupt.
+    let end = interrupt::asked_to_end();
     let (proxy, sightings) = proxy::open(args.address, &args.tls, &profile).await?;
     let scheme = if args.tls.tls_certificate.is_some() { "https" } else { "http" };
     let address = format!("{scheme}://{}", proxy.address());
@@ -149,9 +151,8 @@ async fn record(args: &Serve, folder: &Path, config: Config) -> Result<Exit, Fai
         rejections: Some(Rejections::new(rejected, &variations)),
     };
     let log = TrafficLog::start(folder, &[], setup, sightings)?;
-    let interrupts = Interrupts::listen().map_err(Failure::input)?;
     say!("{decided}");
-    interrupts.asked_to_end().await;
+    end.await;
     proxy.shutdown().await;
     let exit = log.finish().await?;
     bank.shutdown().await.map_err(Failure::input)?;
