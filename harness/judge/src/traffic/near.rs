@@ -59,6 +59,10 @@ impl Segment {
     /// Returns true if a text is not this segment, but was meant to be.
     fn is_nearly(&self, part: &str) -> bool {
         let Self::Text(text) = self else { return part.is_empty() };
+        // `{payment-product}` and `:product` are names that the client was to fill in.
+        if part.starts_with(['{', ':', '<']) || part.to_ascii_lowercase().starts_with("%7b") {
+            return true;
+        }
         let others = levenshtein(&text.to_lowercase(), &part.to_lowercase());
         let is_version = |text: &str| text.starts_with(['v', 'V']) && text.len() == 2;
         let is_part = part.len() * 2 > text.len() && text.contains(part);
@@ -91,6 +95,8 @@ mod tests {
             ("POST", "/v1/payments/norwegian-cross-border-credit-transfer", Some("ncbct")),
             ("POST", "/v1/payments/NORWEGIAN-cross-border-credit-transfers", Some("ncbct")),
             ("POST", "/v1/payments/cross-border-credit-transfers", Some("ncbct")),
+            ("POST", "/v1/payments/{payment-product}", Some("ncbct")),
+            ("POST", "/v1/periodic-payments/%7Bpayment-product%7D", Some("periodic")),
             ("GET", "/v1/Sandbox/Customers", Some("customers")),
             ("PUT", "/v1/payments/norwegian-cross-border-credit-transfers", Some("ncbct")),
             ("GET", "/v1/customers", Some("customers")),
