@@ -134,15 +134,14 @@ async fn a_pack_gives_values_and_does_nothing() {
         &["judge", "traffic.http", "--pack", "data", "--target", &url, "--out", "judged"],
     ];
     world.write("traffic.http", "GET /v2/x HTTP/1.1\nHost: b\n\nHTTP/1.1 200 OK\nContent-Length: 2\n\n{}\n");
-    for (effect, above, below) in OF_PACK {
+    // Each command reads the pack in one way: each takes its turn.
+    for ((effect, above, below), arguments) in OF_PACK.into_iter().zip(commands.into_iter().cycle()) {
         copy(&pack, &world.path("data"));
         let text = world.filled(&format!("{above}\n{values}\n{below}\n"));
         world.write("data/fixtures/spec/any-bank.toml", &text);
-        for arguments in commands {
-            let (exit, said) = world.run(arguments);
-            assert_eq!(exit, Some(2), "{effect:?} {arguments:?}: {said}");
-            assert!(said.contains("data/fixtures/spec/any-bank.toml:"), "{effect:?} {arguments:?}: {said}");
-        }
+        let (exit, said) = world.run(arguments);
+        assert_eq!(exit, Some(2), "{effect:?} {arguments:?}: {said}");
+        assert!(said.contains("data/fixtures/spec/any-bank.toml:"), "{effect:?} {arguments:?}: {said}");
         // As the profile to start from it is no better. What is commented out there is the user's to enable.
         world.write("data/fixtures/spec/any-bank.toml", &values);
         world.write("data/fixtures/spec/template.toml", &text);
@@ -213,13 +212,12 @@ async fn a_case_file_changes_a_request_and_nothing_else() {
         &["run", "--only", "ncbct.path/evil", "--cases", "data", "--target", "bank.toml", "--out", "out"],
         &["doctor", "--cases", "data", "--target", "bank.toml"],
     ];
-    for (effect, change) in OF_CASE {
+    // Each command reads the case file in one way: each takes its turn.
+    for ((effect, change), arguments) in OF_CASE.into_iter().zip(commands.into_iter().cycle()) {
         world.write("data/bodies/p.yaml", &world.filled(&case_file(change)));
-        for arguments in commands {
-            let (exit, said) = world.run(arguments);
-            assert_eq!(exit, Some(2), "{effect:?} {change} {arguments:?}: {said}");
-            assert!(said.contains("data/bodies/p.yaml:"), "{effect:?} {change} {arguments:?}: {said}");
-        }
+        let (exit, said) = world.run(arguments);
+        assert_eq!(exit, Some(2), "{effect:?} {change} {arguments:?}: {said}");
+        assert!(said.contains("data/bodies/p.yaml:"), "{effect:?} {change} {arguments:?}: {said}");
     }
     assert_eq!(arrived(&world.target), 0);
     // A Host of its own goes to the target, whose address is that of the profile.
