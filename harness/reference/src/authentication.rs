@@ -1,188 +1,91 @@
 //! Who sent the request: the Signature header, checked with the key of the certificate that came with it (the
 //! document, section Authentication, rules 1 to 3).
 
-mod form;
+pub(crate) mod freshness;
+mod spelling;
+mod value;
 
 use std::sync::Arc;
 
-use rsa::pkcs1v15::VerifyingKey;
-use sha2::Sha256;
-
-use crate::certificate::{Certificate, Certificates};
+use crate::certificate::{self, Certificate, Certificates};
 use crate::distinguished_name::DistinguishedName;
 use crate::encoded_word;
 use crate::header::{Fields, Header};
+use crate::policy::Policy;
+use crate::policy::certificate::{Certificate as CertificatePolicy, Form};
+use crate::policy::signature::{Issuer, Part, Serial, Signature as SignaturePolicy};
 use crate::refusal::{Refusal, excerpt, long_excerpt};
-use crate::rules::{Breach, Hash, Rules, SignatureBreach as S, StateBreach, Variance};
-use crate::signature::{Parameters, SignatureError, first_of_each, signing_string};
-use crate::verification;
+use crate::signature::{Parameters, SignatureError};
+use spelling::Written;
+pub(crate) use value::Message;
 
 /// Headers that must be signed whenever the request has them (rule 2).
 const SIGNED_WHEN_PRESENT: [&str; 6] =
     ["date", "digest", "x-request-id", "psu-id", "psu-corporate-id", "tpp-redirect-uri"];
 
-/// An algorithm of the draft that no key of a certificate is for.
-const HMAC: &str = "hmac-sha256";
+/// The algorithm of the document.
+const RSA_SHA256: &str = "rsa-sha256";
 
-/// Checks the signature of a request. `target` is path and query as they came in.
+/// Checks the signature of a request.
 pub(crate) fn verify(
-    fields: Fields<'_>,
-    method: &str,
-    target: &str,
+    message: Message<'_>,
     certificates: &Certificates,
-    rules: Rules,
+    policy: &Policy,
 ) -> Result<(), Refusal> {
-    let broken = |breach| rules.broken_by(Breach::Signature(breach));
-    let mut certificate = fields.text(Header::TppSignatureCertificate).unwrap_or_default();
-    if rules.varied_by(Variance::TrailingText) {
-        let alphabet = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '+' | '/');
-        let end = certificate.find(|letter| !alphabet(letter)).unwrap_or(certificate.len());
-        let padding = certificate[end..].chars().take_while(|letter| *letter == '=').count();
-        certificate.truncate(end + padding);
-    }
-    // `-----BEGIN` in base64.
-    let is_pem = certificate.starts_with("LS0tLS1CRUdJTi");
-    if rules.varied_by(Variance::OnlyDer) && is_pem || rules.varied_by(Variance::OnlyPem) && !is_pem {
-        let says = "expected a certificate in the one form that this bank takes, found another";
-        return Err(refuse("certificate.form", says).at(Header::TppSignatureCertificate.name()));
-    }
-    let certificate = match certificates.read(&certificate) {
-        Ok(certificate) => certificate,
-        Err(_) if rules.broken_by(Breach::HeaderForm(Header::TppSignatureCertificate)) => return Ok(()),
-        Err(error) => {
-            let refusal = refuse("certificate.form", error.to_string());
-            return Err(refusal.at(Header::TppSignatureCertificate.name()));
-        }
+    let fields = message.fields;
+    let Some(certificate) = read_certificate(fields, certificates, &policy.certificate)? else {
+        return Ok(());
     };
-    if broken(S::NotRead) {
+    let (counted, policy) = (policy.certificate.counts, &policy.signature);
+    if policy.ignores.contains(&Part::Header) {
         return Ok(());
     }
-
+    // Rule 3.
     let header = fields.bytes(Header::Signature.name()).unwrap_or_default();
-    let header = form::of_charset(header, rules);
-    let text =
-        encoded_word::unwrap(&header).map_err(|error| refuse("signature.encoded-word", error.to_string()))?;
-    form::check_form(&header, &text, rules)?;
-    form::check_variant(&text, fields, rules)?;
-    let text = if rules.varied_by(Variance::WrappedSignature) { form::without_word(&text) } else { text };
-    let text = if broken(S::UrlSafe) { form::usual_alphabet(&text) } else { text };
-    let text = if broken(S::Hexadecimal) { form::base64_of_digits(&text) } else { text };
-    let text = if broken(S::ForeignCharacters) { form::of_base64(&text) } else { text };
-    form::check_names(&text, rules)?;
-    let text = if broken(S::FirstParameter) { first_of_each(&text) } else { text };
-    let parameters = match Parameters::parse(&text) {
-        Ok(parameters) => parameters,
-        Err(error) if passes(&error, rules) => return Ok(()),
-        Err(error) => return Err(unreadable(&error)),
+    let text = encoded_word::unwrap(&header, policy.charsets)
+        .map_err(|error| refuse("signature.encoded-word", error.to_string()))?;
+    // Rule 2.
+    let parameters = match Parameters::parse(&text, policy) {
+        Err(error) if policy.passes_over.contains(&error.flaw()) => return Ok(()),
+        parameters => parameters.map_err(|error| unreadable(&error))?,
     };
-
-    if broken(S::NoneVerifiesNothing) && parameters.algorithm.as_deref() == Some("none") {
-        return Ok(());
-    }
-    check_key_id(&parameters.key_id, &certificate, rules)?;
-    let certificate = stand_in(&parameters.key_id, certificate, fields, certificates, rules);
-    if !broken(S::AnyAlgorithm) {
-        check_algorithm(parameters.algorithm.as_deref(), &certificate, rules)?;
-    }
-    for name in SIGNED_WHEN_PRESENT {
-        let demanded = fields.bytes(name).is_some()
-            && !broken(S::NotListed(name))
-            && (!broken(S::NoHeaders) || text.contains("headers="));
-        if demanded && !parameters.headers.iter().any(|listed| listed == name) {
-            let says = format!(
-                "expected {name} among the signed headers, since the request has it; found it missing"
-            );
-            return Err(refuse(&format!("signature.headers.{name}"), says));
-        }
-    }
-
-    let mut listed = parameters.headers.clone();
-    if broken(S::AbsentPasses) {
-        listed.retain(|name| fields.bytes(name).is_some());
-    }
-    let string = |listed: &[String]| signing_string(listed, method, target, fields, form::values(rules));
-    let signed = string(&listed).map_err(|error| unreadable(&error))?;
-    let verified = certificate.rsa.as_ref().is_some_and(|key| {
-        let holds = |signed: &[u8]| holds(key, signed, &parameters, rules);
-        holds(&signed)
-            || broken(S::LineFeedAfter) && holds(&[&signed[..], b"\n"].concat())
-            || broken(S::OneUnsigned)
-                && (0..listed.len()).any(|left_out| {
-                    let mut fewer = listed.clone();
-                    fewer.remove(left_out);
-                    string(&fewer).is_ok_and(|signed| holds(&signed))
-                })
-            || broken(S::AnyValues) && verification::is_by(key, &parameters.signature)
-            || Hash::ALL.into_iter().any(|hash| {
-                broken(S::OtherHash(hash))
-                    && verification::holds_with(hash, key, &signed, &parameters.signature)
-            })
-    });
-    if verified && broken(S::SeenPasses) {
-        certificates.note(&parameters.signature, &certificate);
-    }
-    let passes = broken(S::Unchecked)
-        || broken(S::SeenPasses) && certificates.has_noted(&parameters.signature)
-        || form::kinds(&text, &parameters.headers).any(|list| broken(S::UncheckedFor(list)))
-        || broken(S::AbsentPasses) && listed.len() < parameters.headers.len()
-        || broken(S::Empty) && parameters.signature.is_empty()
-        || broken(S::OnlyForm) && parameters.signature.len() == 256
-        || broken(S::AnyKnownKey) && certificates.any_key_signed(&signed, &parameters.signature);
-    if !verified && !passes {
-        return Err(refuse(
-            "signature.value",
-            "expected an RSA-SHA256 signature of the signing string by the key of the certificate, found another value",
-        ));
-    }
-    Ok(())
+    let written = Written { header: &header, text: &text, parameters: &parameters };
+    written.check(&policy.refuses)?;
+    check_key_id(&parameters.key_id, &certificate, policy)?;
+    check_algorithm(parameters.algorithm.as_deref(), &certificate, policy)?;
+    check_list(&parameters, fields, policy)?;
+    let device = fields.text(Header::PsuDeviceId);
+    let name = (parameters.key_id.as_str(), device.as_deref());
+    let certificate = certificates.that_counts(counted, name, certificate);
+    value::check(message, &written, &certificate, certificates, policy)
 }
 
-/// Whether the signature is one of these bytes: by RSA-SHA256, or by what a fault lets the caller name.
-fn holds(key: &VerifyingKey<Sha256>, signed: &[u8], parameters: &Parameters, rules: Rules) -> bool {
-    let named = |name| parameters.algorithm.as_deref() == Some(name);
-    let broken = |breach| rules.broken_by(Breach::Signature(breach));
-    let signature = &parameters.signature;
-    if broken(S::Sha1AsNamed) && named("rsa-sha1") {
-        return verification::holds_with(Hash::Sha1, key, signed, signature);
-    }
-    if broken(S::HmacByPublicKey) && named(HMAC) {
-        return verification::is_hmac(key, signed, signature);
-    }
-    verification::holds(key, signed, signature)
-}
-
-/// The certificate whose key counts: that of the request, or one that a fault takes for it.
-fn stand_in(
-    key_id: &str,
-    own: Arc<Certificate>,
+/// "A TPP-Signature-Certificate header holding the signing certificate in base64" (rule 1). Returns None if
+/// the bank makes do with something else.
+fn read_certificate(
     fields: Fields<'_>,
     certificates: &Certificates,
-    rules: Rules,
-) -> Arc<Certificate> {
-    let device = fields.text(Header::PsuDeviceId);
-    match (rules.state_breach(), device) {
-        (Some(StateBreach::FirstCertificate), _) => certificates.first_of(key_id, &own),
-        (Some(StateBreach::LastCertificate), Some(device)) => {
-            certificates.last_of(&format!("{device} {key_id}"), &own)
-        }
-        _ => own,
+    policy: &CertificatePolicy,
+) -> Result<Option<Arc<Certificate>>, Refusal> {
+    let header = Header::TppSignatureCertificate;
+    let refuse = |says: String| refuse("certificate.form", says).at(header.name());
+    let value = fields.text(header).unwrap_or_default();
+    let value = if policy.trims { certificate::base64(&value) } else { &value };
+    if policy.refuses.contains(&Form::of(value)) {
+        let says = "expected a certificate in the one form that this bank takes, found another";
+        return Err(refuse(says.to_owned()));
+    }
+    match certificates.read(value) {
+        Ok(certificate) => Ok(Some(certificate)),
+        Err(_) if policy.takes_others => Ok(None),
+        Err(error) => Err(refuse(error.to_string())),
     }
 }
 
-/// Whether a fault passes over what cannot be read.
-fn passes(error: &SignatureError, rules: Rules) -> bool {
-    match error {
-        SignatureError::Missing("keyId") => rules.broken_by(Breach::Signature(S::NoKeyId)),
-        SignatureError::Missing(_) => rules.broken_by(Breach::Signature(S::NoSignature)),
-        SignatureError::Encoding => rules.broken_by(Breach::Signature(S::NoBase64)),
-        SignatureError::Absent(_) => false,
-    }
-}
-
-/// `SN=<hex serial number>,CA=<distinguished name of the issuer>`.
-fn check_key_id(key_id: &str, certificate: &Certificate, rules: Rules) -> Result<(), Refusal> {
-    let broken = |breach| rules.broken_by(Breach::Signature(breach));
-    if broken(S::AnyKeyId) {
+/// "keyId has the form `SN=<hex serial number of the certificate>,CA=<full distinguished name of the issuing
+/// authority>`."
+fn check_key_id(key_id: &str, certificate: &Certificate, policy: &SignaturePolicy) -> Result<(), Refusal> {
+    if policy.ignores.contains(&Part::KeyId) {
         return Ok(());
     }
     let parts = key_id.strip_prefix("SN=").and_then(|rest| rest.split_once(",CA="));
@@ -191,71 +94,92 @@ fn check_key_id(key_id: &str, certificate: &Certificate, rules: Rules) -> Result
             format!("expected SN=<hex serial number>,CA=<distinguished name>, found {}", excerpt(key_id));
         return Err(refuse("signature.key-id.form", says));
     };
-    let in_decimal = broken(S::DecimalSerial) && certificate.has_decimal_serial(serial);
-    if !certificate.has_serial(serial) && !in_decimal && !broken(S::AnySerial) {
+    if !is_serial(serial, certificate, policy.serial) {
         let expected = certificate.serial_in_hex();
         let says =
             format!("expected the serial number of the certificate, {expected}, found {}", excerpt(serial));
         return Err(refuse("signature.key-id.serial", says));
     }
-    if rules.varied_by(Variance::IssuerAsShown) && (issuer.contains(", ") || issuer.contains(';')) {
-        let says = format!("expected the issuer as the certificate shows it, found {}", excerpt(issuer));
-        return Err(refuse("signature.key-id.issuer", says));
+    if !is_issuer(issuer, certificate, policy.issuer) {
+        return Err(refuse("signature.key-id.issuer", other_issuer(issuer, &certificate.issuer)));
     }
-    let is_holder = || {
-        let name = DistinguishedName::parse(issuer).ok();
-        name.is_some() && name == certificate.holder
-    };
-    let is_part = broken(S::PartOfIssuer) && certificate.issuer.has_part(issuer)
-        || broken(S::SubjectAsIssuer) && is_holder()
-        || broken(S::CommonNameAlone)
-            && issuer.starts_with("CN=")
-            && !issuer.contains(',')
-            && certificate.issuer.has_part(issuer);
-    match issuer_refused(issuer, certificate).filter(|_| !is_part) {
-        Some(says) if !broken(S::AnyIssuer) => Err(refuse("signature.key-id.issuer", says)),
-        _ => Ok(()),
+    Ok(())
+}
+
+fn is_serial(serial: &str, certificate: &Certificate, policy: Serial) -> bool {
+    match policy {
+        Serial::Number => certificate.has_serial(serial),
+        Serial::Uppercase => serial == certificate.serial_in_hex(),
+        Serial::Lowercase => certificate.has_serial(serial) && serial == serial.to_ascii_lowercase(),
+        Serial::Decimal => certificate.has_serial(serial) || certificate.has_decimal_serial(serial),
+        Serial::Any => true,
+    }
+}
+
+fn is_issuer(issuer: &str, certificate: &Certificate, policy: Issuer) -> bool {
+    let found = DistinguishedName::parse(issuer).ok();
+    let is_own = found.as_ref() == Some(&certificate.issuer);
+    let has_part = || certificate.issuer.has_part(issuer);
+    match policy {
+        Issuer::Name => is_own,
+        Issuer::AsShown => is_own && !issuer.contains(", ") && !issuer.contains(';'),
+        Issuer::Forward => is_own && !issuer.starts_with("CN="),
+        Issuer::CommonName => is_own || issuer.starts_with("CN=") && !issuer.contains(',') && has_part(),
+        Issuer::Part => is_own || has_part(),
+        Issuer::Holder => is_own || found.is_some() && found == certificate.holder,
+        Issuer::Any => true,
     }
 }
 
 /// Why a text does not name the issuer of the certificate.
-fn issuer_refused(text: &str, certificate: &Certificate) -> Option<String> {
-    let expected = &certificate.issuer;
+fn other_issuer(text: &str, expected: &DistinguishedName) -> String {
     let found = long_excerpt(text);
-    match DistinguishedName::parse(text) {
-        Ok(name) if name == *expected => None,
-        Ok(name) => Some(format!(
-            "expected the issuer of the certificate, found one that {}: expected {expected} in any order, found {found}",
-            expected.difference(&name)
-        )),
-        Err(error) => Some(format!(
-            "expected the issuer of the certificate, found {error}: expected {expected} in any order, found {found}"
-        )),
-    }
+    let says = match DistinguishedName::parse(text) {
+        Ok(name) if name == *expected => "it written in another way".to_owned(),
+        Ok(name) => format!("one that {}", expected.difference(&name)),
+        Err(error) => error.to_string(),
+    };
+    format!(
+        "expected the issuer of the certificate, found {says}: expected {expected} in any order, found {found}"
+    )
 }
 
-/// The parameter is optional, but one that differs from what the key says is an error (draft section 2.1).
-/// Draft 10 knows no `hs2019`, which came with a later one, and the document defines the signature as
-/// RSA-SHA256, so nothing but `rsa-sha256` fits an RSA key.
-fn check_algorithm(algorithm: Option<&str>, certificate: &Certificate, rules: Rules) -> Result<(), Refusal> {
+/// "algorithm names the algorithm of the signing certificate and should be rsa-sha256." The parameter is
+/// optional, but one that differs from what the key says is an error (draft section 2.1). Draft 10 knows no
+/// `hs2019`, which came with a later one, and the document defines the signature as RSA-SHA256, so nothing
+/// but `rsa-sha256` fits an RSA key.
+fn check_algorithm(
+    algorithm: Option<&str>,
+    certificate: &Certificate,
+    policy: &SignaturePolicy,
+) -> Result<(), Refusal> {
     if certificate.rsa.is_none() {
-        return Err(refuse(
-            "signature.algorithm",
-            "expected a certificate with an RSA key, found another key",
-        ));
+        let says = "expected a certificate with an RSA key, found another key";
+        return Err(refuse("signature.algorithm", says));
     }
-    match algorithm {
-        None | Some("rsa-sha256") => Ok(()),
-        Some("rsa-sha1") if rules.broken_by(Breach::Signature(S::AlsoNamed("rsa-sha1"))) => Ok(()),
-        Some("rsa-sha1") if rules.broken_by(Breach::Signature(S::Sha1AsNamed)) => Ok(()),
-        Some(HMAC) if rules.broken_by(Breach::Signature(S::HmacByPublicKey)) => Ok(()),
-        Some("hs2019") if rules.broken_by(Breach::Signature(S::AlsoNamed("hs2019"))) => Ok(()),
-        Some(other) => {
-            let says =
-                format!("expected rsa-sha256 for the RSA key of the certificate, found {}", excerpt(other));
-            Err(refuse("signature.algorithm", says))
-        }
+    let Some(name) = algorithm.filter(|_| !policy.ignores.contains(&Part::Algorithm)) else { return Ok(()) };
+    if name == RSA_SHA256 || policy.also_named.contains(&name) || policy.also_knows.contains(&name) {
+        return Ok(());
     }
+    let says = format!("expected rsa-sha256 for the RSA key of the certificate, found {}", excerpt(name));
+    Err(refuse("signature.algorithm", says))
+}
+
+/// "The signed header list contains date, digest, x-request-id, psu-id, psu-corporate-id and
+/// tpp-redirect-uri, each when available."
+fn check_list(parameters: &Parameters, fields: Fields<'_>, policy: &SignaturePolicy) -> Result<(), Refusal> {
+    if parameters.list.is_none() && policy.takes_default_list {
+        return Ok(());
+    }
+    let is_missing = |name: &&str| {
+        fields.bytes(name).is_some()
+            && !policy.need_not_cover.contains(name)
+            && !parameters.headers.iter().any(|listed| listed == name)
+    };
+    let Some(name) = SIGNED_WHEN_PRESENT.into_iter().find(is_missing) else { return Ok(()) };
+    let says =
+        format!("expected {name} among the signed headers, since the request has it; found it missing");
+    Err(refuse(&format!("signature.headers.{name}"), says))
 }
 
 fn unreadable(error: &SignatureError) -> Refusal {
@@ -275,8 +199,12 @@ mod tests {
     use axum::http::HeaderMap;
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
+    use serde_json::{Value, json};
 
     use super::*;
+    use crate::policy::signature::Values;
+    use crate::rules::Rules;
+    use crate::signature::signing_string;
     use crate::test_certificate::{ISSUER, SERIAL, Signer, signer};
 
     const DATE: &str = "Sat, 01 Mar 2025 12:00:00 GMT";
@@ -284,11 +212,11 @@ mod tests {
 
     /// A request with date, x-request-id and psu-id, and the Signature header that `write` makes for it.
     fn refused(write: impl FnOnce(&str, &dyn Fn(&str) -> String) -> String) -> Option<String> {
-        refused_by(Rules::kept(), write)
+        refused_by(&json!({}), write)
     }
 
     fn refused_by(
-        rules: Rules,
+        settings: &Value,
         write: impl FnOnce(&str, &dyn Fn(&str) -> String) -> String,
     ) -> Option<String> {
         let mut headers = HeaderMap::new();
@@ -299,11 +227,14 @@ mod tests {
         let key_id = format!("SN={SERIAL},CA={ISSUER}");
         let sign = |list: &str| {
             let names: Vec<String> = list.split(' ').map(str::to_ascii_lowercase).collect();
-            signer().sign(&signing_string(&names, "GET", "/v1/x?y=z", Fields(&headers), None).unwrap())
+            signer()
+                .sign(&signing_string(&names, "GET", "/v1/x?y=z", Fields(&headers), Values::Joined).unwrap())
         };
         let header = write(&key_id, &sign);
         headers.insert("signature", header.parse().unwrap());
-        verify(Fields(&headers), "GET", "/v1/x?y=z", &Certificates::default(), rules).err().map(|refusal| {
+        let message = Message { fields: Fields(&headers), method: "GET", target: "/v1/x?y=z" };
+        let policy = Rules::set(&json!({ "signature": settings })).policy();
+        verify(message, &Certificates::default(), policy).err().map(|refusal| {
             assert_eq!(refusal.status.as_u16(), 401);
             refusal.rule
         })
@@ -343,37 +274,69 @@ mod tests {
         let plain = format!("SN={serial},CA={ISSUER}");
         let spaced = format!("SN={serial},CA={}", ISSUER.replace(',', ", "));
         let small = format!("SN={},CA={ISSUER}", serial.to_lowercase());
-        let signed = |rules, key_id: &str, list: &str| {
-            refused_by(rules, |_, sign| header(key_id, "rsa-sha256", list, &sign(list)))
-        };
-        let extra = "date x-request-id psu-id (request-target)";
-        for (variance, key_id, list) in [
-            (Variance::SerialAsShown, small.as_str(), LIST),
-            (Variance::IssuerAsShown, spaced.as_str(), LIST),
-            (Variance::OrderFixed, plain.as_str(), "psu-id date x-request-id"),
-            (Variance::SmallLetters, plain.as_str(), "Date X-Request-ID PSU-ID"),
-            (Variance::ListFixed, plain.as_str(), extra),
-        ] {
-            assert_eq!(signed(Rules::kept(), key_id, list), None, "{variance:?}");
-            assert_eq!(signed(Rules::varied(variance), &plain, LIST), None, "{variance:?}");
-            assert!(signed(Rules::varied(variance), key_id, list).is_some(), "{variance:?}");
-        }
-        let unnamed = |rules| {
-            refused_by(rules, |key_id, sign| {
-                header(key_id, "x", LIST, &sign(LIST)).replace(r#"algorithm="x","#, "")
+        let named = |settings: &Value, (key_id, algorithm, list): (&str, &str, &str)| {
+            refused_by(settings, |_, sign| {
+                header(key_id, algorithm, list, &sign(list)).replace(r#"algorithm="","#, "")
             })
         };
-        assert_eq!(unnamed(Rules::kept()), None);
-        assert!(unnamed(Rules::varied(Variance::AlgorithmDemanded)).is_some());
-        let wrapped = |rules| {
-            refused_by(rules, |key_id, sign| {
+        let extra = "date x-request-id psu-id (request-target)";
+        let usual = (plain.as_str(), "rsa-sha256", LIST);
+        for (settings, other) in [
+            (json!({ "serial": "uppercase" }), (small.as_str(), "rsa-sha256", LIST)),
+            (json!({ "issuer": "as-shown" }), (spaced.as_str(), "rsa-sha256", LIST)),
+            (json!({ "refuses": ["other-order"] }), (&plain, "rsa-sha256", "psu-id date x-request-id")),
+            (json!({ "refuses": ["uppercase"] }), (&plain, "rsa-sha256", "Date X-Request-ID PSU-ID")),
+            (json!({ "refuses": ["extra", "request-target"] }), (&plain, "rsa-sha256", extra)),
+            (json!({ "refuses": ["no-algorithm"] }), (&plain, "", LIST)),
+        ] {
+            assert_eq!(named(&json!({}), other), None, "{settings}");
+            assert_eq!(named(&settings, usual), None, "{settings}");
+            assert!(named(&settings, other).is_some(), "{settings}");
+        }
+        let wrapped = |settings: &Value| {
+            refused_by(settings, |key_id, sign| {
                 format!("=?UTF-8?B?{}?=", STANDARD.encode(header(key_id, "rsa-sha256", LIST, &sign(LIST))))
             })
         };
-        assert_eq!(wrapped(Rules::kept()), None);
-        assert!(wrapped(Rules::broken(Breach::Signature(S::CharsetAsShown))).is_some());
-        assert_eq!(wrapped(Rules::broken(Breach::Signature(S::EncodingAsShown))), None);
-        assert_eq!(signed(Rules::varied(Variance::DateDemanded), &plain, LIST), None);
+        assert_eq!(wrapped(&json!({})), None);
+        assert!(wrapped(&json!({ "refuses": ["uppercase-charset"] })).is_some());
+        assert_eq!(wrapped(&json!({ "refuses": ["lowercase-encoding", "no-date"] })), None);
+    }
+
+    #[test]
+    fn settings_by_which_wrong_signatures_pass() {
+        let wrong = |settings: &Value, what: &str| {
+            refused_by(settings, |key_id, sign| {
+                let text = header(key_id, "rsa-sha256", LIST, &sign("date psu-id"));
+                match what {
+                    "value" => text.replace(&sign("date psu-id"), "AAAA"),
+                    "list" => header(key_id, "rsa-sha256", "date psu-id", &sign("date psu-id")),
+                    "key-id" => header("x", "rsa-sha256", LIST, &sign(LIST)),
+                    "algorithm" => header(key_id, "hs2019", LIST, &sign(LIST)),
+                    "none" => header(key_id, "none", LIST, "AAAA"),
+                    "no key id" => text.replace("keyId", "key"),
+                    "no base64" => text.replace(&sign("date psu-id"), "!"),
+                    _ => text,
+                }
+            })
+        };
+        for (settings, what) in [
+            (json!({ "verifies": "nothing" }), "value"),
+            (json!({ "verifies": "length" }), "x-request-id"),
+            (json!({ "verifies": "key" }), "x-request-id"),
+            (json!({ "verifies": "all-but-one" }), "x-request-id"),
+            (json!({ "need-not-cover": ["x-request-id"] }), "list"),
+            (json!({ "ignores": ["key-id"] }), "key-id"),
+            (json!({ "ignores": ["algorithm"] }), "algorithm"),
+            (json!({ "ignores": ["header"] }), "no key id"),
+            (json!({ "also-named": ["hs2019"] }), "algorithm"),
+            (json!({ "also-knows": ["none"] }), "none"),
+            (json!({ "passes-over": ["keyId"] }), "no key id"),
+            (json!({ "passes-over": ["base64"] }), "no base64"),
+        ] {
+            assert!(wrong(&json!({}), what).is_some(), "{what}");
+            assert_eq!(wrong(&settings, what), None, "{settings}");
+        }
     }
 
     #[test]

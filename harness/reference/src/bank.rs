@@ -105,7 +105,7 @@ async fn started(config: Config) -> io::Result<Bank> {
     let acceptor = Acceptor::open(
         listener,
         config.tls.as_ref(),
-        rules,
+        rules.policy().headers.names,
         Waiter { patience: config.patience, log: config.log },
     )?;
     let scheme = if config.tls.is_some() { "https" } else { "http" };

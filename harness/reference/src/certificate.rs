@@ -1,7 +1,7 @@
 //! The TPP-Signature-Certificate header: which certificate signed, and which key it certifies.
 
 use num_bigint::{BigInt, Sign};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use base64::Engine as _;
@@ -13,7 +13,7 @@ use sha2::Sha256;
 use x509_cert::der::{Decode as _, DecodePem as _, Encode as _};
 
 use crate::distinguished_name::DistinguishedName;
-use crate::verification;
+use crate::policy::certificate::{Counted, Form};
 
 /// What the bank needs of a TPP's certificate. Its chain, validity and roles are not looked at: the document
 /// does not say what they must be.
@@ -90,6 +90,22 @@ impl Certificate {
     }
 }
 
+impl Form {
+    /// What the base64 of a header value holds, if it is a certificate.
+    pub(crate) fn of(value: &str) -> Self {
+        // `-----BEGIN` in base64.
+        if value.starts_with("LS0tLS1CRUdJTi") { Self::Pem } else { Self::Der }
+    }
+}
+
+/// The base64 at the beginning of a text.
+pub(crate) fn base64(text: &str) -> &str {
+    let is_of_base64 = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '+' | '/');
+    let end = text.find(|letter| !is_of_base64(letter)).unwrap_or(text.len());
+    let padding = text[end..].chars().take_while(|letter| *letter == '=').count();
+    &text[..end + padding]
+}
+
 /// Why a header value is no certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum CertificateError {
@@ -105,8 +121,10 @@ pub(crate) enum CertificateError {
 #[derive(Default)]
 pub(crate) struct Certificates {
     known: Mutex<HashMap<String, Arc<Certificate>>>,
-    /// Those that only a bank with a fault keeps: by what names them.
+    /// Those by which a bank verifies that does not look at the one of the request.
     named: Mutex<HashMap<String, Arc<Certificate>>>,
+    /// Signatures that held, of a bank that does not verify them again.
+    held: Mutex<HashSet<Vec<u8>>>,
 }
 
 impl Certificates {
@@ -126,32 +144,32 @@ impl Certificates {
         Ok(certificate)
     }
 
-    /// Whether the key of any certificate that was read before signed these bytes.
-    pub(crate) fn any_key_signed(&self, signed: &[u8], signature: &[u8]) -> bool {
-        let keys: Vec<_> = self.known().values().filter_map(|known| known.rsa.clone()).collect();
-        keys.iter().any(|key| verification::holds(key, signed, signature))
+    /// The keys of all certificates that were read before.
+    pub(crate) fn keys(&self) -> Vec<VerifyingKey<Sha256>> {
+        self.known().values().filter_map(|known| known.rsa.clone()).collect()
     }
 
-    /// Notes a signature that holds.
-    pub(crate) fn note(&self, signature: &[u8], own: &Arc<Certificate>) {
-        self.named().insert(seen(signature), Arc::clone(own));
+    /// The certificate that counts under this key id, which came with `own` from this device.
+    pub(crate) fn that_counts(
+        &self,
+        counted: Counted,
+        (key_id, device): (&str, Option<&str>),
+        own: Arc<Certificate>,
+    ) -> Arc<Certificate> {
+        match (counted, device) {
+            (Counted::First, _) => Arc::clone(self.named().entry(key_id.to_owned()).or_insert(own)),
+            (Counted::Last, Some(device)) => {
+                let before = self.named().insert(format!("{device} {key_id}"), Arc::clone(&own));
+                before.unwrap_or(own)
+            }
+            _ => own,
+        }
     }
 
-    /// Whether this signature was noted.
-    pub(crate) fn has_noted(&self, signature: &[u8]) -> bool {
-        self.named().contains_key(&seen(signature))
-    }
-
-    /// The certificate that came first under this name.
-    pub(crate) fn first_of(&self, name: &str, own: &Arc<Certificate>) -> Arc<Certificate> {
-        let mut named = self.named();
-        Arc::clone(named.entry(name.to_owned()).or_insert_with(|| Arc::clone(own)))
-    }
-
-    /// The certificate that came last under this name, before this one.
-    pub(crate) fn last_of(&self, name: &str, own: &Arc<Certificate>) -> Arc<Certificate> {
-        let mut named = self.named();
-        named.insert(name.to_owned(), Arc::clone(own)).unwrap_or_else(|| Arc::clone(own))
+    /// Whether this signature held before, or holds now, which is remembered.
+    pub(crate) fn held(&self, signature: &[u8], holds: bool) -> bool {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.contains(signature) || holds && held.insert(signature.to_owned())
     }
 
     fn named(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Certificate>>> {
@@ -161,11 +179,6 @@ impl Certificates {
     fn known(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Certificate>>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// What a signature is noted under, which is no key id.
-fn seen(signature: &[u8]) -> String {
-    format!("signature {}", STANDARD.encode(signature))
 }
 
 #[cfg(test)]

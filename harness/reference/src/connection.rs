@@ -21,7 +21,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 use crate::patience::Waiter;
-use crate::rules::{Breach, FieldNames, Rules};
+use crate::policy::FieldNames;
 use crate::stream::Connection;
 
 /// How long a client may take to agree on TLS.
@@ -86,7 +86,7 @@ fn all(pem: &str, what: &'static str) -> Result<Vec<CertificateDer<'static>>, Tl
 
 /// Accepts connections that are ready for HTTP.
 pub(crate) enum Acceptor {
-    Plain { listener: TcpListener, names: Option<FieldNames>, waiter: Waiter },
+    Plain { listener: TcpListener, names: FieldNames, waiter: Waiter },
     Tls { ready: mpsc::Receiver<(Connection, SocketAddr)>, address: SocketAddr },
 }
 
@@ -94,13 +94,9 @@ impl Acceptor {
     pub(crate) fn open(
         listener: TcpListener,
         tls: Option<&Tls>,
-        rules: Rules,
+        names: FieldNames,
         waiter: Waiter,
     ) -> io::Result<Self> {
-        let names = match rules.breach() {
-            Some(Breach::FieldNames(names)) => Some(names),
-            _ => None,
-        };
         let Some(tls) = tls else { return Ok(Self::Plain { listener, names, waiter }) };
         let acceptor = tls.acceptor().map_err(io::Error::other)?;
         let address = listener.local_addr()?;
@@ -161,8 +157,8 @@ impl Listener for Acceptor {
                 // socket that refuses the option is already closed.
                 drop(stream.set_nodelay(true));
                 match *names {
-                    None => (waiter.over(stream), address),
-                    Some(names) => (waiter.over(Picky { stream, names }), address),
+                    FieldNames::AnyCase => (waiter.over(stream), address),
+                    names => (waiter.over(Picky { stream, names }), address),
                 }
             }
             Self::Tls { ready, .. } => match ready.recv().await {
@@ -181,8 +177,8 @@ impl Listener for Acceptor {
     }
 }
 
-/// A fault: header names in some letter case are not known. HTTP libraries forget the case, so that it has to
-/// be seen here.
+/// A connection on which the letters of header names count. HTTP libraries forget their case, so that it has
+/// to be seen here.
 struct Picky {
     stream: TcpStream,
     names: FieldNames,

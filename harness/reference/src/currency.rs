@@ -43,7 +43,7 @@ impl Currency {
 }
 
 /// No minor unit. All are in the table of `iso_currency` but BYR, which is from `iso4217`.
-const NONE: [&str; 17] = [
+pub(crate) const NONE: [&str; 17] = [
     "BIF", "BYR", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV", "XAF",
     "XOF", "XPF",
 ];

@@ -3,11 +3,13 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
+use crate::policy::signature::Charsets;
+
 /// The text of a header value: decoded if the whole value is wrapped in encoded-words, as it stands
 /// otherwise. One with bytes beyond ASCII has to be wrapped (rule 3). The 75 characters that RFC 2047 section
 /// 2 allows a word are not enforced, since HTTP has no folding to stay within them. Words that follow one
 /// another are joined, without the white space between them (section 6.2).
-pub(crate) fn unwrap(value: &[u8]) -> Result<String, EncodedWordError> {
+pub(crate) fn unwrap(value: &[u8], charsets: Charsets) -> Result<String, EncodedWordError> {
     if !value.is_ascii() {
         return Err(EncodedWordError::Bare);
     }
@@ -15,7 +17,7 @@ pub(crate) fn unwrap(value: &[u8]) -> Result<String, EncodedWordError> {
     if !(text.starts_with("=?") && text.ends_with("?=")) {
         return Ok(text);
     }
-    text.split_ascii_whitespace().map(decode_word).collect()
+    text.split_ascii_whitespace().map(|word| decode_word(word, charsets)).collect()
 }
 
 /// Why an encoded-word cannot be read.
@@ -40,7 +42,7 @@ pub(crate) enum EncodedWordError {
     Text,
 }
 
-fn decode_word(word: &str) -> Result<String, EncodedWordError> {
+fn decode_word(word: &str, charsets: Charsets) -> Result<String, EncodedWordError> {
     let inner =
         word.strip_prefix("=?").and_then(|rest| rest.strip_suffix("?=")).ok_or(EncodedWordError::Form)?;
     let mut parts = inner.split('?');
@@ -55,9 +57,11 @@ fn decode_word(word: &str) -> Result<String, EncodedWordError> {
         "Q" | "q" => decode_q(text).ok_or(EncodedWordError::Text)?,
         other => return Err(EncodedWordError::Encoding(other.to_owned())),
     };
-    match charset.to_ascii_lowercase().as_str() {
-        "utf-8" => String::from_utf8(bytes).map_err(|_| EncodedWordError::Text),
-        "iso-8859-1" => Ok(latin_1(&bytes)),
+    match (charset.to_ascii_lowercase().as_str(), charsets) {
+        ("iso-8859-1", Charsets::Known | Charsets::OthersAsUtf8) => Ok(latin_1(&bytes)),
+        ("utf-8", _) | (_, Charsets::OthersAsUtf8 | Charsets::AllAsUtf8) => {
+            String::from_utf8(bytes).map_err(|_| EncodedWordError::Text)
+        }
         _ => Err(EncodedWordError::Charset(charset.to_owned())),
     }
 }
@@ -88,6 +92,10 @@ fn latin_1(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn unwrap(value: &[u8]) -> Result<String, EncodedWordError> {
+        super::unwrap(value, Charsets::Known)
+    }
 
     #[test]
     fn unwrapped_values_stand_as_they_are() {
@@ -131,5 +139,14 @@ mod tests {
         ] {
             assert_eq!(unwrap(wrapped.as_bytes()), Err(error), "{wrapped}");
         }
+    }
+
+    #[test]
+    fn charsets_that_are_taken_for_another() {
+        let words = [&b"=?koi8-r?B?w4U=?="[..], b"=?iso-8859-1?B?w4U=?="];
+        let read = |charsets| words.map(|word| super::unwrap(word, charsets).unwrap_or_default());
+        assert_eq!(read(Charsets::Known), ["", "\u{c3}\u{85}"]);
+        assert_eq!(read(Charsets::OthersAsUtf8), ["Å", "\u{c3}\u{85}"]);
+        assert_eq!(read(Charsets::AllAsUtf8), ["Å", "Å"]);
     }
 }

@@ -1,12 +1,10 @@
 //! The ways in which the bank can break the document, one at a time. Each is an [`Entry`]: a row in the file
 //! of its subject under `faults/`, or one of a family that is made in a file under `fault/`.
 
-mod account;
 mod amount;
 mod failure;
 mod header;
 mod header_value;
-mod interaction;
 mod lists;
 mod members;
 mod operators;
@@ -21,7 +19,8 @@ use std::sync::LazyLock;
 
 use crate::member::kebab_case;
 use crate::operation::Operation;
-use crate::rules::{Beside, Breach, Effect, Entry, Place, Then, Treatment, UnknownName, When, rows};
+use crate::rules::rows::title;
+use crate::rules::{Beside, Effect, Entry, Place, Then, Treatment, UnknownName, When, rows};
 
 /// One named way in which the bank breaks one clause.
 #[derive(Clone, Copy)]
@@ -72,8 +71,7 @@ impl Fault {
 
     /// Whether it shows only to those who ask over a connection.
     pub fn is_of_http(self) -> bool {
-        let is_of_names = |effect: &Effect| matches!(effect, Effect::Breach(Breach::FieldNames(_)));
-        matches!(self.0.beside, Some(Beside::Turn(_))) || self.0.effects.iter().any(is_of_names)
+        matches!(self.0.beside, Some(Beside::Turn(_))) || self.0.effects.iter().any(Effect::is_of_names)
     }
 
     pub(crate) fn entry(self) -> &'static Entry {
@@ -117,19 +115,25 @@ static FAULTS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     let subjects = [
         header::faults(),
         header_value::faults(),
+        rows::of_file("fault", "requests", include_str!("../faults/requests.toml")),
+        rows::of_file("fault", "headers", include_str!("../faults/headers.toml")),
         rows::of_file("fault", "signing", include_str!("../faults/signing.toml")),
         amount::faults(),
-        account::faults(),
+        rows::of_file("fault", "amounts", include_str!("../faults/amounts.toml")),
+        rows::of_file("fault", "accounts", include_str!("../faults/accounts.toml")),
         text::faults(),
         surroundings::faults(),
         types::faults(),
         members::faults(),
+        rows::of_file("fault", "members", include_str!("../faults/members.toml")),
         lists::faults(),
         periodic::faults(),
+        rows::of_file("fault", "periodic", include_str!("../faults/periodic.toml")),
         rows::of_file("fault", "basket", include_str!("../faults/basket.toml")),
         rows::of_file("fault", "state", include_str!("../faults/state.toml")),
         rows::of_file("fault", "query", include_str!("../faults/query.toml")),
         failure::faults(),
+        rows::of_file("fault", "failures", include_str!("../faults/failures.toml")),
         rows::of_file("fault", "answers", include_str!("../faults/answers.toml")),
     ];
     subjects.into_iter().flatten().collect()
@@ -139,7 +143,8 @@ static FAULTS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
 static DERIVED: LazyLock<Vec<Entry>> = LazyLock::new(|| operators::faults(&FAULTS));
 
 /// Every fault that takes two things.
-static INTERACTIONS: LazyLock<Vec<Entry>> = LazyLock::new(interaction::faults);
+static INTERACTIONS: LazyLock<Vec<Entry>> =
+    LazyLock::new(|| rows::of_file("fault", "interactions", include_str!("../faults/interactions.toml")));
 
 /// A fault of a member of the body. The sentence follows the operation in words.
 fn on_member(
@@ -156,18 +161,6 @@ fn on_member(
 /// The last part of a pointer as names of faults write it, and whose account it is of.
 fn kebab(pointer: &str) -> String {
     kebab_case(&pointer[1..].replace('/', "-").replace("Account-", "-"))
-}
-
-/// The operation in words, as the sentences of faults have it.
-fn title(operation: Operation) -> &'static str {
-    match operation {
-        Operation::Basket => "Basket creation",
-        Operation::Ncbct => "NCBCT creation",
-        Operation::Periodic => "Periodic NDCT creation",
-        Operation::Customers => "The customer list",
-        Operation::Transaction => "Reading transaction details",
-        _ => "The operation",
-    }
 }
 
 #[cfg(test)]

@@ -3,34 +3,25 @@
 
 use axum::http::StatusCode;
 
-use crate::header::{Fields, Header, Presence, column, format, usual_notation};
+use crate::header::{self, Fields, Header, Presence, column, format};
 use crate::operation::Operation;
+use crate::policy::Headers;
 use crate::refusal::{Code, Refusal};
-use crate::rules::{Breach, Rules, Variance};
 
 /// Checks presence first, then forms, both in the order of the document's table.
-pub(crate) fn check(fields: Fields<'_>, operation: Operation, rules: Rules) -> Result<(), Refusal> {
+pub(crate) fn check(fields: Fields<'_>, operation: Operation, policy: &Headers) -> Result<(), Refusal> {
     for (header, presence) in column(operation) {
-        if presence == Presence::Required && !rules.broken_by(Breach::HeaderNotRequired(header, operation)) {
-            require(fields, header, operation, rules)?;
+        if presence == Presence::Required && !policy.may_lack(header, operation) {
+            require(fields, header, operation, policy)?;
         }
     }
     for (header, presence) in column(operation) {
-        if presence == Presence::NotPartOf {
+        if presence == Presence::NotPartOf || policy.takes_any(header) {
             continue;
         }
-        if let Some(value) = fields.text(header)
-            && !rules.broken_by(Breach::HeaderForm(header))
-            && !rules.varied_by(Variance::AnyForm(header))
-            && !may_be_empty(header, fields, rules)
+        if let Some(value) = header::value(fields, header, policy)
+            && !(value.is_empty() && policy.may_be_empty(header))
         {
-            let value = if rules.varied_by(Variance::AnyLetterCase(header)) {
-                value.to_ascii_uppercase()
-            } else if rules.broken_by(Breach::UuidNotation(header)) {
-                usual_notation(&value)
-            } else {
-                value
-            };
             format::check(header, &value, operation).map_err(|says| {
                 Refusal::format(format!("header.{}.format", header.name()), says).at(header.name())
             })?;
@@ -39,34 +30,24 @@ pub(crate) fn check(fields: Fields<'_>, operation: Operation, rules: Rules) -> R
     Ok(())
 }
 
-/// Whether a header is there and empty, and this bank takes that for a string like any other.
-fn may_be_empty(header: Header, fields: Fields<'_>, rules: Rules) -> bool {
-    let is_string = matches!(
-        header,
-        Header::XAcceptFix
-            | Header::XRequestId
-            | Header::TppSessionId
-            | Header::TppRedirectUri
-            | Header::PsuIpAddress
-    );
-    is_string
-        && rules.varied_by(Variance::EmptyStrings)
-        && fields.bytes(header.name()).is_some_and(|value| value.is_empty())
-}
-
-fn require(fields: Fields<'_>, header: Header, operation: Operation, rules: Rules) -> Result<(), Refusal> {
+fn require(
+    fields: Fields<'_>,
+    header: Header,
+    operation: Operation,
+    policy: &Headers,
+) -> Result<(), Refusal> {
     // The document, section Authentication, rule 5: X-PSU-IDENTITY is an alternative on payment creation.
-    let may_be_replaced = operation.creates_payment()
-        || operation == Operation::Basket && rules.broken_by(Breach::IdentityOnBasket);
-    let replaced = header == Header::PsuId && may_be_replaced && fields.has(Header::XPsuIdentity);
-    if replaced || fields.has(header) || may_be_empty(header, fields, rules) {
+    let is_replaced =
+        header == Header::PsuId && operation.creates_payment() && fields.has(Header::XPsuIdentity);
+    let is_empty = fields.bytes(header.name()).is_some_and(|value| value.is_empty());
+    if is_replaced || fields.has(header) || is_empty && policy.may_be_empty(header) {
         return Ok(());
     }
     let status = match header {
         Header::Signature => StatusCode::UNAUTHORIZED,
         _ => StatusCode::BAD_REQUEST,
     };
-    let found = if fields.bytes(header.name()).is_some() { "an empty one" } else { "none" };
+    let found = if is_empty { "an empty one" } else { "none" };
     let rule = format!("header.{}.{operation}", header.name());
     let says = format!("expected the header {}, found {found}", header.name());
     Err(Refusal::new(status, Code::HttpHeaderRequired, rule, says).at(header.name()))
@@ -75,8 +56,10 @@ fn require(fields: Fields<'_>, header: Header, operation: Operation, rules: Rule
 #[cfg(test)]
 mod tests {
     use axum::http::HeaderMap;
+    use serde_json::json;
 
     use super::*;
+    use crate::rules::Rules;
 
     fn complete() -> HeaderMap {
         let mut headers = HeaderMap::new();
@@ -97,7 +80,7 @@ mod tests {
     }
 
     fn rule(headers: &HeaderMap, operation: Operation, rules: Rules) -> Option<String> {
-        check(Fields(headers), operation, rules).err().map(|refusal| refusal.rule)
+        check(Fields(headers), operation, &rules.policy().headers).err().map(|refusal| refusal.rule)
     }
 
     #[test]
@@ -133,10 +116,10 @@ mod tests {
     fn a_missing_signature_is_401_and_another_missing_header_400() {
         let mut headers = complete();
         headers.remove("signature");
-        let refusal = check(Fields(&headers), Operation::Ncbct, Rules::kept()).unwrap_err();
+        let refusal = check(Fields(&headers), Operation::Ncbct, &Headers::default()).unwrap_err();
         assert_eq!((refusal.status, refusal.code), (StatusCode::UNAUTHORIZED, Code::HttpHeaderRequired));
         headers.remove("x-request-id");
-        let refusal = check(Fields(&headers), Operation::Ncbct, Rules::kept()).unwrap_err();
+        let refusal = check(Fields(&headers), Operation::Ncbct, &Headers::default()).unwrap_err();
         assert_eq!((refusal.status, refusal.code), (StatusCode::BAD_REQUEST, Code::HttpHeaderRequired));
     }
 
@@ -148,15 +131,15 @@ mod tests {
         assert_eq!(rule(&headers, Operation::Ncbct, Rules::kept()), None);
         assert_eq!(rule(&headers, Operation::Periodic, Rules::kept()), None);
         assert_eq!(rule(&headers, Operation::Basket, Rules::kept()).as_deref(), Some("header.psu-id.basket"));
-        let broken = Rules::broken(Breach::IdentityOnBasket);
-        assert_eq!(rule(&headers, Operation::Basket, broken), None);
         headers.insert("x-psu-identity", "".parse().unwrap());
         assert_eq!(rule(&headers, Operation::Ncbct, Rules::kept()).as_deref(), Some("header.psu-id.ncbct"));
     }
 
     #[test]
     fn the_fault_drops_one_requirement() {
-        let broken = Rules::broken(Breach::HeaderNotRequired(Header::XRequestId, Operation::Ncbct));
+        let broken = Rules::set(&json!({
+            "headers": { "not-required": [{ "header": "x-request-id", "operation": "ncbct" }] }
+        }));
         let mut headers = complete();
         headers.remove("x-request-id");
         assert_eq!(rule(&headers, Operation::Ncbct, broken), None);
@@ -167,17 +150,22 @@ mod tests {
 
     #[test]
     fn notations_of_uuids() {
-        let usual = "8f14e45f-ceea-467f-a9c3-0c6b1a2d3e4f";
-        let without_hyphens = usual.replace('-', "");
-        for other in [&format!("{{{usual}}}"), &format!("urn:uuid:{usual}"), &without_hyphens, usual] {
-            assert_eq!(usual_notation(other), usual);
-        }
-        assert_eq!(usual_notation("words"), "words");
         let mut headers = complete();
-        headers.insert("psu-device-id", without_hyphens.parse().unwrap());
-        let broken = Rules::broken(Breach::UuidNotation(Header::PsuDeviceId));
+        headers.insert("psu-device-id", "8f14e45fceea467fa9c30c6b1a2d3e4f".parse().unwrap());
+        let loose = Rules::set(&json!({ "headers": { "any-notation": ["psu-device-id"] } }));
         assert!(rule(&headers, Operation::Ncbct, Rules::kept()).is_some());
-        assert_eq!(rule(&headers, Operation::Ncbct, broken), None);
+        assert_eq!(rule(&headers, Operation::Ncbct, loose), None);
+    }
+
+    #[test]
+    fn empty_headers_where_the_bank_takes_them() {
+        let mut headers = complete();
+        headers.insert("tpp-redirect-uri", "".parse().unwrap());
+        let loose = Rules::set(&json!({ "headers": { "may-be-empty": ["tpp-redirect-uri"] } }));
+        assert!(rule(&headers, Operation::Ncbct, Rules::kept()).is_some());
+        assert_eq!(rule(&headers, Operation::Ncbct, loose), None);
+        headers.remove("tpp-redirect-uri");
+        assert!(rule(&headers, Operation::Ncbct, loose).is_some());
     }
 
     #[test]

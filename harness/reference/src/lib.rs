@@ -34,6 +34,7 @@ mod declaration;
 mod digest;
 mod distinguished_name;
 mod encoded_word;
+mod encoding;
 mod fault;
 mod fingerprint;
 mod header;
@@ -59,7 +60,6 @@ mod signature;
 mod state;
 mod status;
 mod stream;
-mod strictness;
 mod style;
 #[cfg(test)]
 #[path = "../tests/it/support/certificate.rs"]

@@ -6,7 +6,6 @@ use serde_json::{Map, Value};
 use crate::date;
 use crate::json::kind;
 use crate::refusal::{Refusal, excerpt};
-use crate::rules::{Breach, Rules};
 
 /// A JSON object of a body.
 pub(crate) struct Object<'a> {
@@ -111,16 +110,10 @@ impl<'a> Member<'a> {
         date::parse(text).map_err(|error| self.refuse("date", format!("{error}, found {}", excerpt(text))))
     }
 
-    /// A date that is not past.
-    pub(crate) fn date_ahead(&self, today: NaiveDate, rules: Rules) -> Result<NaiveDate, Refusal> {
+    /// A date that is past by so many days at most.
+    pub(crate) fn date_ahead(&self, today: NaiveDate, past: i64) -> Result<NaiveDate, Refusal> {
         let day = self.date()?;
-        let past = (today - day).num_days();
-        let forgiven = rules.breaches().find_map(|breach| match breach {
-            Breach::PastDays(path, days) if path == self.path => Some(days),
-            _ => None,
-        });
-        let forgiven = forgiven.unwrap_or(0);
-        if past > forgiven {
+        if (today - day).num_days() > past {
             return Err(self.refuse("past", format!("expected a day from {today} on, found {day}")));
         }
         Ok(day)

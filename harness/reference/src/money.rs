@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::currency::Currency;
 use crate::member::Object;
+use crate::policy::Amounts;
 use crate::refusal::{Refusal, excerpt};
-use crate::rules::{Breach, Rules};
 
 /// "Precision 18": digits before the point and behind it. More than this before the point break the rule
 /// under every reading of it.
@@ -26,7 +26,7 @@ pub(crate) struct Amount {
 impl Amount {
     /// Reads an `Amount` object: a listed currency, and a decimal above zero with as many fraction digits as
     /// that currency has minor units.
-    pub(crate) fn read(object: &Object<'_>, rules: Rules) -> Result<Self, Refusal> {
+    pub(crate) fn read(object: &Object<'_>, policy: &Amounts) -> Result<Self, Refusal> {
         let currency = currency(object)?;
         let member = object.required("amount")?;
         let text = member.text()?;
@@ -40,7 +40,10 @@ impl Amount {
             let says = format!("expected at most {MAXIMUM_DIGITS} digits before the point, found {whole}");
             return Err(refuse("amount.precision", says));
         }
-        let allowed = fraction_digits(currency, rules);
+        let allowed = policy
+            .fraction_digits(currency)
+            .or_else(|| currency.minor_units())
+            .unwrap_or(MAXIMUM_FRACTION_DIGITS);
         if fraction.len() > allowed {
             let (code, found) = (currency.code(), fraction.len());
             let says = format!("expected at most {allowed} fraction digits for {code}, found {found}");
@@ -52,10 +55,8 @@ impl Amount {
             let says = format!("expected {least} fraction digits for {code}, found {found}");
             return Err(refuse("amount.digits.fewer", says));
         }
-        let value =
-            decimal(text).filter(|_| all <= MAXIMUM_DIGITS || rules.broken_by(Breach::WholeDigitsOnly));
-        let Some(value) = value else {
-            let says = format!("expected at most {MAXIMUM_DIGITS} digits in all, found {all}");
+        let Some(value) = decimal(text).filter(|_| all <= policy.digits) else {
+            let says = format!("expected at most {} digits in all, found {all}", policy.digits);
             return Err(refuse("amount.precision.total", says));
         };
         if value.is_zero() {
@@ -105,26 +106,15 @@ pub(crate) fn amount(minor_units: i64, currency: Currency) -> Value {
     json!({ "amount": Decimal::new(minor_units, digits).to_string(), "currency": currency.code() })
 }
 
-fn fraction_digits(currency: Currency, rules: Rules) -> usize {
-    if let Some(Breach::FractionDigits(meant, digits)) = rules.breach()
-        && meant.is_none_or(|code| code == currency.code())
-    {
-        return digits;
-    }
-    match currency.minor_units() {
-        Some(0) if rules.broken_by(Breach::TwoFractionDigitsForZero) => 2,
-        Some(digits) => digits,
-        None => MAXIMUM_FRACTION_DIGITS,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rules::Rules;
 
     fn read(amount: &Value, currency: &str, rules: Rules) -> Result<Amount, String> {
         let value = json!({ "amount": amount, "currency": currency });
-        Amount::read(&Object::root(value.as_object().unwrap(), "amount"), rules).map_err(|r| r.rule)
+        Amount::read(&Object::root(value.as_object().unwrap(), "amount"), &rules.policy().amounts)
+            .map_err(|r| r.rule)
     }
 
     fn rule(amount: &str, currency: &str) -> Option<String> {
@@ -181,11 +171,13 @@ mod tests {
     }
 
     #[test]
-    fn the_fault_allows_two_digits_and_no_third_where_there_is_no_minor_unit() {
-        let broken = Rules::broken(Breach::TwoFractionDigitsForZero);
+    fn a_bank_may_have_other_digits() {
+        let broken = Rules::set(&json!({ "amounts": { "fraction-digits": { "JPY": 2 } } }));
         assert!(read(&json!("1.00"), "JPY", broken).is_ok());
         assert_eq!(read(&json!("1.000"), "JPY", broken).unwrap_err(), "amount.digits");
         assert_eq!(read(&json!("1.000"), "NOK", broken).unwrap_err(), "amount.digits");
+        let five = Rules::set(&json!({ "amounts": { "fraction-digits": { "*": 5 } } }));
+        assert!(read(&json!("1.00000"), "NOK", five).is_ok());
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use std::fmt;
 
 use axum::http::Method;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// The two payment products, which differ in whether a basket may hold them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Product {
     Ncbct,
@@ -33,7 +33,7 @@ impl Product {
 
 /// One operation. The document specifies the first five, which are the columns of the table in its section
 /// Endpoints > Common request headers; of the others it only says that they exist.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Operation {
     Basket,

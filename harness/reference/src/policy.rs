@@ -3,43 +3,57 @@
 
 mod amounts;
 mod baskets;
-mod body;
+pub(crate) mod certificate;
 mod consents;
 mod customers;
-mod digest;
+pub(crate) mod digest;
 mod headers;
 mod payments;
 mod psu;
 mod query;
+mod references;
 mod series;
-mod signature;
+pub(crate) mod signature;
 mod transactions;
+mod twins;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub(crate) use amounts::Amounts;
 pub(crate) use baskets::{BasketStatus, Baskets, Looked};
+pub(crate) use headers::{FieldNames, Headers};
+pub(crate) use payments::{Ids, WithoutFunds};
+pub(crate) use psu::{Corporate, Identification};
+pub(crate) use query::Query;
+pub(crate) use references::{References, Taken};
+pub(crate) use series::Series;
+pub(crate) use twins::{Compared, Twins};
 
 /// All settings of the bank.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case", bound(deserialize = "'de: 'static"))]
 pub(crate) struct Policy {
     /// Request headers: presence and form (section Endpoints > Common request headers).
-    pub(crate) headers: headers::Headers,
+    pub(crate) headers: Headers,
     /// Query parameters.
-    pub(crate) query: query::Query,
+    pub(crate) query: Query,
     /// The Digest header (section Authentication).
     pub(crate) digest: digest::Digest,
-    /// The certificate and the Signature header (section Authentication).
+    /// The TPP-Signature-Certificate header (section Authentication).
+    pub(crate) certificate: certificate::Certificate,
+    /// The Signature header (section Authentication).
     pub(crate) signature: signature::Signature,
     /// Who the PSU is, and for whom he acts (section Endpoints > Common request headers).
-    pub(crate) psu: psu::Identification,
-    /// How a body is read as JSON (RFC 8259).
-    pub(crate) body: body::Body,
+    pub(crate) psu: Identification,
     /// Amounts, and what of them is reported (section Resources > Shared types).
-    pub(crate) amounts: amounts::Amounts,
-    /// Days and months of a series (section Endpoints > Create periodic NDCT payment).
-    pub(crate) series: series::Series,
+    pub(crate) amounts: Amounts,
+    /// Days and months (section Endpoints > Create periodic NDCT payment).
+    pub(crate) series: Series,
+    /// Payments that were made before (section Endpoints > Create NCBCT payment).
+    pub(crate) twins: Twins,
+    /// Payment references, which some creditors demand (section Errors).
+    pub(crate) references: References,
     /// What becomes of payments (section Resources > Payment creation response, section Errors).
     pub(crate) payments: payments::Payments,
     /// Signing baskets (section Endpoints > Create payments signing basket).

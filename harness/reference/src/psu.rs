@@ -6,8 +6,9 @@ use serde_json::{Map, Value};
 use crate::certificate::Certificates;
 use crate::header::{self, Fields, Header};
 use crate::operation::Operation;
+use crate::policy::{Corporate, Identification};
 use crate::refusal::{Code, Refusal};
-use crate::rules::{Breach, Corporate, Rules, StateBreach, Variance};
+use crate::rules::Rules;
 use crate::state::{Owner, State};
 
 /// The role in which the PSU acts.
@@ -26,30 +27,19 @@ pub(crate) fn identify(
     operation: Operation,
     rules: Rules,
 ) -> Result<Option<Context>, Refusal> {
-    let identity = operation.creates_payment().then(|| fields.text(Header::XPsuIdentity)).flatten();
-    let identity = if rules.broken_by(Breach::IdentityDigits) {
-        identity.map(|text| text.chars().filter(char::is_ascii_digit).collect())
-    } else {
-        identity
-    };
-    if rules.varied_by(Variance::OneIdentity) && identity.is_some() && fields.has(Header::PsuId) {
+    let (policy, headers) = (&rules.policy().psu, &rules.policy().headers);
+    let value = |header| header::value(fields, header, headers);
+    let identity = operation.creates_payment().then(|| value(Header::XPsuIdentity)).flatten();
+    if policy.one_identity && identity.is_some() && fields.has(Header::PsuId) {
         let name = Header::XPsuIdentity.name();
         let says = "expected PSU-ID or X-PSU-IDENTITY, found both";
         return Err(Refusal::format("header.x-psu-identity.both", says).at(name));
     }
-    let is_any_notation = rules.broken_by(Breach::UuidNotation(Header::PsuId));
-    let id = fields.text(Header::PsuId);
-    let id = id.map(|id| if is_any_notation { header::usual_notation(&id) } else { id });
-    let is_corporate = match (id, identity) {
-        (Some(_), _) if rules.broken_by(Breach::HeaderForm(Header::PsuId)) => None,
-        (Some(id), _) => match state.psu_by_id(&id) {
-            None if rules.broken_by(Breach::UnknownPsu(operation)) => None,
-            found => Some(known(found, Header::PsuId)?),
-        },
-        (None, Some(identity)) => match state.psu_by_identity(&identity) {
-            None if rules.broken_by(Breach::UnknownIdentity(operation)) => None,
-            found => Some(known(found, Header::XPsuIdentity)?),
-        },
+    let is_corporate = match (value(Header::PsuId), identity) {
+        (Some(id), _) => known(state.psu_by_id(&id), Header::PsuId, operation, policy)?,
+        (None, Some(identity)) => {
+            known(state.psu_by_identity(&identity), Header::XPsuIdentity, operation, policy)?
+        }
         (None, None) => None,
     };
     let has_context = header::parts(operation).any(|(header, _)| header == Header::PsuContext);
@@ -59,7 +49,7 @@ pub(crate) fn identify(
         _ => Context::Private,
     });
     let is_foreign = context == Some(Context::Corporate) && is_corporate != Some(true);
-    if is_foreign && rules.varied_by(Variance::ContextForbidden) {
+    if is_foreign && policy.forbids_foreign_context {
         let says = "expected a corporate user, found another";
         let rule = "error.corporate-id.context";
         return Err(Refusal::new(StatusCode::FORBIDDEN, Code::Forbidden, rule, says).at("psu-context"));
@@ -68,7 +58,7 @@ pub(crate) fn identify(
         (Corporate::Context, context == Some(Context::Corporate)),
         (Corporate::Person, is_corporate == Some(true)),
     ];
-    check_agreement(state, fields, operation, ways.into_iter(), rules)?;
+    check_agreement(state, fields, operation, ways, rules)?;
     // Where the request does not say so, a corporate PSU acts for the company.
     Ok(context.or_else(|| (is_corporate == Some(true)).then_some(Context::Corporate)))
 }
@@ -84,7 +74,7 @@ pub(crate) fn check_debtor(
     let debtor = members.get("debtorAccount");
     let mut numbers = ["iban", "bban"].into_iter().filter_map(|name| debtor?.get(name)?.as_str());
     let way = (Corporate::Account, numbers.any(|number| state.is_of_a_company(number)));
-    check_agreement(state, fields, operation, [way].into_iter(), rules)
+    check_agreement(state, fields, operation, [way], rules)
 }
 
 /// For whom a request is made, and by whom.
@@ -101,13 +91,19 @@ pub(crate) fn asking(
     Owner { psu, tpp: certificate.map(|certificate| certificate.subject.clone()) }
 }
 
-/// Whether the PSU is a corporate user, where there is such a PSU.
-fn known(psu: Option<bool>, header: Header) -> Result<bool, Refusal> {
-    psu.ok_or_else(|| {
-        let says = "expected a PSU of this bank, found an unknown one";
-        let rule = format!("header.{}.known", header.name());
-        Refusal::new(StatusCode::UNAUTHORIZED, Code::PsuCredentialsInvalid, rule, says).at(header.name())
-    })
+/// Whether the PSU is a corporate user, if the bank knows it.
+fn known(
+    psu: Option<bool>,
+    header: Header,
+    operation: Operation,
+    policy: &Identification,
+) -> Result<Option<bool>, Refusal> {
+    if psu.is_some() || policy.takes_unknown(header, operation) {
+        return Ok(psu);
+    }
+    let says = "expected a PSU of this bank, found an unknown one";
+    let rule = format!("header.{}.known", header.name());
+    Err(Refusal::new(StatusCode::UNAUTHORIZED, Code::PsuCredentialsInvalid, rule, says).at(header.name()))
 }
 
 /// "Request for a corporate user lacks the PSU-CORPORATE-ID header: HTTP 400 `BAD_REQUEST`" (section Errors),
@@ -116,30 +112,21 @@ fn check_agreement(
     state: &State,
     fields: Fields<'_>,
     operation: Operation,
-    ways: impl Iterator<Item = (Corporate, bool)>,
+    ways: impl IntoIterator<Item = (Corporate, bool)>,
     rules: Rules,
 ) -> Result<(), Refusal> {
     let name = Header::PsuCorporateId.name();
     let agreement = fields.text(Header::PsuCorporateId).unwrap_or_default();
-    let is_asked = |way| !agreement.is_empty() || !rules.broken_by(Breach::NoAgreement(operation, way));
-    let mut ways = ways.filter(|(way, is_corporate)| *is_corporate && is_asked(*way));
-    if ways.next().is_none() {
+    let is_asked = |way| !agreement.is_empty() || rules.policy().psu.wants_agreement(way, operation);
+    if !ways.into_iter().any(|(way, is_corporate)| is_corporate && is_asked(way)) {
         return Ok(());
-    }
-    let person = fields.text(Header::PsuId).unwrap_or_default();
-    if rules.state_breach() == Some(StateBreach::AgreementRemembered) {
-        if agreement.is_empty() && state.is_known("agreement", &person) {
-            return Ok(());
-        }
-        state.is_new("agreement", &person);
     }
     if agreement.is_empty() {
         let says = "expected the header psu-corporate-id for a corporate user, found none";
         let rule = "error.corporate-id-missing";
         return Err(Refusal::new(StatusCode::BAD_REQUEST, Code::BadRequest, rule, says).at(name));
     }
-    let first_alone = rules.state_breach() == Some(StateBreach::FirstAgreement);
-    if !state.has_agreement(&agreement, first_alone) {
+    if !state.has_agreement(&agreement, rules.policy().customers.known_agreements) {
         let says = "expected an agreement of this bank, found an unknown one";
         let rule = "header.psu-corporate-id.known";
         return Err(Refusal::new(StatusCode::FORBIDDEN, Code::Forbidden, rule, says).at(name));

@@ -2,30 +2,29 @@
 //! in a list.
 //!
 //! What an entry does are its [`Effect`]s. Most take a value of a request for another ([`Treatment`]), alter
-//! an answer ([`Alteration`]) or give answers another form ([`Form`]), each at one place for all of them; a
-//! [`Breach`] or [`Variance`] has a branch of its own at the place of its rule, which asks [`Rules`].
+//! an answer ([`Alteration`]), give answers another form ([`Form`]) or change a setting of the bank
+//! ([`Policy`]). What no bank would decide is a program around it ([`Wrapper`]).
 
 mod alteration;
 mod beside;
-mod breach;
 mod entry;
 mod form;
+mod reading;
 pub(crate) mod rows;
 mod same;
-mod state_breach;
 mod treatment;
+mod when;
 mod wrapper;
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use axum::http::{StatusCode, Uri};
-use rust_decimal::Decimal;
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use self::rows::decimal;
-use crate::header::{fields::Fields, table::Header};
-use crate::operation::{Operation, Product};
+use crate::header::fields::Fields;
+use crate::json::JsonError;
+use crate::operation::Operation;
 use crate::policy::Policy;
 use crate::refusal::{Code, Refusal};
 use crate::state::State;
@@ -34,25 +33,20 @@ pub(crate) use alteration::{Alteration, Change};
 #[cfg(test)]
 pub(crate) use beside::is_of_every_second;
 pub(crate) use beside::{Beside, Head, Turn};
-pub(crate) use breach::{
-    Corporate, DigestBreach, FlagBreach, Hash, JsonBreach, List, MonthsBreach, Narrowness, SignatureBreach,
-    TwinBreach, Unreported, Values, Variance,
-};
 pub use entry::UnknownName;
 pub(crate) use entry::{Entry, near};
 pub use form::REASON;
 pub(crate) use form::{Form, Plain};
-pub(crate) use state_breach::{IdLikeness, ReferenceBreach, StateBreach, StateVariance};
-pub(crate) use treatment::{Count, Likeness, Place, Then, Treatment, When};
-pub(crate) use wrapper::{Call, Wrapper};
+pub(crate) use reading::Reading;
+pub(crate) use treatment::{Place, Then, Treatment};
+pub(crate) use when::{Count, Likeness, Pattern, Sort, When};
+pub(crate) use wrapper::{Call, Narrowness, Wrapper};
 
 /// What a fault or a variation does to the bank.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Effect {
-    /// A rule with a branch of its own, that is broken.
-    Breach(Breach),
-    /// A freedom with a branch of its own, that is used in another way.
-    Variance(Variance),
+    /// A body that is read as JSON in another way.
+    Reads(Reading),
     /// A value of a request that is taken for another, or stumbled over.
     Treats(Treatment),
     /// An answer that is not what the document says.
@@ -72,117 +66,10 @@ impl Effect {
     pub(crate) fn policy(settings: Value) -> Self {
         Self::Policy(Box::leak(Box::new(settings)))
     }
-}
 
-/// What a rule with a branch of its own does. A variant is asked for at exactly one place, which is where its
-/// rule stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Breach {
-    /// The operation accepts a request without this required header.
-    HeaderNotRequired(Header, Operation),
-    /// The form of this header's value is not looked at.
-    HeaderForm(Header),
-    /// A UUID in this header may be in braces, as a URN or without hyphens.
-    UuidNotation(Header),
-    /// Amounts in this currency, or in all where there is none, may have so many fraction digits and no more.
-    FractionDigits(Option<&'static str>, usize),
-    /// A currency without minor units may have two fraction digits.
-    TwoFractionDigitsForZero,
-    /// The regulatory fields are required from this amount in NOK.
-    ReportingFrom(#[serde(deserialize_with = "decimal")] Decimal),
-    /// Of which transfers nothing is reported.
-    Unreported(Unreported),
-    /// Which months are noticed as duplicates.
-    Months(MonthsBreach),
-    /// Who is a corporate user in this way need not name an agreement in this operation.
-    NoAgreement(Operation, Corporate),
-    /// Amounts may have more than eighteen digits, if no more stand before the point.
-    WholeDigitsOnly,
-    /// The day of this member may be so many days past.
-    PastDays(&'static str, i64),
-    /// What an earlier payment that is the same means.
-    Twins(TwinBreach),
-    /// A PSU-ID that nobody has is accepted in this operation.
-    UnknownPsu(Operation),
-    /// A pending payment of this product is deleted.
-    PendingDeleted(Product),
-    /// The deletion of a pending payment is refused, and done.
-    PendingCancelled,
-    /// A parameter of the customer list works in another way.
-    Flags(FlagBreach),
-    /// This text is a boolean as well.
-    Boolean(&'static str),
-    /// In this parameter alone, this text is.
-    BooleanOf(&'static str, &'static str),
-    /// This member shows in private context.
-    ShownInPrivate(&'static str),
-    /// This member shows in corporate context where there is no batch.
-    ShownOfNoBatch(&'static str),
-    /// An unknown transaction is answered with another one of the account.
-    AnyTransaction,
-    /// A transaction is found in whatever account it is.
-    AnyAccount,
-    /// X-PSU-IDENTITY stands for PSU-ID on the basket as well.
-    IdentityOnBasket,
-    /// What is no digit does not count in X-PSU-IDENTITY.
-    IdentityDigits,
-    /// An X-PSU-IDENTITY that nobody has is accepted in this operation.
-    UnknownIdentity(Operation),
-    /// Payments show to anyone.
-    ShownToAnyone,
-    /// An account without funds makes the bank fail.
-    FundsFail,
-    /// More than a million from an account without funds makes the bank fail.
-    LargeFundsFail,
-    /// The same with 503.
-    FundsUnavailable,
-    /// An account without funds pays all the same.
-    FundsIgnored,
-    /// So many calls a day without PSU-IP-Address are allowed.
-    UnattendedCalls(u32),
-    /// What the Digest header says is checked in another way.
-    Digest(DigestBreach),
-    /// Any signature is accepted in this operation.
-    NotVerified(Operation),
-    /// The signature is checked in another way.
-    Signature(SignatureBreach),
-    /// Header names in this letter case are not known.
-    FieldNames(FieldNames),
-    /// A body is read in another way.
-    Json(JsonBreach),
-    /// A body that is no JSON object makes the bank fail.
-    BodyFails,
-    /// A body that is no JSON object is taken for a valid one of this operation.
-    BodyNotRead(Operation),
-    /// What was before is remembered in another way.
-    State(StateBreach),
-}
-
-/// Another idea of the names of headers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum FieldNames {
-    /// Those in capital letters alone are not known, but for those that the document writes so.
-    NoCapitals,
-    /// Those that begin with a small letter and have a capital one are not known.
-    NoMixture,
-    /// An underscore is a hyphen.
-    Underscores,
-}
-
-impl FieldNames {
-    pub(crate) fn are_unknown(self, name: &[u8]) -> bool {
-        let has_capitals = name.iter().any(u8::is_ascii_uppercase);
-        match self {
-            Self::NoCapitals => {
-                has_capitals
-                    && !name.iter().any(u8::is_ascii_lowercase)
-                    && !matches!(name, b"PSU-ID" | b"X-PSU-IDENTITY")
-            }
-            Self::NoMixture => has_capitals && name.first().is_some_and(u8::is_ascii_lowercase),
-            Self::Underscores => false,
-        }
+    /// Returns true if it decides how the names of headers are read, which shows on a connection alone.
+    pub(crate) fn is_of_names(&self) -> bool {
+        matches!(self, Self::Policy(settings) if settings.pointer("/headers/names").is_some())
     }
 }
 
@@ -190,28 +77,34 @@ impl FieldNames {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     entries: &'static [&'static Entry],
-    /// The settings that follow from them.
+    /// Which of the entries with a condition are not there, because it does not hold: a bit for each of them.
+    absent: u64,
+    /// The settings that follow from the others.
     policy: &'static Policy,
-    /// Those that follow from all but the first.
-    policy_of_others: &'static Policy,
+    /// The settings for each set of absent entries, as far as these have any.
+    policies: &'static [(u64, Policy)],
 }
 
 impl Rules {
-    /// The rules of a bank that differs in these ways, the fault first if there is one. They are kept as long
-    /// as the process lives: rules are handed around by the thousand, and banks are few.
+    /// The rules of a bank that differs in these ways. They are kept as long as the process lives: rules are
+    /// handed around by the thousand, and banks are few.
     pub(crate) fn of(entries: Vec<&'static Entry>) -> Self {
-        let entries: &'static [&'static Entry] = entries.leak();
-        let policy: &'static Policy = Box::leak(Box::new(policy_of(entries)));
-        let others = entries.get(1..).unwrap_or_default();
-        let policy_of_others =
-            if others.is_empty() { plain() } else { Box::leak(Box::new(policy_of(others))) };
-        Self { entries, policy, policy_of_others }
+        let mut sets = vec![0];
+        for (entry, at) in entries.iter().filter(|entry| entry.beside.is_some()).zip(0..64) {
+            if entry.effects.iter().any(|effect| matches!(effect, Effect::Policy(_))) {
+                sets.extend(sets.clone().into_iter().map(|absent: u64| absent | 1 << at));
+            }
+        }
+        let rules = Self { entries: entries.leak(), ..Self::plain() };
+        let policies = sets.into_iter().map(|absent| (absent, policy_of(Self { absent, ..rules })));
+        let policies: &'static [(u64, Policy)] = policies.collect::<Vec<_>>().leak();
+        Self { policy: &policies[0].1, policies, ..rules }
     }
 
     /// The whole document, in this bank's usual way.
     pub(crate) fn plain() -> Self {
-        let policy = plain();
-        Self { entries: &[], policy, policy_of_others: policy }
+        static PLAIN: LazyLock<Policy> = LazyLock::new(Policy::default);
+        Self { entries: &[], absent: 0, policy: &PLAIN, policies: &[] }
     }
 
     /// The settings of the bank.
@@ -227,62 +120,37 @@ impl Rules {
         })
     }
 
-    /// The rules as they are for one request: without the fault, where that is there beside something else
-    /// alone, and the request does not have it. The fault is the first entry.
+    /// The rules as they are for one request: without the entries whose condition it does not meet.
     pub(crate) fn within(self, operation: Operation, head: Head<'_>, body: &[u8], state: &State) -> Self {
-        match self.entries.split_first() {
-            Some((Entry { beside: Some(beside), .. }, rest))
-                if !beside.is_so(operation, head, body, state) =>
-            {
-                Self { entries: rest, policy: self.policy_of_others, ..self }
-            }
-            _ => self,
-        }
+        let conditions = self.conditions().zip(0..64);
+        let absent = conditions
+            .filter(|(beside, _)| !beside.is_so(operation, head, body, state))
+            .fold(0, |absent: u64, (_, at)| absent | 1 << at);
+        let counts = self.policies.iter().fold(0, |all, (set, _)| all | set);
+        let policy = self.policies.iter().find(|(set, _)| *set == absent & counts);
+        Self { absent, policy: policy.map_or(self.policy, |(_, policy)| policy), ..self }
+    }
+
+    /// Notes that a request was answered, for the conditions that count answers.
+    pub(crate) fn note_answer(self, operation: Operation, head: Head<'_>, state: &State) {
+        self.conditions().for_each(|beside| beside.note_answer(operation, head, state));
+    }
+
+    fn conditions(self) -> impl Iterator<Item = Beside> {
+        self.entries.iter().filter_map(|entry| entry.beside)
+    }
+
+    /// The entries that are there.
+    fn present(self) -> impl Iterator<Item = &'static Entry> {
+        let mut at = 0;
+        self.entries.iter().copied().filter(move |entry| {
+            at += u32::from(entry.beside.is_some());
+            entry.beside.is_none() || self.absent & 1 << (at - 1) == 0
+        })
     }
 
     fn effects(self) -> impl Iterator<Item = &'static Effect> {
-        self.entries.iter().flat_map(|entry| &entry.effects)
-    }
-
-    /// The rules with a branch of their own that this bank breaks, or does not have.
-    pub(crate) fn breaches(self) -> impl Iterator<Item = Breach> {
-        self.effects().filter_map(|effect| match effect {
-            Effect::Breach(breach) => Some(*breach),
-            _ => None,
-        })
-    }
-
-    /// The first of them.
-    pub(crate) fn breach(self) -> Option<Breach> {
-        self.breaches().next()
-    }
-
-    /// Whether the rule that asks is one that this bank breaks.
-    pub(crate) fn broken_by(self, breach: Breach) -> bool {
-        self.breaches().any(|own| own == breach)
-    }
-
-    /// What this bank does with what was before, if that is what it breaks.
-    pub(crate) fn state_breach(self) -> Option<StateBreach> {
-        self.breaches().find_map(|breach| match breach {
-            Breach::State(breach) => Some(breach),
-            _ => None,
-        })
-    }
-
-    /// Whether this bank remembers what was before in this other lawful way.
-    pub(crate) fn remembers_by(self, variance: StateVariance) -> bool {
-        self.varied_by(Variance::State(variance))
-    }
-
-    /// Whether this bank uses any freedom with a branch of its own in another way.
-    pub(crate) fn is_varied(self) -> bool {
-        self.effects().any(|effect| matches!(effect, Effect::Variance(_)))
-    }
-
-    /// Whether the freedom that asks is one that this bank uses in another way.
-    pub(crate) fn varied_by(self, variance: Variance) -> bool {
-        self.effects().any(|effect| matches!(effect, Effect::Variance(own) if *own == variance))
+        self.present().flat_map(|entry| &entry.effects)
     }
 
     /// Treats what is meant in the head of a request.
@@ -294,6 +162,17 @@ impl Rules {
     ) -> Result<(), Refusal> {
         self.treatments().try_for_each(|(clause, treatment)| {
             treatment.head(operation, fields, uri).map_err(|refusal| refusal.by(clause))
+        })
+    }
+
+    /// Reads a body in another way, before it is read as JSON.
+    pub(crate) fn reread(self, operation: Operation, body: &[u8]) -> Result<Cow<'_, [u8]>, JsonError> {
+        self.effects().try_fold(Cow::Borrowed(body), |body, effect| match effect {
+            Effect::Reads(reading) => reading
+                .reread(operation, body.into_owned())
+                .map(Cow::Owned)
+                .ok_or_else(|| JsonError::Malformed("not written as it should be".to_owned())),
+            _ => Ok(body),
         })
     }
 
@@ -317,8 +196,7 @@ impl Rules {
     }
 
     fn named(self) -> impl Iterator<Item = (&'static str, &'static Effect)> {
-        let entries = self.entries.iter();
-        entries.flat_map(|entry| entry.effects.iter().map(|effect| (entry.clause(), effect)))
+        self.present().flat_map(|entry| entry.effects.iter().map(|effect| (entry.clause(), effect)))
     }
 
     /// Alters an answer.
@@ -351,15 +229,9 @@ impl Rules {
     }
 }
 
-/// The settings of a bank that differs from the document in nothing.
-fn plain() -> &'static Policy {
-    static PLAIN: LazyLock<Policy> = LazyLock::new(Policy::default);
-    &PLAIN
-}
-
-/// The settings that follow from entries, which tests hold to be settings of the policy.
-fn policy_of(entries: &[&'static Entry]) -> Policy {
-    let settings = entries.iter().flat_map(|entry| &entry.effects).filter_map(|effect| match effect {
+/// The settings that follow from the entries of rules, which tests hold to be settings of the policy.
+fn policy_of(rules: Rules) -> Policy {
+    let settings = rules.effects().filter_map(|effect| match effect {
         Effect::Policy(settings) => Some(*settings),
         _ => None,
     });
@@ -368,16 +240,9 @@ fn policy_of(entries: &[&'static Entry]) -> Policy {
 
 #[cfg(test)]
 impl Rules {
+    /// The whole document, in this bank's usual way.
     pub(crate) fn kept() -> Self {
-        Self::plain()
-    }
-
-    pub(crate) fn broken(breach: Breach) -> Self {
-        Self::with(Effect::Breach(breach))
-    }
-
-    pub(crate) fn varied(variance: Variance) -> Self {
-        Self::with(Effect::Variance(variance))
+        Self::of(vec![])
     }
 
     pub(crate) fn set(settings: &Value) -> Self {
@@ -442,6 +307,7 @@ pub(crate) fn assert_table_is_current(list: &[Entry], title: &str, file: &str) {
 mod tests {
     use super::*;
     use crate::fault::Fault;
+    use crate::header::table::Header;
     use crate::policy::Looked;
     use crate::variation::Variation;
 
@@ -452,19 +318,38 @@ mod tests {
     #[test]
     fn rules_are_broken_by_their_own_fault_only() {
         assert_eq!(of("basket.mix/first-payment-only").policy().baskets.mix, Looked::First);
-        assert_eq!(Rules::plain().policy().baskets.mix, Looked::All);
+        assert_eq!(Rules::kept().policy().baskets.mix, Looked::All);
         let family = of("header.x-request-id.ncbct/not-required");
-        assert!(family.broken_by(Breach::HeaderNotRequired(Header::XRequestId, Operation::Ncbct)));
-        assert!(!family.broken_by(Breach::HeaderNotRequired(Header::XRequestId, Operation::Periodic)));
-        assert!(!family.broken_by(Breach::HeaderNotRequired(Header::Digest, Operation::Ncbct)));
+        let may_lack = |header, operation| family.policy().headers.may_lack(header, operation);
+        assert!(may_lack(Header::XRequestId, Operation::Ncbct));
+        assert!(!may_lack(Header::XRequestId, Operation::Periodic));
+        assert!(!may_lack(Header::Digest, Operation::Ncbct));
+    }
+
+    #[test]
+    fn entries_are_there_where_their_conditions_hold() {
+        let on = |operation, settings: Value| {
+            let entry = Entry::new("a.test/of-rules", vec![Effect::policy(settings)], "It is a test.");
+            &*Box::leak(Box::new(entry.only(Beside::On(operation))))
+        };
+        let limit = |limit| serde_json::json!({ "baskets": { "limit": limit } });
+        let rules = Rules::of(vec![on(Operation::Basket, limit(9)), on(Operation::Ncbct, limit(8))]);
+        let (headers, uri) = (axum::http::HeaderMap::new(), Uri::from_static("/v1"));
+        let state = State::new(0, &crate::seed::Seed::built_in(), chrono::NaiveDate::default());
+        let limit_on = |operation| {
+            let head = Head { fields: Fields(&headers), uri: &uri, turn: 0 };
+            rules.within(operation, head, b"", &state).policy().baskets.limit
+        };
+        let limits = [Operation::Basket, Operation::Ncbct, Operation::Periodic].map(limit_on);
+        assert_eq!(limits, [9, 8, 10]);
     }
 
     #[test]
     fn freedoms_are_used_otherwise_by_their_own_variation_only() {
         let variation: Variation = "json.null.request/absent".parse().unwrap();
         let rules = Rules::of(vec![variation.entry()]);
-        assert!(rules.varied_by(Variance::NullIsAbsent));
-        assert!(!rules.varied_by(Variance::LastOfDuplicates));
-        assert_eq!(rules.breach(), None);
+        let read = |rules: Rules| rules.reread(Operation::Ncbct, br#"{"a":null}"#).map(Cow::into_owned);
+        assert_eq!(read(rules), Ok(b"{}".to_vec()));
+        assert_eq!(read(Rules::kept()), Ok(br#"{"a":null}"#.to_vec()));
     }
 }

@@ -79,6 +79,7 @@ async fn serve(
         parameters.map(|known| known.iter().map(|(_, value)| value.to_owned()).collect()).unwrap_or_default();
     let absent = service.context.rules.forms().find_map(|form| form.absent(operation));
     let mut delay = None;
+    let mut rules = service.context.rules;
     let outcome = match read_body(&parts.headers, body, service.patience).await {
         Ok(_) if absent.is_some() => {
             Err(absent.unwrap_or_else(|| Refusal::format("service.sandbox", "absent")))
@@ -93,18 +94,26 @@ async fn serve(
                 path_parameters: &parameters,
                 turn: parts.extensions.get::<ConnectInfo<Turns>>().map_or(0, |turns| turns.0.next()),
             };
-            let rules =
-                service.context.rules.within(operation, request.head(), &body, &service.context.state);
-            let call = Call { context: &service.context, operation, request: &request };
+            rules = rules.within(operation, request.head(), &body, &service.context.state);
             let wrappers: Vec<_> = rules.wrappers().collect();
-            let handle = || operations::perform(&service.context, rules, operation, &request);
-            Wrapper::around_all(&wrappers, &call, &handle).map_err(|refusal| rules.refuse(refusal)).map(
-                |(status, mut answer)| {
-                    rules.alter(operation, &mut answer);
-                    operations::arrange(&mut answer, rules, operation, &request);
-                    (status, answer)
-                },
-            )
+            let call = Call { context: &service.context, operation, request: &request };
+            let other = wrappers.iter().find_map(|wrapper| wrapper.rewrite(&call));
+            let request = other.as_ref().map_or(request, |(path_parameters, body)| operations::Request {
+                body,
+                path_parameters,
+                ..request
+            });
+            let call = Call { request: &request, ..call };
+            let handle = || {
+                let (status, mut answer) = operations::perform(&service.context, rules, operation, &request)?;
+                rules.alter(operation, &mut answer);
+                Ok((status, answer))
+            };
+            let outcome = Wrapper::around_all(&wrappers, &call, &handle);
+            if outcome.is_ok() {
+                rules.note_answer(operation, request.head(), &service.context.state);
+            }
+            outcome.map_err(|refusal| rules.refuse(refusal))
         }
         Err(refusal) => Err(refusal),
     };
@@ -118,7 +127,6 @@ async fn serve(
         let rule = rule.as_deref();
         log::request(operation.id(), status.as_u16(), rule, started.elapsed());
     }
-    let rules = service.context.rules;
     let answer = match outcome {
         Ok((status, body)) => {
             let mut answer = Plain::new(status, body);

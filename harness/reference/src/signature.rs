@@ -1,14 +1,12 @@
 //! The Signature header and its signing string (draft-cavage-http-signatures-10, sections 2 and 4).
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-
+use crate::encoding;
 use crate::header::Fields;
+use crate::policy::signature::{Signature as Policy, Values};
 use crate::refusal::excerpt;
-use crate::rules::Values;
 
 /// The name that stands for method and path in the list of signed headers (section 2.3).
-const REQUEST_TARGET: &str = "(request-target)";
+pub(crate) const REQUEST_TARGET: &str = "(request-target)";
 
 /// The parameters of a Signature header (section 2.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +14,8 @@ pub(crate) struct Parameters {
     pub(crate) key_id: String,
     /// Optional in the draft; the key decides.
     pub(crate) algorithm: Option<String>,
+    /// The list of signed headers as it is written, if it is there.
+    pub(crate) list: Option<String>,
     /// The signed headers in their order, in lower case.
     pub(crate) headers: Vec<String>,
     pub(crate) signature: Vec<u8>,
@@ -25,25 +25,22 @@ impl Parameters {
     /// Reads `name="value"` pairs separated by commas. Of a parameter that comes twice the last one counts;
     /// one that is unknown or not well-formed is ignored (section 2.2). Without `headers` only the date is
     /// signed (2.1).
-    pub(crate) fn parse(text: &str) -> Result<Self, SignatureError> {
-        let (mut key_id, mut algorithm, mut headers, mut signature) = (None, None, None, None);
-        for (name, value) in pairs(text) {
-            match name {
-                "keyId" => key_id = Some(value),
-                "algorithm" => algorithm = Some(value),
-                "headers" => headers = Some(value),
-                "signature" => signature = Some(value),
-                _ => {}
-            }
-        }
-        let headers = headers.unwrap_or("date");
+    pub(crate) fn parse(text: &str, policy: &Policy) -> Result<Self, SignatureError> {
+        let pairs: Vec<_> = pairs(text).collect();
+        let value = |name| {
+            let mut values = pairs.iter().filter(|(known, _)| *known == name).map(|(_, value)| *value);
+            if policy.first_counts { values.next() } else { values.next_back() }
+        };
+        let list = value("headers");
+        let headers = list.unwrap_or("date").split_ascii_whitespace();
+        let key_id = value("keyId").ok_or(SignatureError::Missing("keyId"))?;
+        let signature = value("signature").ok_or(SignatureError::Missing("signature"))?;
         Ok(Self {
-            key_id: key_id.ok_or(SignatureError::Missing("keyId"))?.to_owned(),
-            algorithm: algorithm.map(str::to_owned),
-            headers: headers.split_ascii_whitespace().map(str::to_ascii_lowercase).collect(),
-            signature: STANDARD
-                .decode(signature.ok_or(SignatureError::Missing("signature"))?)
-                .map_err(|_| SignatureError::Encoding)?,
+            key_id: key_id.to_owned(),
+            algorithm: value("algorithm").map(str::to_owned),
+            list: list.map(str::to_owned),
+            headers: headers.map(str::to_ascii_lowercase).collect(),
+            signature: encoding::decode(signature, &policy.also_reads).ok_or(SignatureError::Encoding)?,
         })
     }
 }
@@ -59,70 +56,44 @@ pub(crate) fn has_duplicates(text: &str) -> bool {
     names.iter().enumerate().any(|(at, name)| names[..at].contains(name))
 }
 
-/// The parameters with the first of those that have one name.
-pub(crate) fn first_of_each(text: &str) -> String {
-    let mut kept = Vec::<(&str, &str)>::new();
-    for (name, value) in pairs(text) {
-        if !kept.iter().any(|(known, _)| *known == name) {
-            kept.push((name, value));
-        }
-    }
-    kept.iter().map(|(name, value)| format!("{name}=\"{value}\"")).collect::<Vec<_>>().join(",")
-}
-
 /// What was signed (section 2.3): a line `name: value` for each listed header, without a newline at the end.
-/// `method` is lower-cased for `(request-target)`; `target` is path and query as they came in. Blanks around
-/// a value do not count, unless a fault has another idea of values.
+/// `method` is lower-cased for `(request-target)`; `target` is path and query as they came in.
 pub(crate) fn signing_string(
     headers: &[String],
     method: &str,
     target: &str,
     fields: Fields<'_>,
-    otherwise: Option<Values>,
+    values: Values,
 ) -> Result<Vec<u8>, SignatureError> {
-    let mut string = Vec::new();
-    for (index, name) in headers.iter().enumerate() {
-        if index > 0 {
-            string.push(b'\n');
-        }
-        string.extend_from_slice(name.as_bytes());
-        string.extend_from_slice(b": ");
-        if name == REQUEST_TARGET {
-            string.extend_from_slice(method.to_ascii_lowercase().as_bytes());
-            string.push(b' ');
-            let target = match otherwise {
-                Some(Values::TargetDecoded) => decoded(target),
-                _ => target.as_bytes().to_vec(),
-            };
-            string.extend_from_slice(&target);
+    let line = |name: &String| {
+        let value = if name == REQUEST_TARGET {
+            let target = if values == Values::TargetDecoded { decoded(target) } else { target.into() };
+            [method.to_ascii_lowercase().as_bytes(), b" ", &target].concat()
         } else {
-            let value = fields.bytes(name).ok_or_else(|| SignatureError::Absent(excerpt(name)))?;
-            let value = match otherwise {
-                Some(how) => spoiled(how, name, value, fields),
-                None => value,
-            };
-            string.extend_from_slice(&value);
-        }
-    }
-    Ok(string)
+            value(name, fields, values).ok_or_else(|| SignatureError::Absent(excerpt(name)))?
+        };
+        Ok([name.as_bytes(), b": ", &value].concat())
+    };
+    Ok(headers.iter().map(line).collect::<Result<Vec<_>, _>>()?.join(&b'\n'))
 }
 
-/// The value of a header as a fault has it.
-fn spoiled(how: Values, name: &str, value: Vec<u8>, fields: Fields<'_>) -> Vec<u8> {
+/// The value of a header in a signing string.
+fn value(name: &str, fields: Fields<'_>, values: Values) -> Option<Vec<u8>> {
+    let joined = fields.bytes(name)?;
     let mut lines = fields.lines(name).map(<[u8]>::trim_ascii);
-    match how {
-        Values::WithBlanks => fields.as_it_came(name).unwrap_or(value),
+    match values {
+        Values::WithBlanks => fields.as_it_came(name),
         Values::BlanksFolded => {
-            let words = value.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-            words.collect::<Vec<_>>().join(&b' ')
+            let words = joined.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+            Some(words.collect::<Vec<_>>().join(&b' '))
         }
-        Values::FirstLine => lines.next().map_or(value, <[u8]>::to_vec),
-        Values::LastLine => lines.next_back().map_or(value, <[u8]>::to_vec),
-        Values::CommaAlone => lines.collect::<Vec<_>>().join(&b','),
+        Values::FirstLine => lines.next().map(<[u8]>::to_vec),
+        Values::LastLine => lines.next_back().map(<[u8]>::to_vec),
+        Values::CommaAlone => Some(lines.collect::<Vec<_>>().join(&b',')),
         Values::HostWithoutPort if name == "host" => {
-            value.split(|byte| *byte == b':').next().unwrap_or_default().to_vec()
+            joined.split(|byte| *byte == b':').next().map(<[u8]>::to_vec)
         }
-        Values::HostWithoutPort | Values::TargetDecoded => value,
+        Values::Joined | Values::HostWithoutPort | Values::TargetDecoded => Some(joined),
     }
 }
 
@@ -154,6 +125,17 @@ pub(crate) enum SignatureError {
     /// A listed header is not in the request.
     #[error("expected the signed header {0} in the request, found none")]
     Absent(String),
+}
+
+impl SignatureError {
+    /// The word by which a policy names it.
+    pub(crate) fn flaw(&self) -> &'static str {
+        match self {
+            Self::Missing(name) => name,
+            Self::Encoding => "base64",
+            Self::Absent(_) => "absent",
+        }
+    }
 }
 
 /// The well-formed `name="value"` pairs. The draft has no escapes, so a value ends at the next quotation
@@ -206,7 +188,7 @@ mod tests {
     #[test]
     fn parameters() {
         let text = r#"keyId="SN=1F,CA=CN=a, O=b",algorithm="rsa-sha256", headers="date X-Request-ID",signature="YQ==""#;
-        let parameters = Parameters::parse(text).unwrap();
+        let parameters = Parameters::parse(text, &Policy::default()).unwrap();
         assert_eq!(parameters.key_id, "SN=1F,CA=CN=a, O=b");
         assert_eq!(parameters.algorithm.as_deref(), Some("rsa-sha256"));
         assert_eq!(parameters.headers, ["date", "x-request-id"]);
@@ -216,10 +198,12 @@ mod tests {
     #[test]
     fn the_last_of_two_counts_and_the_unknown_is_ignored() {
         let text = r#"keyId="a",keyId = "b" ,created=1,x="y",keyId=c,,signature="YQ==""#;
-        let parameters = Parameters::parse(text).unwrap();
+        let parameters = Parameters::parse(text, &Policy::default()).unwrap();
         assert_eq!(parameters.key_id, "b");
         assert_eq!(parameters.algorithm, None);
         assert_eq!(parameters.headers, ["date"], "the default of the draft");
+        let first = Policy { first_counts: true, ..Policy::default() };
+        assert_eq!(Parameters::parse(text, &first).unwrap().key_id, "a");
     }
 
     #[test]
@@ -233,7 +217,7 @@ mod tests {
             (r#"keyId="a,signature="YQ==""#, SignatureError::Missing("keyId")),
             (r#"keyId="a",signature="Y Q""#, SignatureError::Encoding),
         ] {
-            assert_eq!(Parameters::parse(text), Err(error), "{text}");
+            assert_eq!(Parameters::parse(text, &Policy::default()), Err(error), "{text}");
         }
     }
 
@@ -244,11 +228,11 @@ mod tests {
         headers.append("cache-control", "must-revalidate".parse().unwrap());
         headers.append("x-empty", "".parse().unwrap());
         let names = ["(request-target)", "cache-control", "x-empty"].map(str::to_owned);
-        let string = signing_string(&names, "GET", "/Foo?a=%20B", Fields(&headers), None).unwrap();
+        let string = signing_string(&names, "GET", "/Foo?a=%20B", Fields(&headers), Values::Joined).unwrap();
         let expected =
             "(request-target): get /Foo?a=%20B\ncache-control: max-age=60, must-revalidate\nx-empty: ";
         assert_eq!(String::from_utf8(string).unwrap(), expected);
-        let absent = signing_string(&["date".to_owned()], "GET", "/", Fields(&headers), None);
+        let absent = signing_string(&["date".to_owned()], "GET", "/", Fields(&headers), Values::Joined);
         assert_eq!(absent, Err(SignatureError::Absent("\"date\"".to_owned())));
     }
 
@@ -261,14 +245,14 @@ mod tests {
         headers.append("host", "bank.example:81".parse().unwrap());
         let names = ["(request-target)", "x", "host"].map(str::to_owned);
         for (how, expected) in [
-            (None, "(request-target): get /%74?%\nx: a  b, c\nhost: bank.example:81"),
-            (Some(Values::WithBlanks), "(request-target): get /%74?%\nx:  a  b \nhost: bank.example:81"),
-            (Some(Values::BlanksFolded), "(request-target): get /%74?%\nx: a b, c\nhost: bank.example:81"),
-            (Some(Values::FirstLine), "(request-target): get /%74?%\nx: a  b\nhost: bank.example:81"),
-            (Some(Values::LastLine), "(request-target): get /%74?%\nx: c\nhost: bank.example:81"),
-            (Some(Values::CommaAlone), "(request-target): get /%74?%\nx: a  b,c\nhost: bank.example:81"),
-            (Some(Values::HostWithoutPort), "(request-target): get /%74?%\nx: a  b, c\nhost: bank.example"),
-            (Some(Values::TargetDecoded), "(request-target): get /t?%\nx: a  b, c\nhost: bank.example:81"),
+            (Values::Joined, "(request-target): get /%74?%\nx: a  b, c\nhost: bank.example:81"),
+            (Values::WithBlanks, "(request-target): get /%74?%\nx:  a  b \nhost: bank.example:81"),
+            (Values::BlanksFolded, "(request-target): get /%74?%\nx: a b, c\nhost: bank.example:81"),
+            (Values::FirstLine, "(request-target): get /%74?%\nx: a  b\nhost: bank.example:81"),
+            (Values::LastLine, "(request-target): get /%74?%\nx: c\nhost: bank.example:81"),
+            (Values::CommaAlone, "(request-target): get /%74?%\nx: a  b,c\nhost: bank.example:81"),
+            (Values::HostWithoutPort, "(request-target): get /%74?%\nx: a  b, c\nhost: bank.example"),
+            (Values::TargetDecoded, "(request-target): get /t?%\nx: a  b, c\nhost: bank.example:81"),
         ] {
             let string = signing_string(&names, "GET", "/%74?%", Fields(&headers), how).unwrap();
             assert_eq!(String::from_utf8(string).unwrap(), expected, "{how:?}");
@@ -295,9 +279,10 @@ mod tests {
             if let Some(list) = case["headers_param"].as_str() {
                 write!(header, r#",headers="{list}""#).unwrap();
             }
-            let parameters = Parameters::parse(&header).unwrap();
+            let parameters = Parameters::parse(&header, &Policy::default()).unwrap();
             let (method, path) = (request["method"].as_str().unwrap(), request["path"].as_str().unwrap());
-            let string = signing_string(&parameters.headers, method, path, Fields(&fields), None).unwrap();
+            let string =
+                signing_string(&parameters.headers, method, path, Fields(&fields), Values::Joined).unwrap();
             assert_eq!(str::from_utf8(&string).unwrap(), case["signing_string"].as_str().unwrap());
             let signature = Signature::try_from(parameters.signature.as_slice()).unwrap();
             key.verify(&string, &signature).unwrap();

@@ -1,6 +1,7 @@
 //! What the bank remembers between requests, in memory.
 
-mod counts;
+mod notes;
+mod payments;
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -13,85 +14,11 @@ use rust_decimal::Decimal;
 use serde_json::{Map, Value};
 
 use crate::currency::Currency;
-use crate::fingerprint::Fingerprint;
-use crate::operation::Product;
+use crate::policy::Looked;
 use crate::random::mixed;
-use crate::seed::{self, Account, Customer, CustomerType, EarlierPayment, Psu, Seed, Transaction};
+use crate::seed::{self, Account, Customer, CustomerType, Psu, Seed, Transaction};
 pub(crate) use crate::status::Status;
-
-/// Whose a payment is: the PSU and the TPP that it was made for, as far as the request named them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Owner {
-    /// The PSU-ID of this bank.
-    pub(crate) psu: Option<String>,
-    /// The DER encoding of the subject of the TPP's certificate.
-    pub(crate) tpp: Option<Vec<u8>>,
-}
-
-impl Owner {
-    /// Whether what is this owner's shows to whoever asks. Where one of them names no PSU, or no TPP, there
-    /// is nothing to compare.
-    pub(crate) fn shows_to(&self, asking: &Self) -> bool {
-        fn differ<T: PartialEq>(own: Option<&T>, other: Option<&T>) -> bool {
-            own.zip(other).is_some_and(|(own, other)| own != other)
-        }
-        !differ(self.psu.as_ref(), asking.psu.as_ref()) && !differ(self.tpp.as_ref(), asking.tpp.as_ref())
-    }
-}
-
-/// A payment as the bank keeps it.
-#[derive(Clone, Debug)]
-pub(crate) struct Payment {
-    pub(crate) product: Product,
-    /// Whether it pays many at once. None is made here: such payments are as old as the bank.
-    pub(crate) is_bulk: bool,
-    /// The status that it was given; what has become of a received one is [`Payment::status_on`].
-    pub(crate) status: Status,
-    /// Whether the debtor account could pay it.
-    pub(crate) funds_available: bool,
-    /// The members it was made with, as JSON text: a fifth of what they take as values.
-    pub(crate) members: Box<str>,
-    /// By which payments of other members are told from it.
-    pub(crate) fingerprint: Fingerprint,
-    /// The day on which it was made, if the bank was open then.
-    pub(crate) made: Option<NaiveDate>,
-    /// The day from which on it is executed, if it was made while the bank was open.
-    pub(crate) from: Option<NaiveDate>,
-    /// What it takes from an account with a balance: resource id and value.
-    pub(crate) takes: Option<(String, Decimal)>,
-    pub(crate) owner: Owner,
-}
-
-impl Payment {
-    /// A received payment is under way a day after the day of its execution, and settled a day later; a
-    /// received series has begun then.
-    pub(crate) fn status_on(&self, today: NaiveDate) -> Status {
-        let days = self.from.map_or(0, |from| (today - from).num_days());
-        match (self.status, self.product) {
-            (Status::Rcvd, Product::Ncbct) if days >= 2 => Status::Acsc,
-            (Status::Rcvd, Product::Ncbct) if days == 1 => Status::Pdng,
-            (Status::Rcvd, Product::Periodic) if days >= 1 => Status::Actc,
-            (status, _) => status,
-        }
-    }
-
-    /// One that was made before the bank opened, by a TPP that nobody remembers.
-    fn earlier(of: &EarlierPayment) -> Self {
-        let owner = Owner { psu: of.psu_id.clone(), tpp: None };
-        let funds_available = of.status != Status::Rjct;
-        let (members, fingerprint, made, from, takes) =
-            ("{}".into(), Fingerprint::default(), None, None, None);
-        let (product, is_bulk, status) = (of.product, of.bulk, of.status);
-        Self { product, is_bulk, status, funds_available, members, fingerprint, made, from, takes, owner }
-    }
-
-    /// A payment that the bank has received.
-    #[cfg(test)]
-    pub(crate) fn received(product: Product) -> Self {
-        let (payment_id, bulk, status, psu_id) = (String::new(), false, Status::Rcvd, None);
-        Self::earlier(&EarlierPayment { payment_id, product, bulk, status, psu_id })
-    }
-}
+pub(crate) use payments::{Owner, Payment};
 
 /// Everything that the bank knows, from its seed on.
 pub(crate) struct State {
@@ -107,7 +34,7 @@ const REMEMBERED: NonZeroUsize = NonZeroUsize::new(20_000).unwrap();
 struct Memory {
     /// How many ids each request was given.
     ids: LruCache<u64, u64>,
-    /// Values of headers that only some banks remember.
+    /// What was noted of earlier requests.
     seen: HashMap<(&'static str, String), String>,
     /// The payments that the bank began with, which it never forgets.
     earlier: HashMap<String, Payment>,
@@ -117,8 +44,8 @@ struct Memory {
     /// The payments of each basket.
     baskets: LruCache<String, Vec<String>>,
     unattended_calls: HashMap<String, (NaiveDate, u32)>,
-    /// Answers of those that only some banks count.
-    turns: u64,
+    /// Payments whose ids are numbers.
+    numbers: u64,
     /// Wrong signatures since the last right one.
     wrong_signatures: u32,
     psus: Vec<Psu>,
@@ -140,7 +67,7 @@ impl State {
             taken: HashMap::new(),
             baskets: recent(),
             unattended_calls: HashMap::new(),
-            turns: 0,
+            numbers: 0,
             wrong_signatures: 0,
             psus: data.psus.clone(),
             customers: data.customers.iter().cloned().map(Arc::new).collect(),
@@ -174,11 +101,11 @@ impl State {
         found.map(|psu| psu.id.clone())
     }
 
-    /// Whether some customer has the agreement, be it as the first one of its own.
-    pub(crate) fn has_agreement(&self, id: &str, first_alone: bool) -> bool {
-        let most = if first_alone { 1 } else { usize::MAX };
-        let memory = self.memory();
-        memory.customers.iter().any(|customer| customer.agreements.iter().take(most).any(|one| one.id == id))
+    /// Whether some customer has the agreement among those that are looked at.
+    pub(crate) fn has_agreement(&self, id: &str, looked: Looked) -> bool {
+        self.memory().customers.iter().map(|customer| &customer.agreements).any(|all| {
+            all.iter().enumerate().any(|(index, one)| one.id == id && looked.includes(index, all.len()))
+        })
     }
 
     /// All customers, each with its accounts.
@@ -303,134 +230,11 @@ impl State {
         owner.kind == CustomerType::Corporate || owner.number == psu.identity
     }
 
-    /// Remembers a new payment, and returns its id.
-    pub(crate) fn create_payment(&self, payment: Payment, origin: u64) -> String {
-        let id = self.memory().next_id(self.seed, origin);
-        self.keep_payment(id, payment)
-    }
-
-    /// Remembers a new payment under this id.
-    pub(crate) fn keep_payment(&self, id: String, payment: Payment) -> String {
-        let mut memory = self.memory();
-        if let Some((account, value)) =
-            payment.takes.as_ref().filter(|_| !matches!(payment.status, Status::Rjct | Status::Canc))
-        {
-            *memory.taken.entry(account.clone()).or_default() += value;
-        }
-        memory.payments.put(id.clone(), payment);
-        id
-    }
-
-    /// Remembers a new basket, and returns its id.
-    pub(crate) fn create_basket(&self, payment_ids: Vec<String>, origin: u64) -> String {
-        let mut memory = self.memory();
-        let id = memory.next_id(self.seed, origin);
-        memory.baskets.put(id.clone(), payment_ids);
-        id
-    }
-
-    /// Remembers a value of a header, and says whether it was there before.
-    pub(crate) fn is_new(&self, header: &'static str, value: &str) -> bool {
-        self.memory().seen.insert((header, value.to_owned()), String::new()).is_none()
-    }
-
-    /// Whether this is the value that came first with a key.
-    pub(crate) fn is_first(&self, kind: &'static str, key: &str, value: &str) -> bool {
-        self.memory().seen.entry((kind, key.to_owned())).or_insert_with(|| value.to_owned()) == value
-    }
-
-    /// Whether a value came with this key.
-    pub(crate) fn is_known(&self, kind: &'static str, key: &str) -> bool {
-        self.memory().seen.contains_key(&(kind, key.to_owned()))
-    }
-
-    /// A payment that was created before.
-    pub(crate) fn payment(&self, id: &str) -> Option<Payment> {
-        self.memory().payment(id).cloned()
-    }
-
-    /// Whether a payment is among so many that were made or asked for last.
-    pub(crate) fn is_recent(&self, id: &str, most: usize) -> bool {
-        self.memory().payments.iter().take(most).any(|(recent, _)| recent == id)
-    }
-
-    /// Whether a payment is in some basket.
-    pub(crate) fn is_in_a_basket(&self, id: &str) -> bool {
-        self.memory().baskets.iter().any(|(_, payments)| payments.iter().any(|payment| payment == id))
-    }
-
-    /// How often this was asked, from 1.
-    pub(crate) fn next_turn(&self) -> u64 {
-        let mut memory = self.memory();
-        memory.turns = memory.turns.wrapping_add(1);
-        memory.turns
-    }
-
-    /// Whether it is the turn of the one that asks: every second time.
-    pub(crate) fn is_turn(&self) -> bool {
-        self.next_turn().is_multiple_of(2)
-    }
-
     /// Remembers whether a signature was right, and says how many before it were wrong, one after the other.
     pub(crate) fn count_wrong_signatures(&self, is_right: bool) -> u32 {
         let mut memory = self.memory();
         let next = if is_right { 0 } else { memory.wrong_signatures.saturating_add(1) };
         std::mem::replace(&mut memory.wrong_signatures, next)
-    }
-
-    /// The payments of a basket.
-    pub(crate) fn basket(&self, id: &str) -> Option<Vec<Payment>> {
-        let mut memory = self.memory();
-        let ids = memory.baskets.get(id)?.clone();
-        Some(ids.iter().filter_map(|id| memory.payment(id).cloned()).collect())
-    }
-
-    /// Whether this says yes to any of the payments made last, so many at most.
-    pub(crate) fn any_payment(&self, most: usize, says: impl Fn(&Payment) -> bool) -> bool {
-        self.memory().payments.iter().take(most).any(|(_, payment)| says(payment))
-    }
-
-    /// "Worst case over all payments in it": rejected if one of them is, accepted if each is under way or
-    /// further, otherwise received; the document gives the statuses no order. Nothing if there is no such
-    /// basket.
-    pub(crate) fn basket_status(&self, id: &str, today: NaiveDate) -> Option<Status> {
-        let mut memory = self.memory();
-        let payments = memory.baskets.get(id)?.clone();
-        let status = |id: &String| memory.payment(id).map(|payment| payment.status_on(today));
-        let statuses: Vec<Status> = payments.iter().filter_map(status).collect();
-        let is_under_way = |status: &Status| matches!(status, Status::Pdng | Status::Acsc | Status::Actc);
-        Some(if statuses.contains(&Status::Rjct) {
-            Status::Rjct
-        } else if !statuses.is_empty() && statuses.iter().all(is_under_way) {
-            Status::Actc
-        } else {
-            Status::Rcvd
-        })
-    }
-
-    /// Cancels a payment unless it is under way or settled: the status that it then has, or nothing if there
-    /// is no such payment.
-    pub(crate) fn cancel(&self, id: &str, product: Product, today: NaiveDate) -> Option<Status> {
-        let mut memory = self.memory();
-        let payment = memory.payment(id).filter(|payment| payment.product == product)?;
-        let status = payment.status_on(today);
-        if matches!(status, Status::Pdng | Status::Acsc) {
-            return Some(status);
-        }
-        let before = std::mem::replace(&mut payment.status, Status::Canc);
-        let takes = payment.takes.clone().filter(|_| !matches!(before, Status::Rjct | Status::Canc));
-        if let Some((account, value)) = takes {
-            let sum = memory.taken.entry(account).or_default();
-            *sum = (*sum - value).max(Decimal::ZERO);
-        }
-        Some(Status::Canc)
-    }
-
-    /// Cancels a payment that is under way, which no bank may.
-    pub(crate) fn cancel_anyway(&self, id: &str) {
-        if let Some(payment) = self.memory().payment(id) {
-            payment.status = Status::Canc;
-        }
     }
 
     /// Counts a call without PSU-IP-Address, and returns how many there were on that account on that day.
@@ -473,11 +277,6 @@ fn recent<K: Hash + Eq, V>() -> LruCache<K, V> {
 }
 
 impl Memory {
-    /// A payment, if it is remembered.
-    fn payment(&mut self, id: &str) -> Option<&mut Payment> {
-        self.earlier.get_mut(id).or_else(|| self.payments.get_mut(id))
-    }
-
     fn customer(&self, id: &str) -> Option<&Arc<Customer>> {
         self.customers.iter().find(|customer| customer.id == id)
     }

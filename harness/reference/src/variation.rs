@@ -4,8 +4,6 @@
 
 mod expected;
 mod narrow;
-mod requests;
-mod spellings;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -13,7 +11,7 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 
 use crate::declaration::Declaration;
-use crate::rules::{Breach, Effect, Entry, UnknownName, rows};
+use crate::rules::{Effect, Entry, UnknownName, rows};
 
 /// One named way in which the bank does what the document leaves to it.
 #[derive(Clone, Copy)]
@@ -49,8 +47,7 @@ impl Variation {
     pub fn is_of_http(self) -> bool {
         self.0.effects.iter().any(|effect| match effect {
             Effect::Forms(form) => form.is_coding(),
-            Effect::Breach(breach) => matches!(breach, Breach::FieldNames(_)),
-            _ => false,
+            other => other.is_of_names(),
         })
     }
 
@@ -70,7 +67,7 @@ impl Variation {
             Effect::Alters(one) => Some(format!("{} answers {}", one.operation, one.pointer)),
             Effect::Refuses(rule, ..) => Some(format!("refuses {rule}")),
             Effect::Forms(form) => Some(form.subject().to_owned()),
-            Effect::Breach(_) | Effect::Variance(_) | Effect::Policy(_) | Effect::Wraps(_) => None,
+            Effect::Reads(_) | Effect::Policy(_) | Effect::Wraps(_) => None,
         });
         declared.chain(effects).chain([self.clause().to_owned()]).collect()
     }
@@ -98,11 +95,11 @@ impl fmt::Debug for Variation {
 static VARIATIONS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     let subjects = [
         rows::of_file("variation", "answers", include_str!("../variations/answers.toml")),
-        requests::variations(),
+        rows::of_file("variation", "headers", include_str!("../variations/headers.toml")),
+        rows::of_file("variation", "values", include_str!("../variations/values.toml")),
         rows::of_file("variation", "requests", include_str!("../variations/requests.toml")),
         expected::variations(),
         rows::of_file("variation", "signing", include_str!("../variations/signing.toml")),
-        spellings::variations(),
         rows::of_file("variation", "state", include_str!("../variations/state.toml")),
         narrow::variations(),
     ];

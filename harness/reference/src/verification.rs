@@ -10,7 +10,7 @@ use rsa::signature::Verifier as _;
 use rsa::traits::PublicKeyParts as _;
 use sha2::{Digest as _, Sha256};
 
-use crate::rules::Hash;
+use crate::policy::signature::Hash;
 
 /// What was found before: the SHA-256 of key, signature and signed bytes, and whether they belong together.
 static FOUND: LazyLock<Mutex<HashMap<[u8; 32], bool>>> = LazyLock::new(Mutex::default);
@@ -18,9 +18,23 @@ static FOUND: LazyLock<Mutex<HashMap<[u8; 32], bool>>> = LazyLock::new(Mutex::de
 /// How many are remembered; beyond it all are forgotten, so that memory stays bounded.
 const LIMIT: usize = 100_000;
 
-/// Whether this is the signature of these bytes by the private half of this key. A signature may be any
-/// bytes.
-pub(crate) fn holds(key: &VerifyingKey<Sha256>, signed: &[u8], signature: &[u8]) -> bool {
+/// Whether this is the signature of these bytes with this hash, by the private half of this key. A signature
+/// may be any bytes.
+pub(crate) fn holds(hash: Hash, key: &VerifyingKey<Sha256>, signed: &[u8], signature: &[u8]) -> bool {
+    let parameters = match hash {
+        Hash::Sha256 => return holds_as_usual(key, signed, signature),
+        Hash::Sha1 => &ring::signature::RSA_PKCS1_2048_8192_SHA1_FOR_LEGACY_USE_ONLY,
+        Hash::Sha384 => &ring::signature::RSA_PKCS1_2048_8192_SHA384,
+        Hash::Sha512 => &ring::signature::RSA_PKCS1_2048_8192_SHA512,
+        Hash::Pss => &ring::signature::RSA_PSS_2048_8192_SHA256,
+    };
+    let key: &rsa::RsaPublicKey = key.as_ref();
+    let (n, e) = (key.n().to_bytes_be(), key.e().to_bytes_be());
+    ring::signature::RsaPublicKeyComponents { n, e }.verify(parameters, signed, signature).is_ok()
+}
+
+/// The same with SHA-256.
+fn holds_as_usual(key: &VerifyingKey<Sha256>, signed: &[u8], signature: &[u8]) -> bool {
     let name = name(key, signed, signature);
     if let Some(holds) = found().get(&name) {
         return *holds;
@@ -44,19 +58,6 @@ fn verified(key: &VerifyingKey<Sha256>, signed: &[u8], signature: &[u8]) -> bool
         return key.verify(&ring::signature::RSA_PKCS1_2048_8192_SHA256, signed, signature).is_ok();
     }
     Signature::try_from(signature).is_ok_and(|signature| key.verify(signed, &signature).is_ok())
-}
-
-/// Whether this is the signature of these bytes with another hash than SHA-256, by a key of a usual size.
-pub(crate) fn holds_with(hash: Hash, key: &VerifyingKey<Sha256>, signed: &[u8], signature: &[u8]) -> bool {
-    let key: &rsa::RsaPublicKey = key.as_ref();
-    let (n, e) = (key.n().to_bytes_be(), key.e().to_bytes_be());
-    let parameters = match hash {
-        Hash::Sha1 => &ring::signature::RSA_PKCS1_2048_8192_SHA1_FOR_LEGACY_USE_ONLY,
-        Hash::Sha384 => &ring::signature::RSA_PKCS1_2048_8192_SHA384,
-        Hash::Sha512 => &ring::signature::RSA_PKCS1_2048_8192_SHA512,
-        Hash::Pss => &ring::signature::RSA_PSS_2048_8192_SHA256,
-    };
-    ring::signature::RsaPublicKeyComponents { n, e }.verify(parameters, signed, signature).is_ok()
 }
 
 /// Whether this is the HMAC (RFC 2104) of these bytes with SHA-256, by this public key in PEM, which is no
@@ -110,15 +111,15 @@ mod tests {
         let signature = |text| STANDARD.decode(signer().sign(text)).unwrap();
         let (own, other) = (key(signer()), key(&Signer::generate()));
         for _ in 0..2 {
-            assert!(holds(&own, b"one", &signature(b"one")));
-            assert!(!holds(&own, b"one", &signature(b"two")));
-            assert!(!holds(&own, b"two", &signature(b"one")));
+            assert!(holds(Hash::Sha256, &own, b"one", &signature(b"one")));
+            assert!(!holds(Hash::Sha256, &own, b"one", &signature(b"two")));
+            assert!(!holds(Hash::Sha256, &own, b"two", &signature(b"one")));
         }
         for strange in [&b""[..], b"x", &[0; 4096]] {
-            assert!(!holds(&own, b"one", strange));
+            assert!(!holds(Hash::Sha256, &own, b"one", strange));
             assert!(!is_by(&own, strange));
         }
         assert!(is_by(&own, &signature(b"two")) && !is_by(&other, &signature(b"two")));
-        assert!(!holds(&other, b"one", &signature(b"one")));
+        assert!(!holds(Hash::Sha256, &other, b"one", &signature(b"one")));
     }
 }

@@ -3,7 +3,7 @@
 
 use super::{kebab, title};
 use crate::operation::Operation;
-use crate::rules::{Entry, Likeness, Place, Then, Treatment, When};
+use crate::rules::{Entry, Likeness, Pattern, Place, Then, Treatment, When};
 use crate::{country, currency};
 
 const N: Operation = Operation::Ncbct;
@@ -20,8 +20,8 @@ struct List {
     unknown: &'static [&'static str],
     /// Values that some bank knows besides.
     besides: &'static [&'static str],
-    /// Whether a text has the form of the values.
-    form: fn(&str) -> bool,
+    /// The form of the values, as a pattern.
+    form: &'static str,
     /// A value that is in order, as JSON text.
     valid: &'static str,
 }
@@ -33,7 +33,7 @@ const CURRENCY: List = List {
     all: &currency::LISTED,
     unknown: &["AED", "BYR", "CUC", "GGP", "RUB", "HRK", "MRO", "SPL", "STD", "TVD", "VEF", "XDR", "ZWD"],
     besides: &["BYN", "ZWG"],
-    form: is_currency,
+    form: "^[A-Z]{3}$",
     valid: "\"NOK\"",
 };
 
@@ -44,7 +44,7 @@ const COUNTRY: List = List {
     all: &country::LISTED,
     unknown: &["AX", "BQ", "GG", "IR", "PS", "SS", "TW", "UM", "ZW"],
     besides: &["XK", "UK", "EU", "AN"],
-    form: |text| text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_uppercase()),
+    form: "^[A-Z]{2}$",
     valid: "\"NO\"",
 };
 
@@ -60,7 +60,7 @@ const LISTS: [List; 12] = [
         unknown: &["INVS", "SALA", "IDCP", "SSBE", "TREA", "OTHR"],
         besides: &["GDDS", "CBFF"],
         // A longer list of the same standard has codes of the same form.
-        form: |text| text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_uppercase()),
+        form: "^[A-Z]{4}$",
         valid: "\"OTHR\"",
     },
     List {
@@ -72,7 +72,7 @@ const LISTS: [List; 12] = [
         ],
         unknown: &["14", "26", "31", "45", "51", "71", "82"],
         besides: &["13", "15"],
-        form: |text| text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit()),
+        form: "^[0-9]{2}$",
         valid: "\"14\"",
     },
     List {
@@ -82,7 +82,7 @@ const LISTS: [List; 12] = [
         all: &FREQUENCIES,
         unknown: &FREQUENCIES,
         besides: &[],
-        form: |text| !text.is_empty(),
+        form: ".",
         valid: "\"Monthly\"",
     },
     List {
@@ -92,7 +92,7 @@ const LISTS: [List; 12] = [
         all: &["following", "preceeding"],
         unknown: &["following", "preceeding"],
         besides: &[],
-        form: |text| !text.is_empty(),
+        form: ".",
         valid: "\"following\"",
     },
     COUNTRY,
@@ -197,7 +197,7 @@ fn of_list(list: &List, operation: Operation) -> Vec<Entry> {
     }));
     faults.extend(
         [
-            ("any", When::Text(list.form), "any value of this form"),
+            ("any", When::Matches(Pattern(list.form)), "any value of this form"),
             ("beginning", When::Like(Likeness::Beginning, list.all), "a text that begins with a value"),
         ]
         .map(|(name, when, what)| {
@@ -234,8 +234,4 @@ fn suffix(pointer: &str, operation: Operation) -> String {
         ("/instructedAmount/currency", _) => format!("-amount-{operation}"),
         _ => String::new(),
     }
-}
-
-fn is_currency(text: &str) -> bool {
-    text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_uppercase())
 }

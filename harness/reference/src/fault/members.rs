@@ -1,13 +1,10 @@
 //! Faults of the members of payment bodies: presence, JSON type and length (the document, sections Endpoints
 //! > Create NCBCT payment, Create periodic NDCT payment, and Resources > Shared types).
 
-use rust_decimal::Decimal;
-use serde_json::{Map, Value};
-
 use super::title;
 use crate::member::kebab_case;
 use crate::operation::Operation;
-use crate::rules::{Beside, Breach, Entry, Place, Then, Treatment, Unreported, When};
+use crate::rules::{Beside, Entry, Pattern, Place, Sort, Then, Treatment, When};
 
 const N: Operation = Operation::Ncbct;
 const P: Operation = Operation::Periodic;
@@ -86,10 +83,15 @@ const LIMITS: [(&str, &str, usize, &[Operation]); 11] = [
     ("country.length", "/creditorAddress/country", 2, &[P]),
 ];
 
-/// A body whose first member is not the first one of the document's table.
-fn begins_otherwise(members: &Map<String, Value>) -> bool {
-    members.keys().next().is_some_and(|first| first != "instructedAmount")
-}
+/// In the form of a date.
+const FORM: &str = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$";
+
+/// A day in another order, or with other separators.
+const OTHER_ORDER: When =
+    When::All(&[When::Matches(Pattern("^[^0-9]*(?:[0-9][^0-9]*){8}$")), When::Unmatched(Pattern(FORM))]);
+
+/// In the form of a date, and none.
+const IMPOSSIBLE: When = When::All(&[When::Matches(Pattern(FORM)), When::Not(&When::A(Sort::Day))]);
 
 pub(super) fn faults() -> Vec<Entry> {
     let mut faults = Vec::new();
@@ -102,27 +104,6 @@ pub(super) fn faults() -> Vec<Entry> {
         for operation in operations {
             faults.extend(of_limit(clause, pointer, limit, *operation));
         }
-    }
-    faults.extend(conditions());
-    for operation in [N, P] {
-        let treatment = Treatment {
-            operation,
-            place: Place::Body(""),
-            when: When::Together(begins_otherwise),
-            then: Then::Refuse,
-        };
-        faults.push(Entry::treats(
-            format!("json.order/amount-first-{operation}"),
-            treatment,
-            format!("{} wants instructedAmount to be the first member.", title(operation)),
-        ));
-    }
-    for operation in [Operation::Basket, N, P] {
-        faults.push(Entry::breach(
-            format!("{operation}.body.required/not-read"),
-            Breach::BodyNotRead(operation),
-            format!("{} takes a body that is no JSON object for a valid one.", title(operation)),
-        ));
     }
     faults
 }
@@ -171,19 +152,9 @@ fn of_member(member: &Member, operation: Operation) -> Vec<Entry> {
     }
     if kind == 's' && valid.contains("203") {
         let name = |fault: &str| format!("{operation}.{clause}.format/{fault}");
-        faults.push(entry(name("any-text"), When::Text(|_| true), take, "accepts any text as"));
-        faults.push(entry(
-            name("other-orders"),
-            When::Text(is_other_order),
-            take,
-            "accepts other orders and separators in",
-        ));
-        faults.push(entry(
-            name("impossible-days"),
-            When::Text(is_impossible),
-            take,
-            "accepts days that no calendar has as",
-        ));
+        faults.push(entry(name("any-text"), When::Matches(Pattern("")), take, "accepts any text as"));
+        faults.push(entry(name("other-orders"), OTHER_ORDER, take, "accepts other orders and separators in"));
+        faults.push(entry(name("impossible-days"), IMPOSSIBLE, take, "accepts days that no calendar has as"));
     }
     faults
 }
@@ -248,222 +219,4 @@ fn of_limit(clause: &str, pointer: &'static str, limit: usize, operation: Operat
         ));
     }
     faults
-}
-
-fn conditions() -> Vec<Entry> {
-    let ncbct = |name: &str, pointer, when, then, says: &str| {
-        let treatment = Treatment { operation: N, place: Place::Body(pointer), when, then };
-        Entry::treats(name, treatment, says)
-    };
-    let mut faults = vec![
-        ncbct(
-            "ncbct.creditor-agent.bban/not-demanded",
-            "/creditorAgent",
-            When::AbsentWith("/creditorAccount/bban"),
-            Then::TakeFor("\"TESTDEFF\""),
-            "A cross-border payment to a bban may lack the agent.",
-        ),
-        ncbct(
-            "ncbct.creditor-agent.bban/not-demanded-with-currency",
-            "/creditorAgent",
-            When::AbsentWith("/creditorAccount/currency"),
-            Then::TakeFor("\"TESTDEFF\""),
-            "A cross-border payment to a bban with a currency may lack the agent.",
-        ),
-        ncbct(
-            "ncbct.creditor-agent.iban/demanded",
-            "/creditorAgent",
-            When::AbsentWith("/creditorAccount/iban"),
-            Then::Refuse,
-            "A cross-border payment to an iban must have an agent.",
-        ),
-        ncbct(
-            "ncbct.remittance-unstructured.utf-8/ascii-only",
-            "/remittanceInformationUnstructured",
-            When::Text(|text| !text.is_ascii()),
-            Then::Refuse,
-            "The remittance text of a cross-border payment has to be ASCII.",
-        ),
-        ncbct(
-            "ncbct.regulatory-reporting-code.listed/not-the-first-ones",
-            "/regulatoryReportingCode",
-            When::Text(|code| ["14", "26", "29"].contains(&code)),
-            Then::Refuse,
-            "The first codes of the list are refused.",
-        ),
-        Entry::breach(
-            "ncbct.regulatory-reporting-code.required/only-above",
-            Breach::ReportingFrom(Decimal::new(10_000_001, 2)),
-            "The regulatory members are required only above 100 000 NOK.",
-        ),
-        Entry::breach(
-            "ncbct.regulatory-reporting-code.required/not-to-nordic-countries",
-            Breach::Unreported(Unreported::To(&["SE", "DK", "FI", "IS"])),
-            "The regulatory members are not required of transfers to Nordic countries.",
-        ),
-        Entry::breach(
-            "ncbct.regulatory-reporting-code.required/not-to-a-norwegian-address",
-            Breach::Unreported(Unreported::Address("NO")),
-            "The regulatory members are not required of transfers to a creditor whose address is in Norway.",
-        ),
-        Entry::breach(
-            "ncbct.regulatory-reporting-code.required/not-to-switzerland",
-            Breach::Unreported(Unreported::To(&["CH"])),
-            "The regulatory members are not required of transfers to Switzerland.",
-        ),
-        Entry::breach(
-            "ncbct.regulatory-reporting-code.required/beyond-31-bits",
-            Breach::Unreported(Unreported::Signed),
-            "The regulatory members are required by the hundredths of the amount, as a signed number of 32 bits.",
-        ),
-        Entry::breach(
-            "ncbct.regulatory-reporting-code.required/beyond-32-bits",
-            Breach::Unreported(Unreported::Unsigned),
-            "The regulatory members are required by the hundredths of the amount, as a number of 32 bits.",
-        ),
-        Entry::breach(
-            "ncbct.regulatory-reporting-code.listed/not-of-small-ones",
-            Breach::Unreported(Unreported::SmallCodes),
-            "The regulatory reporting code of a transfer of less than 100 000 NOK is not looked at.",
-        ),
-        Entry::breach(
-            "ncbct.regulatory-reporting-information.required/never",
-            Breach::ReportingFrom(Decimal::MAX),
-            "The regulatory members are never required.",
-        ),
-    ];
-    for (name, pointer) in
-        [("code", "/regulatoryReportingCode"), ("information", "/regulatoryReportingInformation")]
-    {
-        faults.push(ncbct(
-            &format!("ncbct.regulatory-reporting-{name}.required/not-demanded"),
-            pointer,
-            When::Absent,
-            Then::TakeFor("\"14\""),
-            &format!("A cross-border payment never needs a regulatory reporting {name}."),
-        ));
-    }
-    for operation in [N, P] {
-        faults.extend(shared(operation));
-    }
-    faults
-}
-
-/// Members of the shared types.
-fn shared(operation: Operation) -> Vec<Entry> {
-    let entry = |name: &str, pointer, when, then, says: &str| {
-        let treatment = Treatment { operation, place: Place::Body(pointer), when, then };
-        Entry::treats(format!("{name}-{operation}"), treatment, format!("{} {says}.", title(operation)))
-    };
-    let neither: fn(&Value) -> bool =
-        |account| account.is_object() && account.get("iban").is_none() && account.get("bban").is_none();
-    let take = Then::TakeFor(ACCOUNT);
-    let by_bban: fn(&Value) -> bool = |account| account.get("bban").is_some();
-    let mut faults = vec![
-        entry(
-            "account.identifier/no-bban-debtor",
-            "/debtorAccount",
-            When::Value(by_bban),
-            Then::Refuse,
-            "refuses a debtor account that is named by its bban",
-        ),
-        entry(
-            "account.identifier/none",
-            "/creditorAccount",
-            When::Value(neither),
-            take,
-            "accepts a creditor account without number",
-        ),
-        entry(
-            "account.identifier/none-debtor",
-            "/debtorAccount",
-            When::Value(neither),
-            take,
-            "accepts a debtor account without number",
-        ),
-        entry(
-            "account.currency/empty",
-            "/creditorAccount/currency",
-            When::Is(""),
-            Then::TakeFor("\"NOK\""),
-            "takes an empty currency of an account for NOK",
-        ),
-        entry(
-            "address.country/empty",
-            "/creditorAddress/country",
-            When::Is(""),
-            Then::TakeFor("\"NO\""),
-            "takes an empty country of an address for Norway",
-        ),
-        entry(
-            "address.country/null",
-            "/creditorAddress/country",
-            When::Null,
-            Then::TakeFor("\"NO\""),
-            "takes null as the country of an address for Norway",
-        ),
-        entry(
-            "address.shape/any-type",
-            "/creditorAddress/buildingNumber",
-            When::NotType('s'),
-            Then::TakeFor("\"1\""),
-            "accepts any JSON type as a building number",
-        ),
-        entry(
-            "address.shape/any-type-city",
-            "/creditorAddress/city",
-            When::NotType('s'),
-            Then::TakeFor("\"1\""),
-            "accepts any JSON type as a city",
-        ),
-        entry(
-            "address.shape/any-type-postal-code",
-            "/creditorAddress/postalCode",
-            When::NotType('s'),
-            Then::TakeFor("\"1\""),
-            "accepts any JSON type as a postal code",
-        ),
-    ];
-    let country = Treatment {
-        operation,
-        place: Place::Body("/creditorAddress/country"),
-        when: When::AbsentWith("/creditorAddress"),
-        then: Then::TakeFor("\"SE\""),
-    };
-    faults.push(Entry::treats(
-        format!("{operation}.creditor-address.country/not-demanded"),
-        country,
-        format!("{} takes an address without country for one in Sweden.", title(operation)),
-    ));
-    let empty = Treatment {
-        operation,
-        place: Place::Body("/remittanceInformationUnstructured"),
-        when: When::Is(""),
-        then: Then::TakeFor("\"Text\""),
-    };
-    faults.push(Entry::treats(
-        format!("{operation}.remittance-unstructured.empty/accepted"),
-        empty,
-        format!("{} accepts an empty remittance text.", title(operation)),
-    ));
-    faults
-}
-
-/// A day in another order, or with other separators.
-fn is_other_order(text: &str) -> bool {
-    let digits = text.bytes().filter(u8::is_ascii_digit).count();
-    digits == 8 && !has_form(text)
-}
-
-/// In the form of a date, and none.
-fn is_impossible(text: &str) -> bool {
-    has_form(text) && crate::date::parse(text).is_err()
-}
-
-fn has_form(text: &str) -> bool {
-    text.len() == 10
-        && text
-            .bytes()
-            .enumerate()
-            .all(|(at, byte)| if at == 4 || at == 7 { byte == b'-' } else { byte.is_ascii_digit() })
 }

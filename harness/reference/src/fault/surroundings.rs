@@ -1,16 +1,11 @@
 //! Faults that show only beside something else that is lawful: a rule that is not asked where a request has a
 //! certain header, parameter or member, or a certain turn on its connection.
 
-use rust_decimal::Decimal;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::title;
-use crate::date;
 use crate::operation::Operation;
-use crate::rules::{
-    Beside, Breach, Corporate, Effect, Entry, Place, ReferenceBreach, SignatureBreach, StateBreach, Then,
-    Treatment, Turn, When,
-};
+use crate::rules::{Beside, Effect, Entry, Pattern, Place, Sort, Then, Treatment, Turn, When};
 
 const N: Operation = Operation::Ncbct;
 const P: Operation = Operation::Periodic;
@@ -40,11 +35,11 @@ const SKIPPED: [Skipped; 10] = [
         &[("agent", Place::Body("/creditorAgent")), ("psu-http-method", Place::Header("psu-http-method"))],
     ),
     (
-        ("ncbct.regulatory-reporting-code.listed", N, "/regulatoryReportingCode", When::Text(|text| !text.is_empty()), Then::TakeFor("\"14\"")),
+        ("ncbct.regulatory-reporting-code.listed", N, "/regulatoryReportingCode", When::Matches(Pattern(".")), Then::TakeFor("\"14\"")),
         &[("remittance", Place::Body("/remittanceInformationUnstructured")), ("redirect-preferred", Place::Header("tpp-redirect-preferred"))],
     ),
     (
-        ("ncbct.purpose-code", N, "/purposeCode", When::Text(|text| !text.is_empty()), Then::TakeFor("\"OTHR\"")),
+        ("ncbct.purpose-code", N, "/purposeCode", When::Matches(Pattern(".")), Then::TakeFor("\"OTHR\"")),
         &[("date", Place::Body("/requestedExecutionDate")), ("context", Place::Header("psu-context"))],
     ),
     (
@@ -52,15 +47,15 @@ const SKIPPED: [Skipped; 10] = [
         &[("purpose", Place::Body("/purposeCode")), ("psu-geo-location", Place::Header("psu-geo-location"))],
     ),
     (
-        ("periodic.months.duplicate", P, "/monthsOfExecution", When::Value(has_repetition), Then::TakeFor("[1]")),
+        ("periodic.months.duplicate", P, "/monthsOfExecution", When::Repeats, Then::TakeFor("[1]")),
         &[("day", Place::Body("/dayOfExecution")), ("psu-ip-port", Place::Header("psu-ip-port"))],
     ),
     (
-        ("periodic.end-date.format", P, "/endDate", When::Text(is_no_date), Then::TakeFor("\"2099-12-31\"")),
+        ("periodic.end-date.format", P, "/endDate", When::All(&[When::Type('s'), When::Not(&When::A(Sort::Day))]), Then::TakeFor("\"2099-12-31\"")),
         &[("rule", Place::Body("/executionRule")), ("psu-accept", Place::Header("psu-accept"))],
     ),
     (
-        ("country.listed", P, "/creditorAddress/country", When::Text(|text| !text.is_empty()), Then::TakeFor("\"NO\"")),
+        ("country.listed", P, "/creditorAddress/country", When::Matches(Pattern(".")), Then::TakeFor("\"NO\"")),
         &[("street", Place::Body("/creditorAddress/street")), ("accept-language", Place::Header("accept-language"))],
     ),
 ];
@@ -100,11 +95,15 @@ pub(super) fn faults() -> Vec<Entry> {
 
 /// Rules that are no member's, and what beside they are not asked.
 fn of_other_rules() -> Vec<Entry> {
-    let any_reference = Breach::State(StateBreach::Reference(ReferenceBreach::Nothing));
-    let of_any_age = Breach::State(StateBreach::ConsentDays { attended: false, days: 9_999 });
-    let ways = [Corporate::Person, Corporate::Context, Corporate::Account];
-    let agreement = |operation| ways.map(|way| Effect::Breach(Breach::NoAgreement(operation, way)));
-    let of_any_age_attended = Breach::State(StateBreach::ConsentDays { attended: true, days: 9_999 });
+    let any_reference = || vec![Effect::policy(json!({ "references": { "creditors": [] } }))];
+    let nothing_reported = || vec![Effect::policy(json!({ "amounts": { "reporting-from": i64::MAX } }))];
+    let no_agreement = || {
+        let users = ["person", "context", "account"];
+        let of =
+            |operation: Operation| users.map(|user| json!({ "user": user, "operation": operation.id() }));
+        let all = [of(N), of(P)].concat();
+        vec![Effect::policy(json!({ "psu": { "no-agreement": all } }))]
+    };
     let with = |name: &str, effects, near, says: &str| {
         let says = format!("{says} beside {}.", words(near));
         Entry::new(name, effects, says).only(beside(near))
@@ -119,61 +118,49 @@ fn of_other_rules() -> Vec<Entry> {
         ),
         beside(
             "error.kid.status/not-asked-beside-a-location",
-            vec![Effect::Breach(any_reference)],
+            any_reference(),
             Place::Header("psu-geo-location"),
             "No creditor demands a reference",
         ),
         beside(
             "error.kid.status/not-asked-from-a-bban",
-            vec![Effect::Breach(any_reference)],
+            any_reference(),
             Place::Body("/debtorAccount/bban"),
             "No creditor demands a reference",
         ),
         beside(
-            "limit.consent-age/not-asked-beside-a-context",
-            vec![Effect::Breach(of_any_age)],
-            Place::Header("psu-context"),
-            "A consent may be of any age",
-        ),
-        beside(
             "error.corporate-id/not-asked-beside-a-user-agent",
-            [N, P].into_iter().flat_map(agreement).collect(),
+            no_agreement(),
             Place::Header("psu-user-agent"),
             "A corporate user need not name an agreement",
         ),
         with(
             "signature.headers.missing/psu-id-of-a-company",
-            vec![Effect::Breach(Breach::Signature(SignatureBreach::NotListed("psu-id")))],
+            vec![Effect::policy(json!({ "signature": { "need-not-cover": ["psu-id"] } }))],
             (Place::Header("psu-context"), Some("CORPORATE")),
             "A signature need not cover psu-id",
         ),
-        with(
-            "limit.sca-renewal/not-without-redirect",
-            vec![Effect::Breach(of_any_age_attended)],
-            (Place::Header("tpp-redirect-preferred"), Some("false")),
-            "The SCA of a PSU is not renewed",
-        ),
         beside(
             "error.corporate-id/not-asked-by-identity",
-            [N, P].into_iter().flat_map(agreement).collect(),
+            no_agreement(),
             BY_IDENTITY,
             "A corporate user need not name an agreement",
         ),
         beside(
             "error.kid.status/not-asked-by-identity",
-            vec![Effect::Breach(any_reference)],
+            any_reference(),
             BY_IDENTITY,
             "No creditor demands a reference",
         ),
         beside(
             "ncbct.regulatory-reporting-code.required/not-by-identity",
-            vec![Effect::Breach(Breach::ReportingFrom(Decimal::MAX))],
+            nothing_reported(),
             BY_IDENTITY,
             "The regulatory members are not required",
         ),
         with(
             "ncbct.regulatory-reporting-code.required/not-by-d-number",
-            vec![Effect::Breach(Breach::ReportingFrom(Decimal::MAX))],
+            nothing_reported(),
             (BY_IDENTITY, Some(D_NUMBER)),
             "The regulatory members are not required",
         ),
@@ -214,13 +201,4 @@ fn words((place, value): Near) -> String {
         Place::Body(pointer) => format!("the member {}", pointer[1..].replace('/', " ")),
     };
     value.map_or_else(|| place.clone(), |value| format!("{place} that is {value}"))
-}
-
-fn has_repetition(months: &Value) -> bool {
-    let months = months.as_array().map(Vec::as_slice).unwrap_or_default();
-    months.iter().enumerate().any(|(at, month)| months[..at].contains(month))
-}
-
-fn is_no_date(text: &str) -> bool {
-    date::parse(text).is_err()
 }

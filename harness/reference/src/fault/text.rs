@@ -1,4 +1,4 @@
-//! Faults of free texts: characters that are counted in another way, and texts that are none for some banks.
+//! Faults of free texts: characters that are counted in another way.
 
 use super::{kebab, on_member};
 use crate::operation::Operation;
@@ -22,72 +22,7 @@ const LIMITED: [Limited; 5] = [
 
 pub(super) fn faults() -> Vec<Entry> {
     let each = LIMITED.iter().flat_map(|text| text.2.iter().map(move |operation| (text, *operation)));
-    let mut faults: Vec<Entry> = each.flat_map(|(text, operation)| of_limit(text, operation)).collect();
-    faults.extend([N, P].into_iter().flat_map(addresses));
-    faults.extend([N, P].map(|operation| {
-        let name = format!("{operation}.remittance-unstructured.empty/dropped");
-        let says = "takes an empty remittance text for none";
-        on_member(operation, "/remittanceInformationUnstructured", name, (When::Is(""), Then::Drop), says)
-    }));
-    faults
-}
-
-/// Banks with an idea of addresses of their own.
-fn addresses(operation: Operation) -> [Entry; 8] {
-    let refused = |pointer: &'static str, name: &str, says: fn(&str) -> bool, what: &str| {
-        let name = format!("address.free-text/{name}-on-{operation}");
-        let says_so = format!("refuses {what}");
-        on_member(operation, pointer, name, (When::Text(says), Then::Refuse), &says_so)
-    };
-    [
-        refused(
-            "/creditorAddress/buildingNumber",
-            "building-letters",
-            has_letters,
-            "a building number with letters",
-        ),
-        refused(
-            "/creditorAddress/buildingNumber",
-            "building-blanks",
-            |text| text.contains([' ', '-', '/']),
-            "a building number of several words",
-        ),
-        refused("/creditorAddress/postalCode", "postal-letters", has_letters, "a postal code with letters"),
-        refused(
-            "/creditorAddress/postalCode",
-            "postal-length",
-            |text| text.len() != 4,
-            "a postal code that has not four characters",
-        ),
-        refused(
-            "/creditorAddress/postalCode",
-            "postal-blanks",
-            |text| text.contains([' ', '-']),
-            "a postal code of two parts",
-        ),
-        refused(
-            "/creditorAddress/city",
-            "city-other",
-            |text| !text.chars().all(|letter| letter.is_alphabetic() || letter == ' '),
-            "a city with other characters than letters",
-        ),
-        refused(
-            "/creditorAddress/city",
-            "city-not-ascii",
-            |text| !text.is_ascii(),
-            "a city that is not ASCII",
-        ),
-        refused(
-            "/creditorAddress/street",
-            "street-digits",
-            |text| text.bytes().any(|byte| byte.is_ascii_digit()),
-            "a street with digits",
-        ),
-    ]
-}
-
-fn has_letters(text: &str) -> bool {
-    text.chars().any(char::is_alphabetic)
+    each.flat_map(|(text, operation)| of_limit(text, operation)).collect()
 }
 
 fn of_limit(&(pointer, limit, _, clause, at_limit): &Limited, operation: Operation) -> Vec<Entry> {

@@ -1,12 +1,12 @@
 //! The table of request headers, as far as the document gives them a rule.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::operation::Operation;
 
 /// A request header that is required somewhere, or whose values have a form. Headers that the document leaves
 /// optional and free (forwarded PSU values, content negotiation, brand and preferred method) have no row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Header {
     XAcceptFix,

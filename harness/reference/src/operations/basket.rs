@@ -5,12 +5,11 @@ use chrono::NaiveDate;
 use serde_json::{Value, json};
 
 use super::link;
-use super::payment::{Asking, alike};
+use super::payment::Asking;
 use crate::member::{Member, Object};
 use crate::operation::{Operation, Product};
 use crate::policy::{BasketStatus, Baskets, Looked};
 use crate::refusal::{Code, Refusal};
-use crate::rules::StateBreach;
 use crate::state::{Payment, Status};
 
 /// Creates a basket. The rules are asked in this order: how many ids, what type they are, which products they
@@ -21,7 +20,7 @@ pub(super) fn create(body: &Object<'_>, asking: &Asking<'_>, origin: u64) -> Res
     let items = payment_ids.items()?;
     check_limit(&payment_ids, &items, policy)?;
     let ids = items.iter().map(Member::text).collect::<Result<Vec<_>, _>>()?;
-    let payments: Vec<Option<Payment>> = ids.iter().map(|id| found(asking, id)).collect();
+    let payments: Vec<Option<Payment>> = ids.iter().map(|id| state.payment(id)).collect();
     // The first of the payments that a rule looks at and that breaks it.
     let find = |looked: Looked, breaks: &dyn Fn(&Option<Payment>) -> bool| {
         (0..items.len()).find(|index| looked.includes(*index, items.len()) && breaks(&payments[*index]))
@@ -115,14 +114,6 @@ fn mixed(payments: &[Option<Payment>], policy: &Baskets) -> Option<usize> {
 
 fn has_status(payment: Option<&Payment>, status: Status, today: NaiveDate) -> bool {
     payment.is_some_and(|payment| payment.status_on(today) == status)
-}
-
-/// The payment that an id stands for.
-fn found(asking: &Asking<'_>, id: &str) -> Option<Payment> {
-    match asking.rules.state_breach() {
-        Some(StateBreach::TakenInBasket(likeness)) => alike(asking.state, likeness, id),
-        _ => asking.state.payment(id),
-    }
 }
 
 /// The status of a basket.

@@ -7,20 +7,17 @@ use crate::account_number;
 use crate::currency::Currency;
 use crate::member::Object;
 use crate::money::Amount;
+use crate::policy::{Amounts, Policy};
 use crate::refusal::{Refusal, excerpt};
-use crate::rules::{Breach, Rules, Unreported};
 use crate::shared_types::{AccountIdentifier, account, address, purpose_code, remittance_unstructured};
-
-/// The amount in NOK from which the regulatory fields are required.
-const REPORTING_THRESHOLD: Decimal = Decimal::from_parts(100_000, 0, 0, false, 0);
 
 const REPORTING_CODES: [&str; 16] =
     ["14", "26", "29", "31", "35", "38", "41", "43", "45", "51", "52", "53", "71", "79", "81", "82"];
 
 /// Checks every member that the document gives a rule, in the order of its table, and passes over others.
 /// What is to be paid.
-pub(super) fn check(body: &Object<'_>, today: NaiveDate, rules: Rules) -> Result<Amount, Refusal> {
-    let amount = Amount::read(&body.required("instructedAmount")?.object("amount")?, rules)?;
+pub(super) fn check(body: &Object<'_>, today: NaiveDate, policy: &Policy) -> Result<Amount, Refusal> {
+    let amount = Amount::read(&body.required("instructedAmount")?.object("amount")?, &policy.amounts)?;
 
     let name = body.required("creditorName")?;
     name.at_most(70, name.non_empty_text()?)?;
@@ -38,9 +35,9 @@ pub(super) fn check(body: &Object<'_>, today: NaiveDate, rules: Rules) -> Result
         purpose_code(&member)?;
     }
     if let Some(member) = body.optional("requestedExecutionDate") {
-        member.date_ahead(today, rules)?;
+        member.date_ahead(today, policy.series.past_days("requestedExecutionDate"))?;
     }
-    check_reporting(body, amount, rules)?;
+    check_reporting(body, amount, &policy.amounts)?;
     Ok(amount)
 }
 
@@ -59,19 +56,17 @@ fn check_agent(body: &Object<'_>, account: AccountIdentifier) -> Result<(), Refu
     }
 }
 
-fn check_reporting(body: &Object<'_>, amount: Amount, rules: Rules) -> Result<(), Refusal> {
-    let threshold = match rules.breach() {
-        Some(Breach::ReportingFrom(other)) => other,
-        _ => REPORTING_THRESHOLD,
-    };
+fn check_reporting(body: &Object<'_>, amount: Amount, policy: &Amounts) -> Result<(), Refusal> {
     // The document gives the threshold in NOK and no rate.
-    let is_large = amount.value_in(Currency::NOK).is_some_and(|value| value >= threshold);
-    if is_large && !is_unreported(body, amount, rules)? {
+    let hundredths = amount.value_in(Currency::NOK).unwrap_or_default() * Decimal::ONE_HUNDRED;
+    let hundredths = policy.reporting_number.keep(hundredths.trunc().mantissa());
+    let is_required = hundredths >= policy.reporting_from.into();
+    if is_required {
         body.required("regulatoryReportingCode")?;
         body.required("regulatoryReportingInformation")?;
     }
-    let takes_any = !is_large && rules.broken_by(Breach::Unreported(Unreported::SmallCodes));
-    if let Some(code) = body.optional("regulatoryReportingCode").filter(|_| !takes_any) {
+    let is_read = is_required || policy.reads_all_codes;
+    if let Some(code) = body.optional("regulatoryReportingCode").filter(|_| is_read) {
         code.listed("ncbct.regulatory-reporting-code.listed", &REPORTING_CODES)?;
     }
     if let Some(information) = body.optional("regulatoryReportingInformation") {
@@ -80,34 +75,12 @@ fn check_reporting(body: &Object<'_>, amount: Amount, rules: Rules) -> Result<()
     Ok(())
 }
 
-/// Whether a bank with a fault wants nothing reported of a transfer that is large enough.
-fn is_unreported(body: &Object<'_>, amount: Amount, rules: Rules) -> Result<bool, Refusal> {
-    let hundredths = amount.value_in(Currency::NOK).unwrap_or_default() * Decimal::ONE_HUNDRED;
-    let bits = hundredths.trunc().mantissa() % 0x1_0000_0000;
-    let is_few = Decimal::from_i128_with_scale(bits, 2) < REPORTING_THRESHOLD;
-    Ok(match rules.breach() {
-        Some(Breach::Unreported(Unreported::To(countries))) => {
-            let iban = body.required("creditorAccount")?.object("account")?.optional("iban");
-            let iban = iban.map(|iban| iban.text()).transpose()?.unwrap_or_default();
-            countries.iter().any(|country| iban.starts_with(country))
-        }
-        Some(Breach::Unreported(Unreported::Address(country))) => {
-            let address =
-                body.optional("creditorAddress").map(|address| address.object("address")).transpose()?;
-            let found = address.and_then(|address| address.optional("country"));
-            found.map(|country| country.text()).transpose()?.is_some_and(|found| found == country)
-        }
-        Some(Breach::Unreported(Unreported::Signed)) => is_few || bits > 0x7FFF_FFFF,
-        Some(Breach::Unreported(Unreported::Unsigned)) => is_few,
-        _ => false,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::rules::Rules;
 
     fn valid() -> Value {
         json!({
@@ -128,7 +101,7 @@ mod tests {
     fn refused_with(rules: Rules, change: impl FnOnce(&mut Value)) -> Option<String> {
         let mut body = valid();
         change(&mut body);
-        check(&Object::root(body.as_object().unwrap(), "ncbct"), today(), rules)
+        check(&Object::root(body.as_object().unwrap(), "ncbct"), today(), rules.policy())
             .err()
             .map(|refusal| refusal.rule)
     }
@@ -192,38 +165,27 @@ mod tests {
             })
         };
         assert!(without(Rules::kept()).is_some());
-        assert_eq!(without(Rules::broken(Breach::ReportingFrom(Decimal::new(10_000_001, 2)))), None);
+        assert_eq!(without(Rules::set(&json!({ "amounts": { "reporting-from": 10_000_001 } }))), None);
     }
 
     #[test]
-    fn a_fault_wants_nothing_reported_of_some() {
-        let is_demanded = |which, amount: &str, iban: &str| {
-            let rules = Rules::broken(Breach::Unreported(which));
+    fn amounts_may_be_compared_as_smaller_numbers() {
+        let is_demanded = |number: &str, amount: &str| {
+            let rules = Rules::set(&json!({ "amounts": { "reporting-number": number } }));
             let change = |body: &mut Value| {
                 body["instructedAmount"]["amount"] = json!(amount);
-                body["creditorAccount"]["iban"] = json!(iban);
                 body.as_object_mut().unwrap().remove("regulatoryReportingCode").unwrap();
             };
             refused_with(rules, change).is_some()
         };
-        let (norwegian, swedish) = ("NO1400004200179", "SE3550000000054910000003");
-        for (which, exempt) in [
-            (Unreported::To(&["SE"]), [false, true, false, false]),
-            (Unreported::Signed, [false, false, true, true]),
-            (Unreported::Unsigned, [false, false, false, true]),
-            (Unreported::SmallCodes, [false; 4]),
-        ] {
-            let amounts = [
-                ("150000.00", norwegian),
-                ("150000.00", swedish),
-                ("30000000.00", norwegian),
-                ("42949700.00", norwegian),
-            ];
-            let found = amounts.map(|(amount, iban)| !is_demanded(which, amount, iban));
-            assert_eq!(found, exempt, "{which:?}");
+        for (number, demanded) in
+            [("any", [true, true, true]), ("signed", [true, false, false]), ("unsigned", [true, true, false])]
+        {
+            let found = ["150000.00", "30000000.00", "42949700.00"].map(|amount| is_demanded(number, amount));
+            assert_eq!(found, demanded, "{number}");
         }
         let unlisted = |amount: &str| {
-            refused_with(Rules::broken(Breach::Unreported(Unreported::SmallCodes)), |body| {
+            refused_with(Rules::set(&json!({ "amounts": { "reads-all-codes": false } })), |body| {
                 body["instructedAmount"]["amount"] = json!(amount);
                 body["regulatoryReportingCode"] = json!("99");
             })

@@ -14,82 +14,53 @@ use crate::date;
 use crate::fingerprint::Fingerprint;
 use crate::money::{Amount, amount};
 use crate::operation::Product;
+use crate::policy::{Ids, WithoutFunds};
 use crate::refusal::{Code, Refusal};
-use crate::rules::{Breach, IdLikeness, Rules, StateBreach, StateVariance, Variance};
+use crate::rules::Rules;
 use crate::state::{Owner, Payment, State, Status};
-
-/// A payment that the bank began with: what one with a fault shows for any id.
-const PENDING: &str = "payment-pending-0001";
 
 /// Creates a payment and answers with its id. One that the debtor account cannot pay is created and rejected:
 /// "a proper error response, not a server failure" (section Errors).
 pub(super) fn create(
     context: &Context,
+    rules: Rules,
     product: Product,
     due: Amount,
     members: Map<String, Value>,
     owner: Owner,
     origin: u64,
 ) -> Result<Value, Refusal> {
-    let Context { state, rules, clock, .. } = context;
-    let (funds_available, takes) = funds(state, due, &members);
-    let funds_available = funds_available || rules.broken_by(Breach::FundsIgnored);
-    if !funds_available && rules.varied_by(Variance::FundsRefused) {
+    let Context { state, clock, .. } = context;
+    let policy = &rules.policy().payments;
+    let (has_funds, takes) = funds(state, due, &members);
+    let funds_available = has_funds || policy.without_funds == WithoutFunds::Received;
+    if !funds_available && policy.without_funds == WithoutFunds::Refused {
         let says = "expected an account with funds, found one without";
         return Err(Refusal::new(StatusCode::FORBIDDEN, Code::PaymentFailed, "payment.funds", says));
-    }
-    let is_large = due.value_in(Currency::NOK).is_some_and(|value| value > Decimal::from(1_000_000));
-    for (breach, status) in [
-        (Breach::FundsFail, StatusCode::INTERNAL_SERVER_ERROR),
-        (Breach::LargeFundsFail, StatusCode::INTERNAL_SERVER_ERROR),
-        (Breach::FundsUnavailable, StatusCode::SERVICE_UNAVAILABLE),
-    ] {
-        let is_meant = breach != Breach::LargeFundsFail || is_large;
-        if !funds_available && is_meant && rules.broken_by(breach) {
-            let says = "the bank failed on an account without funds";
-            return Err(Refusal::new(status, Code::SystemError, "system.failure", says));
-        }
     }
     let status = if funds_available { Status::Rcvd } else { Status::Rjct };
     let wanted =
         ["requestedExecutionDate", "startDate"].into_iter().find_map(|name| members.get(name)?.as_str());
     let today = clock.today();
     let from = wanted.and_then(|text| date::parse(text).ok()).map_or(today, |wanted| wanted.max(today));
-    // A series takes nothing before its days.
-    let takes = takes.filter(|_| product == Product::Ncbct);
-    let fingerprint = Fingerprint::of(&members);
-    let members = Value::Object(members).to_string().into();
-    let (made, from) = (Some(today), Some(from));
-    if rules.state_breach() == Some(StateBreach::DeletedUntilNext) {
-        state.revive(owner.psu.as_deref());
-    }
     let payment = Payment {
         product,
         is_bulk: false,
         status,
         funds_available,
-        members,
-        fingerprint,
-        made,
-        from,
-        takes,
+        fingerprint: Fingerprint::of(&members),
+        members: Value::Object(members).to_string().into(),
+        made: Some(today),
+        from: Some(from),
+        // A series takes nothing before its days.
+        takes: takes.filter(|_| product == Product::Ncbct),
         owner,
     };
-    let id = match rules.state_breach() {
-        Some(StateBreach::IdOfTime) => state.keep_payment(clock.now().timestamp().to_string(), payment),
-        Some(StateBreach::IdOfBody) => {
-            let mut hasher = DefaultHasher::new();
-            (product.path(), &payment.members).hash(&mut hasher);
-            state.keep_payment(format!("payment-{:016x}", hasher.finish()), payment)
-        }
-        Some(StateBreach::IdOfDeleted) => match state.deleted_id(payment.owner.psu.as_deref(), today) {
-            Some(id) => id,
-            None => state.create_payment(payment, origin),
-        },
-        _ if rules.remembers_by(StateVariance::IdsAreNumbers) => {
-            state.keep_payment(format!("{}", 1_000_000_000 + state.next_turn()), payment)
-        }
-        _ => state.create_payment(payment, origin),
+    let id = match policy.ids {
+        Ids::Opaque => state.create_payment(payment, origin),
+        Ids::Numbers => state.keep_payment(state.next_number().to_string(), payment),
+        Ids::Seconds => state.keep_payment(clock.now().timestamp().to_string(), payment),
+        Ids::OfMembers => state.keep_payment(id_of_members(&payment), payment),
     };
     // Made-up prices: a cross-border transfer costs something, a domestic one does not.
     let fee = match product {
@@ -97,10 +68,6 @@ pub(super) fn create(
         Product::Periodic => 0,
     };
     let href = format!("{}/{id}", product.path());
-    let status_of = match rules.state_breach() {
-        Some(StateBreach::LinkOfOne) => format!("{}/{PENDING}", Product::Ncbct.path()),
-        _ => href.clone(),
-    };
     let mut answer = json!({
         "paymentId": id,
         "transactionStatus": status.text(),
@@ -108,7 +75,7 @@ pub(super) fn create(
         "transactionFeeIndicator": fee > 0,
         "_links": {
             "self": link(&href, &["GET", "DELETE"]),
-            "status": link(&format!("{status_of}/status"), &["GET"])
+            "status": link(&format!("{href}/status"), &["GET"])
         }
     });
     if !funds_available {
@@ -119,11 +86,10 @@ pub(super) fn create(
     Ok(answer)
 }
 
-/// Writes the fee of an answer without its decimals, which are none.
-pub(super) fn without_decimals(answer: &mut Value) {
-    if let Some(amount) = answer.pointer_mut("/transactionFees/amount") {
-        *amount = amount.as_str().unwrap_or_default().trim_end_matches(".00").into();
-    }
+fn id_of_members(payment: &Payment) -> String {
+    let mut hasher = DefaultHasher::new();
+    (payment.product.path(), &payment.members).hash(&mut hasher);
+    format!("payment-{:016x}", hasher.finish())
 }
 
 /// The members that a payment was made with, its id and its status.
@@ -139,91 +105,16 @@ pub(super) fn details(product: Product, id: Option<&String>, asking: &Asking<'_>
 /// The status of a payment. "Payment status responses carry a `fundsAvailable` attribute that marks a
 /// rejection for lack of funds" (section Errors).
 pub(super) fn status(product: Product, id: Option<&String>, asking: &Asking<'_>) -> Result<Value, Refusal> {
-    let (id, payment) = known(asking, product, id)?;
-    let breach = asking.rules.state_breach();
-    if breach == Some(StateBreach::ReadNotDeleted) {
-        asking.state.is_new("status", id);
-    }
-    if breach == Some(StateBreach::GoneAfterThree) && asking.state.count("read", id) > 3 {
-        return Err(unknown());
-    }
-    let status = match (payment.status_on(asking.today), breach) {
-        (status, Some(StateBreach::StatusTold(own, told))) if status == own => told,
-        (Status::Rjct, Some(StateBreach::RevivedByBasket)) if asking.state.is_in_a_basket(id) => Status::Rcvd,
-        (Status::Rjct, Some(StateBreach::RejectedGoesBack)) if asking.state.count("read", id) > 3 => {
-            Status::Rcvd
-        }
-        (Status::Canc, _) if asking.rules.remembers_by(StateVariance::DeletedIsRejected) => Status::Rjct,
-        (Status::Rcvd, _) if asking.rules.remembers_by(StateVariance::AcceptedAtOnce) => Status::Actc,
-        (status, _) => status,
-    };
-    let is_unmarked = match breach {
-        Some(StateBreach::FundsByTurns) => asking.state.is_turn(),
-        Some(StateBreach::EarlierUnmarked) => payment.made.is_none(),
-        Some(StateBreach::MarkedOnce) => asking.state.count("read", id) > 1,
-        _ => false,
-    };
-    if is_unmarked {
-        return Ok(json!({ "transactionStatus": status.text() }));
-    }
-    let has_funds = breach == Some(StateBreach::SeriesHasFunds) && product == Product::Periodic;
-    let funds_available = payment.funds_available || has_funds;
-    Ok(json!({ "transactionStatus": status.text(), "fundsAvailable": funds_available }))
+    let (_, payment) = known(asking, product, id)?;
+    let status = payment.status_on(asking.today);
+    Ok(json!({ "transactionStatus": status.text(), "fundsAvailable": payment.funds_available }))
 }
 
 /// Cancels a payment. "Deletion of a payment with status PDNG: refused with an error message" (section
 /// Errors).
 pub(super) fn delete(product: Product, id: Option<&String>, asking: &Asking<'_>) -> Result<(), Refusal> {
-    if asking.rules.state_breach() == Some(StateBreach::DeletedByAnyone) && asking.owner != Owner::default() {
-        let anyone = Asking { owner: Owner::default(), ..*asking };
-        return delete(product, id, &anyone);
-    }
-    let breach = asking.rules.state_breach();
-    if let (Some(StateBreach::PendingDeletedByNobody), None, Some(id)) = (breach, &asking.owner.psu, id)
-        && asking.state.payment(id).is_some_and(|payment| payment.status == Status::Pdng)
-    {
-        asking.state.cancel_anyway(id);
-        return Ok(());
-    }
-    if let (Some(StateBreach::DeletedUnseen), Some(id)) = (breach, id)
-        && known(asking, product, Some(id)).is_err()
-    {
-        asking.state.cancel(id, product, asking.today);
-    }
-    let (id, payment) = known(asking, product, id)?;
-    match (breach, payment.status) {
-        (Some(StateBreach::NotDeleted), Status::Rcvd) => return Ok(()),
-        (Some(StateBreach::SeriesNotDeleted), Status::Rcvd) if product == Product::Periodic => return Ok(()),
-        (Some(StateBreach::SecondDeletionUndoes), Status::Canc)
-        | (Some(StateBreach::RevivedByDeletion), Status::Rjct) => {
-            asking.state.set_status(id, Status::Rcvd);
-            return Ok(());
-        }
-        (Some(StateBreach::AllDeleted), _) => asking.state.cancel_all_with(id, |_, _| true),
-        (Some(StateBreach::TwinsDeleted), _) => {
-            asking.state.cancel_all_with(id, |one, other| one.members == other.members);
-        }
-        (Some(StateBreach::ReadNotDeleted), Status::Rcvd) if asking.state.is_known("status", id) => {
-            return Ok(());
-        }
-        (Some(StateBreach::BasketDeleted), _) => asking.state.cancel_baskets_with(id),
-        (Some(StateBreach::PendingSeriesCancelled), Status::Pdng) if product == Product::Periodic => {
-            asking.state.cancel_anyway(id);
-            return Err(pending(Status::Pdng));
-        }
-        (Some(StateBreach::PendingDeletedAtSecond), Status::Pdng)
-            if asking.state.count("deletion", id) > 1 =>
-        {
-            return Ok(());
-        }
-        _ => {}
-    }
-    let before = asking.state.cancel(id, product, asking.today);
-    if asking.rules.broken_by(Breach::PendingCancelled) {
-        asking.state.cancel_anyway(id);
-    }
-    match before {
-        Some(Status::Pdng) if asking.rules.broken_by(Breach::PendingDeleted(product)) => Ok(()),
+    let (id, _) = known(asking, product, id)?;
+    match asking.state.cancel(id, product, asking.today) {
         None => Err(unknown()),
         Some(status @ (Status::Pdng | Status::Acsc)) => Err(pending(status)),
         Some(_) => Ok(()),
@@ -246,17 +137,11 @@ pub(super) struct Asking<'a> {
 impl Asking<'_> {
     /// Whether a payment shows. To whom the document does not say; here to its own PSU and TPP.
     pub(super) fn sees(&self, payment: &Payment) -> bool {
+        let shown_to = self.rules.policy().payments.shown_to;
         let mut asking = self.owner.clone();
-        match self.rules.state_breach() {
-            Some(StateBreach::AnyPsu) => asking.psu = None,
-            Some(StateBreach::AnyTpp) => asking.tpp = None,
-            Some(StateBreach::SeriesToAnyPsu) if payment.product == Product::Periodic => asking.psu = None,
-            Some(StateBreach::RejectedToAnyPsu) if payment.status == Status::Rjct => asking.psu = None,
-            _ => {}
-        }
+        asking.psu = asking.psu.filter(|_| !shown_to.any_psu());
+        asking.tpp = asking.tpp.filter(|_| !shown_to.any_tpp());
         payment.owner.shows_to(&asking)
-            || self.rules.varied_by(Variance::ShownToAnyone)
-            || self.rules.broken_by(Breach::ShownToAnyone)
     }
 
     /// Whether a payment is that of the PSU who asks, whatever the TPP.
@@ -265,48 +150,21 @@ impl Asking<'_> {
     }
 }
 
-/// The payment with this id, where there is one of the product.
+/// The payment with this id, where there is one of the product that shows to who asks.
 fn known<'a>(
     asking: &Asking<'_>,
     product: Product,
     id: Option<&'a String>,
 ) -> Result<(&'a str, Payment), Refusal> {
-    let id = id.ok_or_else(unknown)?;
-    let payment = found(asking, id).filter(|payment| payment.product == product);
-    let payment = payment.filter(|payment| {
-        payment.status != Status::Canc || !asking.rules.remembers_by(StateVariance::DeletedIsGone)
-    });
-    if asking.rules.state_breach() == Some(StateBreach::GoneWhenAsked) {
-        if payment.as_ref().is_some_and(|payment| !asking.sees(payment)) {
-            asking.state.is_new("asked", id);
-        } else if asking.state.is_known("asked", id) {
-            return Err(unknown());
-        }
-    }
+    let policy = &asking.rules.policy().payments;
+    let is_remembered = |id: &&String| policy.remembered.is_none_or(|most| asking.state.is_recent(id, most));
+    let id = id.filter(is_remembered).ok_or_else(unknown)?;
+    let is_kept = |payment: &Payment| policy.keeps_deleted || payment.status != Status::Canc;
+    let payment = asking.state.payment(id).filter(|payment| payment.product == product && is_kept(payment));
     Ok((id, payment.filter(|payment| asking.sees(payment)).ok_or_else(unknown)?))
 }
 
-/// What the bank finds under an id of a payment.
-fn found(asking: &Asking<'_>, id: &str) -> Option<Payment> {
-    let state = asking.state;
-    match asking.rules.state_breach() {
-        Some(StateBreach::Forgets(most)) => state.is_recent(id, most).then(|| state.payment(id)).flatten(),
-        Some(StateBreach::GoneInBasket) => state.payment(id).filter(|_| !state.is_in_a_basket(id)),
-        Some(StateBreach::IdTaken(likeness)) => alike(state, likeness, id),
-        _ => state.payment(id),
-    }
-}
-
-/// What a bank that compares ids in another way finds under one.
-pub(super) fn alike(state: &State, likeness: IdLikeness, id: &str) -> Option<Payment> {
-    state.payment(id).or_else(|| match (likeness, likeness.other(id)) {
-        (IdLikeness::Part, _) => state.payment_begun_by(id),
-        (_, Some("")) => state.payment(PENDING),
-        (_, other) => state.payment(other?),
-    })
-}
-
-fn unknown() -> Refusal {
+pub(crate) fn unknown() -> Refusal {
     let says = "expected a payment of this product, found an unknown id";
     Refusal::new(StatusCode::NOT_FOUND, Code::ResourceUnknown, "payment.id.known", says).at("paymentId")
 }
@@ -363,8 +221,8 @@ mod tests {
     fn created(bank: &Context, product: Product, members: &Value) -> Value {
         let due = json!({ "amount": "100000.00", "currency": "NOK" });
         let due = Object::root(due.as_object().unwrap(), "amount");
-        let due = Amount::read(&due, Rules::kept()).unwrap();
-        create(bank, product, due, members.as_object().unwrap().clone(), owner("a"), 0).unwrap()
+        let due = Amount::read(&due, &Rules::kept().policy().amounts).unwrap();
+        create(bank, bank.rules, product, due, members.as_object().unwrap().clone(), owner("a"), 0).unwrap()
     }
 
     fn id(answer: &Value) -> String {
@@ -448,6 +306,20 @@ mod tests {
     }
 
     #[test]
+    fn what_a_bank_does_not_keep_is_unknown() {
+        let bank = bank();
+        let [first, second] = [1, 2].map(|_| id(&created(&bank, Product::Ncbct, &json!({}))));
+        let read = |id, setting: Value| {
+            let rules = Rules::set(&json!({ "payments": setting }));
+            status(Product::Ncbct, Some(id), &Asking { rules, ..asking(&bank, day(1)) }).is_ok()
+        };
+        assert!(!read(&first, json!({ "remembered": 1 })) && read(&second, json!({ "remembered": 1 })));
+        assert!(read(&second, json!({ "keeps-deleted": false })));
+        delete(Product::Ncbct, Some(&second), &asking(&bank, day(1))).unwrap();
+        assert!(!read(&second, json!({ "keeps-deleted": false })));
+    }
+
+    #[test]
     fn a_pending_payment_is_not_deleted() {
         let bank = bank();
         let asking = Asking { owner: Owner::default(), ..asking(&bank, day(1)) };
@@ -470,8 +342,10 @@ mod tests {
         assert!(read(Owner::default(), Rules::kept()).is_ok(), "who is not named is not another");
         assert_eq!(read(Owner { psu: owner("b").psu, ..owner("a") }, Rules::kept()), unknown);
         assert_eq!(read(Owner { tpp: owner("b").tpp, ..owner("a") }, Rules::kept()), unknown);
-        assert!(read(owner("b"), Rules::varied(Variance::ShownToAnyone)).is_ok());
-        assert!(read(owner("b"), Rules::broken(Breach::ShownToAnyone)).is_ok());
+        let shown_to = |who| Rules::set(&json!({ "payments": { "shown-to": who } }));
+        assert!(read(owner("b"), shown_to("anyone")).is_ok());
+        assert_eq!(read(owner("b"), shown_to("any-psu")), unknown);
+        assert!(read(Owner { psu: owner("b").psu, ..owner("a") }, shown_to("any-psu")).is_ok());
         let delete = |owner| delete(Product::Ncbct, Some(&id), &Asking { owner, ..asking(&bank, day(1)) });
         assert_eq!(delete(owner("b")).unwrap_err().status, StatusCode::NOT_FOUND);
         assert!(delete(owner("a")).is_ok());

@@ -4,8 +4,8 @@ use chrono::NaiveDate;
 
 use crate::member::{Member, Object};
 use crate::money::Amount;
+use crate::policy::{Policy, Series};
 use crate::refusal::{Refusal, excerpt};
-use crate::rules::{Breach, MonthsBreach, Rules};
 use crate::shared_types::{account, address, purpose_code, remittance_unstructured};
 
 /// In the document's spelling.
@@ -25,8 +25,8 @@ const FREQUENCIES: [&str; 9] = [
 
 /// Checks every member that the document gives a rule, in the order of its table, and passes over others.
 /// What is to be paid.
-pub(super) fn check(body: &Object<'_>, today: NaiveDate, rules: Rules) -> Result<Amount, Refusal> {
-    let amount = Amount::read(&body.required("instructedAmount")?.object("amount")?, rules)?;
+pub(super) fn check(body: &Object<'_>, today: NaiveDate, policy: &Policy) -> Result<Amount, Refusal> {
+    let amount = Amount::read(&body.required("instructedAmount")?.object("amount")?, &policy.amounts)?;
     let name = body.required("creditorName")?;
     name.at_most(70, name.non_empty_text()?)?;
     account(&body.required("creditorAccount")?)?;
@@ -43,7 +43,7 @@ pub(super) fn check(body: &Object<'_>, today: NaiveDate, rules: Rules) -> Result
     if let Some(member) = body.optional("purposeCode") {
         purpose_code(&member)?;
     }
-    let start = body.required("startDate")?.date_ahead(today, rules)?;
+    let start = body.required("startDate")?.date_ahead(today, policy.series.past_days("startDate"))?;
     if let Some(member) = body.optional("executionRule") {
         member.listed("periodic.execution-rule.listed", &EXECUTION_RULES)?;
     }
@@ -56,7 +56,7 @@ pub(super) fn check(body: &Object<'_>, today: NaiveDate, rules: Rules) -> Result
     }
     let frequency = body.required("frequency")?.listed("periodic.frequency.listed", &FREQUENCIES)?;
     match body.optional("monthsOfExecution") {
-        Some(member) => check_months(&member, rules)?,
+        Some(member) => check_months(&member, &policy.series)?,
         None if frequency == "MonthlyVariable" => {
             let says = "expected monthsOfExecution with the frequency MonthlyVariable, found none";
             return Err(Refusal::format("periodic.months.absent", says).at("/monthsOfExecution"));
@@ -71,7 +71,7 @@ pub(super) fn check(body: &Object<'_>, today: NaiveDate, rules: Rules) -> Result
 
 /// Numbers of months, at least one, and none of them twice. The document gives both 1 to 11 and 1 to 12; this
 /// bank takes the calendar's twelve, and months with any frequency.
-fn check_months(member: &Member<'_>, rules: Rules) -> Result<(), Refusal> {
+fn check_months(member: &Member<'_>, policy: &Series) -> Result<(), Refusal> {
     let mut earlier = Vec::new();
     let items = member.items()?;
     if items.is_empty() {
@@ -84,23 +84,9 @@ fn check_months(member: &Member<'_>, rules: Rules) -> Result<(), Refusal> {
             let says = format!("expected a month from 1 to 12, found {month}");
             return Err(Refusal::format("periodic.months.range", says).at(item.path()));
         }
-        let is_duplicate = earlier.contains(&month)
-            && match rules.breach() {
-                Some(Breach::Months(MonthsBreach::OnlyAdjacent)) => earlier.last() == Some(&month),
-                Some(Breach::Months(MonthsBreach::OnlyOfFirst)) => earlier.first() == Some(&month),
-                Some(Breach::Months(MonthsBreach::Dropped)) => false,
-                Some(Breach::Months(MonthsBreach::OnlyPairs)) => items.len() == 2,
-                _ => true,
-            };
-        if is_duplicate {
+        if policy.repeated_months.includes(month, &earlier, items.len()) {
             let says = format!("expected each month once, found {month} again");
             return Err(Refusal::format("periodic.months.duplicate", says).at(item.path()));
-        }
-        if earlier.last().is_some_and(|last| *last > month)
-            && rules.broken_by(Breach::Months(MonthsBreach::Ascending))
-        {
-            let says = format!("expected months that ascend, found {month}");
-            return Err(Refusal::format("periodic.months.order", says).at(item.path()));
         }
         earlier.push(month);
     }
@@ -127,6 +113,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::rules::Rules;
 
     fn valid() -> Value {
         json!({
@@ -144,7 +131,7 @@ mod tests {
         let mut body = valid();
         change(&mut body);
         let today = NaiveDate::from_ymd_opt(2030, 1, 1).unwrap();
-        check(&Object::root(body.as_object().unwrap(), "periodic"), today, rules)
+        check(&Object::root(body.as_object().unwrap(), "periodic"), today, rules.policy())
             .err()
             .map(|refusal| refusal.rule)
     }
@@ -193,8 +180,8 @@ mod tests {
     }
 
     #[test]
-    fn the_fault_sees_only_neighbours() {
-        let broken = Rules::broken(Breach::Months(MonthsBreach::OnlyAdjacent));
+    fn a_bank_may_see_only_neighbours() {
+        let broken = Rules::set(&json!({ "series": { "repeated-months": "adjacent" } }));
         let months = |months| refused_with(broken, |body| body["monthsOfExecution"] = months);
         assert_eq!(months(json!([3, 4, 3])), None);
         assert_eq!(months(json!([4, 3, 3])).as_deref(), Some("periodic.months.duplicate"));

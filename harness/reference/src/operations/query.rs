@@ -6,7 +6,7 @@ use axum::http::Uri;
 use crate::member::kebab_case;
 use crate::operation::Operation;
 use crate::refusal::{Refusal, excerpt};
-use crate::rules::{Breach, FlagBreach, Rules, Variance};
+use crate::rules::Rules;
 
 /// The boolean parameters of one request.
 pub(super) struct Flags(Vec<(&'static str, bool)>);
@@ -42,15 +42,10 @@ pub(super) fn check(uri: &Uri, operation: Operation, rules: Rules) -> Result<Fla
     let mut flags = Vec::new();
     for (name, value) in pairs {
         let Some(name) = known.iter().find(|known| **known == name) else { continue };
-        let is_boolean = rules.breaches().any(|breach| match breach {
-            Breach::Boolean(text) => value == text,
-            Breach::BooleanOf(parameter, text) => name == &parameter && value == text,
-            _ => false,
-        });
-        match if is_boolean { Ok(true) } else { value.parse() } {
-            Ok(_) if operation == Operation::Customers && rules.varied_by(Variance::FullArrays) => {}
+        let policy = &rules.policy().query;
+        match if policy.is_true(name, &value) { Ok(true) } else { value.parse() } {
             Ok(value) => flags.push((*name, value)),
-            Err(_) if rules.varied_by(Variance::AnyFlag(name)) => {}
+            Err(_) if policy.passes_over(name) => {}
             Err(_) => {
                 let says = format!("expected true or false, found {}", excerpt(&value));
                 let rule = format!("{operation}.{}.type", kebab_case(name));
@@ -58,7 +53,7 @@ pub(super) fn check(uri: &Uri, operation: Operation, rules: Rules) -> Result<Fla
             }
         }
     }
-    if rules.broken_by(Breach::Flags(FlagBreach::FirstAlone)) {
+    if rules.policy().customers.first_parameter_alone {
         flags.truncate(1);
     }
     Ok(Flags(flags))

@@ -9,8 +9,8 @@ use crate::currency::Currency;
 use crate::member::{Member, Object};
 use crate::money::{self, currency};
 use crate::operation::Operation;
+use crate::policy::Amounts;
 use crate::refusal::{Code, Refusal, excerpt};
-use crate::rules::Rules;
 use crate::seed::{Account, Agreement, Customer, CustomerType};
 use crate::shared_types;
 
@@ -107,7 +107,7 @@ pub(super) fn book(
         return Err(Refusal::format("transaction.members", says).at(""));
     }
     let body = Object::root(&members, "transaction");
-    money::Amount::read(&body.required("transactionAmount")?.object("amount")?, Rules::plain())?;
+    money::Amount::read(&body.required("transactionAmount")?.object("amount")?, &Amounts::default())?;
     for name in ["bookingDate", "valueDate"] {
         body.optional(name).map_or(Ok(()), |member| member.date().map(drop))?;
     }

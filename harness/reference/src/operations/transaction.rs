@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use chrono::NaiveDate;
 use serde_json::{Map, Value, json};
 
 use super::Context;
@@ -11,93 +10,62 @@ use crate::date;
 use crate::header::{Fields, Header};
 use crate::psu;
 use crate::refusal::{Code, Refusal};
-use crate::rules::{Breach, IdLikeness, StateBreach, StateVariance, Variance};
+use crate::rules::Rules;
 use crate::seed::Account;
 use crate::state::Owner;
-
-/// "Calls without PSU-IP-Address: at most 4 per day." Counted here by account and by calendar day in UTC.
-const UNATTENDED_CALLS: u32 = 4;
-
-/// "Also requires a PSU consent at most 90 days old."
-const UNATTENDED_DAYS: i64 = 90;
-
-/// "SCA renewal period: 180 days."
-const SCA_DAYS: i64 = 180;
 
 /// "History without SCA: 90 days." With SCA, here, is on the day of the consent.
 const HISTORY_DAYS: i64 = 90;
 
-/// Members "corporate context only" at the top level.
-const CORPORATE_MEMBERS: [&str; 4] =
-    ["batchIndicator", "batchNumberOfTransactions", "entryDetails", "_links"];
-
 /// Members of a transaction that the list shows too.
 const LISTED_MEMBERS: [&str; 4] = ["bookingDate", "valueDate", "transactionAmount", "endToEndId"];
 
+/// A request to read an account.
+pub(super) struct Reading<'a> {
+    pub(super) context: &'a Context,
+    pub(super) rules: Rules,
+    pub(super) path_parameters: &'a [String],
+    pub(super) fields: Fields<'a>,
+    pub(super) query: &'a str,
+    pub(super) psu_context: Option<psu::Context>,
+    pub(super) owner: Owner,
+}
+
+impl Reading<'_> {
+    fn is_corporate(&self) -> bool {
+        let decides = self.rules.policy().transactions.agreement_decides;
+        self.psu_context == Some(psu::Context::Corporate)
+            || decides && self.fields.bytes(Header::PsuCorporateId.name()).is_some()
+    }
+}
+
 /// Reads one booked transaction. Batches exist in corporate context only, which is that of the request.
-pub(super) fn details(
-    context: &Context,
-    path_parameters: &[String],
-    (fields, query): (Fields<'_>, &str),
-    (psu_context, owner): (Option<psu::Context>, &Owner),
-) -> Result<Value, Refusal> {
-    let account = account(context, path_parameters, (fields, query), owner)?;
-    let transaction_id = path_parameters.get(1).ok_or_else(unknown_transaction)?;
-    let booked = context.state.transaction(&account.resource_id, transaction_id).or_else(|| {
-        match context.rules.breach() {
-            Some(Breach::AnyTransaction) => context.state.transactions(&account.resource_id).first().cloned(),
-            Some(Breach::AnyAccount) => context.state.transaction_anywhere(transaction_id),
-            Some(Breach::State(StateBreach::TransactionTaken(IdLikeness::Part))) => {
-                let booked = context.state.transactions(&account.resource_id);
-                booked.into_iter().find(|booked| booked.id().starts_with(transaction_id.as_str()))
-            }
-            Some(Breach::State(StateBreach::TransactionTaken(likeness))) => {
-                match likeness.other(transaction_id)? {
-                    "" => context.state.transactions(&account.resource_id).first().cloned(),
-                    other => context.state.transaction(&account.resource_id, other),
-                }
-            }
-            _ => None,
-        }
-    });
-    let mut details = booked.ok_or_else(unknown_transaction)?.details.clone();
-    let is_agreed = context.rules.varied_by(Variance::AgreementDecides)
-        && fields.bytes(Header::PsuCorporateId.name()).is_some();
-    if psu_context != Some(psu::Context::Corporate) && !is_agreed {
-        let is_shown = |name| context.rules.broken_by(Breach::ShownInPrivate(name));
-        details.retain(|name, _| !CORPORATE_MEMBERS.iter().any(|hidden| hidden == name && !is_shown(hidden)));
-    }
-    if let Some(Breach::ShownOfNoBatch(name)) = context.rules.breach()
-        && psu_context == Some(psu::Context::Corporate)
-        && !details.contains_key("batchIndicator")
-    {
-        let value = if name == "entryDetails" { json!([]) } else { json!(0) };
-        details.insert("batchIndicator".to_owned(), json!(false));
-        details.insert(name.to_owned(), value);
-    }
-    if context.rules.state_breach() == Some(StateBreach::ValueDateByTurns) && context.state.is_turn() {
-        details.remove("valueDate");
+pub(super) fn details(reading: &Reading<'_>) -> Result<Value, Refusal> {
+    let policy = &reading.rules.policy().transactions;
+    let account = account(reading)?;
+    let transaction_id = reading.path_parameters.get(1).ok_or_else(unknown_transaction)?;
+    let state = &reading.context.state;
+    let booked = state.transaction(&account.resource_id, transaction_id);
+    let of_another = || state.transaction_anywhere(transaction_id).filter(|_| policy.of_any_account);
+    let mut details = booked.or_else(of_another).ok_or_else(unknown_transaction)?.details.clone();
+    if !reading.is_corporate() {
+        details.retain(|name, _| !policy.corporate_only.contains(name));
     }
     Ok(json!({ "transactionsDetails": details }))
 }
 
 /// Lists the booked transactions of an account, by their ids and without what only the details show.
-pub(super) fn list(
-    context: &Context,
-    path_parameters: &[String],
-    (fields, query): (Fields<'_>, &str),
-    (psu_context, owner): (Option<psu::Context>, &Owner),
-) -> Result<Value, Refusal> {
-    let account = account(context, path_parameters, (fields, query), owner)?;
-    let is_corporate = psu_context == Some(psu::Context::Corporate);
-    let today = context.clock.today();
+pub(super) fn list(reading: &Reading<'_>) -> Result<Value, Refusal> {
+    let Context { state, clock, .. } = reading.context;
+    let account = account(reading)?;
+    let today = clock.today();
     let is_shown = |details: &Map<String, Value>| {
         let booked_on = details.get("bookingDate").and_then(Value::as_str);
         let booked_on = booked_on.and_then(|text| date::parse(text).ok());
-        context.state.consent_age(&account, today) == 0
+        state.consent_age(&account, today) == 0
             || booked_on.is_none_or(|day| (today - day).num_days() <= HISTORY_DAYS)
     };
-    let booked = context.state.transactions(&account.resource_id);
+    let booked = state.transactions(&account.resource_id);
     let booked = booked.iter().filter(|booked| is_shown(&booked.details)).map(|booked| {
         let mut entry = json!({ "transactionId": booked.id() });
         for name in LISTED_MEMBERS {
@@ -105,7 +73,9 @@ pub(super) fn list(
                 entry[name] = value.clone();
             }
         }
-        if is_corporate && let Some(value) = booked.details.get("batchIndicator") {
+        if reading.is_corporate()
+            && let Some(value) = booked.details.get("batchIndicator")
+        {
             entry["batchIndicator"] = value.clone();
         }
         entry
@@ -113,91 +83,65 @@ pub(super) fn list(
     Ok(json!({ "transactions": { "booked": booked.collect::<Vec<_>>() } }))
 }
 
-/// The account of the path, if it is not that of another PSU. A call without PSU-IP-Address is counted.
-fn account(
-    context: &Context,
-    path_parameters: &[String],
-    (fields, query): (Fields<'_>, &str),
-    owner: &Owner,
-) -> Result<Arc<Account>, Refusal> {
-    let breach = context.rules.state_breach();
-    let shows = |account: &Arc<Account>| {
-        breach == Some(StateBreach::AnyAccountHolder)
-            || context.state.account_shows_to(account, owner.psu.as_deref())
-    };
+/// The account of the path, if it shows to who asks, and if the limits of the document allow it.
+fn account(reading: &Reading<'_>) -> Result<Arc<Account>, Refusal> {
+    let Reading { context: Context { state, .. }, owner, .. } = reading;
+    let shown_to = reading.rules.policy().transactions.shown_to;
+    let is_of_psu =
+        |account: &Arc<Account>| shown_to.any_psu() || state.account_shows_to(account, owner.psu.as_deref());
     // A consent is given to a TPP, and the document shows no way to do that: here to the one that asks first.
     let is_of_tpp = |account: &Arc<Account>| {
         let tpp = owner.tpp.as_deref().map(|tpp| tpp.escape_ascii().to_string());
-        breach == Some(StateBreach::AnyTppReads)
-            || context.rules.varied_by(Variance::ReadByAnyone)
-            || tpp.is_none_or(|tpp| context.state.is_first("consent", &account.resource_id, &tpp))
+        shown_to.any_tpp() || tpp.is_none_or(|tpp| state.is_first("consent", &account.resource_id, &tpp))
     };
-    let account = path_parameters
-        .first()
-        .and_then(|id| context.state.account(id).filter(shows).filter(is_of_tpp))
+    let account = reading.path_parameters.first().and_then(|id| state.account(id));
+    let account = account
+        .filter(is_of_psu)
+        .filter(is_of_tpp)
         .ok_or_else(|| unknown("transaction.account-id.known", "id"))?;
-    let is_attended = fields.has(Header::PsuIpAddress);
-    let age = context.state.consent_age(&account, context.clock.today());
-    let days = match breach {
-        Some(StateBreach::ConsentDays { attended, days }) if attended == is_attended => days,
-        Some(StateBreach::OldConsentAtSecond { attended })
-            if attended == is_attended && context.state.count("old consent", &account.resource_id) > 1 =>
-        {
-            i64::MAX
-        }
-        _ if is_attended => SCA_DAYS,
-        _ => UNATTENDED_DAYS,
-    };
-    let is_lapsed = is_attended
-        && context.rules.remembers_by(StateVariance::ConsentsOf90Days)
-        && (UNATTENDED_DAYS + 1..=120).contains(&age);
-    if age > days || is_lapsed {
-        let says = format!("expected a consent at most {days} days old, found one of {age} days");
-        let rule = if is_attended { "limit.sca-renewal" } else { "limit.consent-without-psu-ip-address" };
-        return Err(Refusal::new(StatusCode::UNAUTHORIZED, Code::ConsentExpired, rule, says));
-    }
-    let is_one_count = context.rules.remembers_by(StateVariance::CallsOfAllAccounts);
-    let counted = match breach {
-        Some(StateBreach::CallsCountedBy("")) => format!("{} {query}", account.resource_id),
-        Some(StateBreach::CallsCountedBy(header)) => {
-            let value = fields.bytes(header).unwrap_or_default().escape_ascii().to_string();
-            format!("{} {value}", account.resource_id)
-        }
-        _ if is_one_count => String::new(),
-        _ => account.resource_id.clone(),
-    };
-    let counted = counted.as_str();
-    if is_attended && breach == Some(StateBreach::AttendedCallsCount) {
-        context.state.count_unattended_call(counted, context.clock.today());
-    }
-    if is_attended && breach == Some(StateBreach::AttendedCallsReset) {
-        // The count is of one day alone.
-        context.state.count_unattended_call(counted, NaiveDate::MIN);
-    }
-    let is_counted = match breach {
-        Some(StateBreach::AttendedCallsLimited) => true,
-        Some(StateBreach::LoopbackCounts) => {
-            let address = fields.bytes(Header::PsuIpAddress.name());
-            !is_attended || address.is_some_and(|address| address.starts_with(b"127."))
-        }
-        Some(StateBreach::EmptyAddressCounts) => fields.bytes(Header::PsuIpAddress.name()).is_none(),
-        _ => !is_attended,
-    };
-    if is_counted {
-        let calls = context.state.count_unattended_call(counted, context.clock.today());
-        let allowed = match context.rules.breach() {
-            Some(Breach::UnattendedCalls(other)) => other,
-            _ => UNATTENDED_CALLS,
-        };
-        if calls > allowed {
-            let says =
-                format!("expected at most {allowed} calls a day without psu-ip-address, found {calls}");
-            let rule = "limit.calls-without-psu-ip-address";
-            return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, Code::AccessExceeded, rule, says)
-                .at(Header::PsuIpAddress.name()));
-        }
-    }
+    check_consent(reading, &account)?;
+    check_calls(reading, &account)?;
     Ok(account)
+}
+
+/// "SCA renewal period: 180 days", and without PSU-IP-Address "a PSU consent at most 90 days old".
+fn check_consent(reading: &Reading<'_>, account: &Account) -> Result<(), Refusal> {
+    let policy = &reading.rules.policy().consents;
+    let (days, rule) = if reading.fields.has(Header::PsuIpAddress) {
+        (policy.attended_days, "limit.sca-renewal")
+    } else {
+        (policy.unattended_days, "limit.consent-without-psu-ip-address")
+    };
+    let age = reading.context.state.consent_age(account, reading.context.clock.today());
+    if age <= days {
+        return Ok(());
+    }
+    let says = format!("expected a consent at most {days} days old, found one of {age} days");
+    Err(Refusal::new(StatusCode::UNAUTHORIZED, Code::ConsentExpired, rule, says))
+}
+
+/// "Calls without PSU-IP-Address: at most 4 per day." Counted here by account and by calendar day in UTC.
+fn check_calls(reading: &Reading<'_>, account: &Account) -> Result<(), Refusal> {
+    let Reading { context, fields, .. } = reading;
+    let policy = &reading.rules.policy().consents;
+    if !policy.counted.includes(*fields) {
+        return Ok(());
+    }
+    let parts = policy.counted_by.iter().map(|part| match part.as_str() {
+        "account" => account.resource_id.clone(),
+        "query" => reading.query.to_owned(),
+        header => fields.bytes(header).unwrap_or_default().escape_ascii().to_string(),
+    });
+    let counted = parts.collect::<Vec<_>>().join(" ");
+    let calls = context.state.count_unattended_call(&counted, context.clock.today());
+    let allowed = policy.calls;
+    if calls <= allowed {
+        return Ok(());
+    }
+    let says = format!("expected at most {allowed} calls a day without psu-ip-address, found {calls}");
+    let rule = "limit.calls-without-psu-ip-address";
+    Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, Code::AccessExceeded, rule, says)
+        .at(Header::PsuIpAddress.name()))
 }
 
 fn unknown_transaction() -> Refusal {
@@ -235,6 +179,25 @@ mod tests {
         DateTime::parse_from_rfc3339("2025-03-01T12:00:00Z").unwrap().to_utc()
     }
 
+    /// A request to read an account, by whoever asks.
+    fn reading<'a>(
+        context: &'a Context,
+        path_parameters: &'a [String],
+        headers: &'a HeaderMap,
+        psu_context: Option<Asked>,
+    ) -> Reading<'a> {
+        let (rules, owner) = (context.rules, Owner::default());
+        Reading { context, rules, path_parameters, fields: Fields(headers), query: "", psu_context, owner }
+    }
+
+    fn listed(bank: &Context, account: &str, ip: bool, asked: Option<Asked>) -> Result<Value, Refusal> {
+        let mut headers = HeaderMap::new();
+        if ip {
+            headers.insert("psu-ip-address", "192.0.2.1".parse().unwrap());
+        }
+        list(&reading(bank, &[account.to_owned()], &headers, asked))
+    }
+
     fn read(
         bank: &Context,
         account: &str,
@@ -246,13 +209,8 @@ mod tests {
         if ip {
             headers.insert("psu-ip-address", "192.0.2.1".parse().unwrap());
         }
-        details(
-            bank,
-            &[account.to_owned(), id.to_owned()],
-            (Fields(&headers), ""),
-            (asked, &Owner::default()),
-        )
-        .map_err(|refusal| (refusal.status.as_u16(), refusal.code))
+        details(&reading(bank, &[account.to_owned(), id.to_owned()], &headers, asked))
+            .map_err(|refusal| (refusal.status.as_u16(), refusal.code))
     }
 
     #[test]
@@ -288,17 +246,13 @@ mod tests {
     #[test]
     fn older_history_is_listed_on_the_day_of_the_consent_alone() {
         let mut bank = bank(noon());
-        let mut listed = |days| {
+        let mut count = |days| {
             bank.clock = Clock::at(Some(noon() + TimeDelta::days(days)));
-            let mut headers = HeaderMap::new();
-            headers.insert("psu-ip-address", "192.0.2.1".parse().unwrap());
-            let shown =
-                list(&bank, &[PRIVATE_ACCOUNT.to_owned()], (Fields(&headers), ""), (None, &Owner::default()))
-                    .unwrap();
+            let shown = listed(&bank, PRIVATE_ACCOUNT, true, None).unwrap();
             shown["transactions"]["booked"].as_array().unwrap().len()
         };
         // Booked 18 and 17 days before noon.
-        assert_eq!([0, 1, 72, 73, 74].map(&mut listed), [2, 2, 2, 1, 0]);
+        assert_eq!([0, 1, 72, 73, 74].map(&mut count), [2, 2, 2, 1, 0]);
     }
 
     #[test]
@@ -314,33 +268,18 @@ mod tests {
     fn the_list_holds_the_ids_that_the_details_are_read_by() {
         let bank = bank(noon());
         let account = CORPORATE_ACCOUNT;
-        let listed = |asked| {
-            list(&bank, &[account.to_owned()], (Fields(&HeaderMap::new()), ""), (asked, &Owner::default()))
-                .unwrap()
-        };
-        let shown = listed(Some(Asked::Corporate));
+        let list = |asked| listed(&bank, account, false, asked);
+        let shown = list(Some(Asked::Corporate)).unwrap();
         let booked = shown["transactions"]["booked"].as_array().unwrap();
         assert!(booked.iter().any(|entry| entry["batchIndicator"] == true));
-        assert!(!listed(None).to_string().contains("batchIndicator"), "only in corporate context");
+        let private = list(None).unwrap();
+        assert!(!private.to_string().contains("batchIndicator"), "only in corporate context");
         for entry in booked {
             let id = entry["transactionId"].as_str().unwrap();
             assert!(read(&bank, account, id, true, None).is_ok(), "{id}");
         }
-        for _ in 0..2 {
-            assert!(
-                list(
-                    &bank,
-                    &[account.to_owned()],
-                    (Fields(&HeaderMap::new()), ""),
-                    (None, &Owner::default())
-                )
-                .is_ok()
-            );
-        }
-        let refusal =
-            list(&bank, &[account.to_owned()], (Fields(&HeaderMap::new()), ""), (None, &Owner::default()))
-                .unwrap_err();
-        assert_eq!(refusal.code, Code::AccessExceeded, "the list counts too");
+        assert!(list(None).is_ok() && list(None).is_ok());
+        assert_eq!(list(None).unwrap_err().code, Code::AccessExceeded, "the list counts too");
     }
 
     #[test]
@@ -355,7 +294,7 @@ mod tests {
         assert_eq!(shown["batchNumberOfTransactions"], shown["entryDetails"].as_array().unwrap().len());
         for asked in [None, Some(Asked::Private)] {
             let hidden = batch(asked);
-            for name in CORPORATE_MEMBERS {
+            for name in &bank.rules.policy().transactions.corporate_only {
                 assert!(hidden.get(name).is_none(), "{name}");
             }
             assert_eq!(hidden["transactionId"], "20250213-0000003");

@@ -11,7 +11,7 @@ use crate::operation::Operation;
 pub(crate) struct Alteration {
     /// The operation whose answers are altered.
     pub(crate) operation: Operation,
-    /// JSON pointer (RFC 6901) of the member; empty for the whole body.
+    /// JSON pointer (RFC 6901) of the member; empty for the whole body. `*` in it is each item of a list.
     pub(crate) pointer: &'static str,
     /// What becomes of it.
     pub(crate) change: Change,
@@ -23,7 +23,9 @@ impl PartialEq for Change {
         match (self, other) {
             (Self::Remove, Self::Remove) => true,
             (Self::Set(one) | Self::Replace(one), Self::Set(two) | Self::Replace(two))
+            | (Self::Add(one), Self::Add(two))
             | (Self::Rename(one), Self::Rename(two)) => one == two,
+            (Self::Exchange(one, other), Self::Exchange(two, another)) => (one, other) == (two, another),
             (Self::Characters(one), Self::Characters(two)) => one == two,
             _ => false,
         }
@@ -40,6 +42,10 @@ pub(crate) enum Change {
     Set(&'static str),
     /// It is this JSON text instead, where it is there.
     Replace(&'static str),
+    /// It is this JSON text, where it is not there.
+    Add(&'static str),
+    /// It is the second text, where it is the first.
+    Exchange(&'static str, &'static str),
     /// It is a text of so many characters.
     Characters(usize),
     /// It has another name.
@@ -52,14 +58,22 @@ pub(crate) enum Change {
 impl Alteration {
     /// Alters an answer of the operation, where the member's parent is there.
     pub(crate) fn apply(&self, operation: Operation, answer: &mut Value) {
-        if operation != self.operation {
+        if operation == self.operation {
+            self.apply_at(self.pointer, answer);
+        }
+    }
+
+    fn apply_at(&self, pointer: &str, answer: &mut Value) {
+        if let Some((list, rest)) = pointer.split_once("/*") {
+            let count = answer.pointer(list).and_then(Value::as_array).map_or(0, Vec::len);
+            (0..count).for_each(|index| self.apply_at(&format!("{list}/{index}{rest}"), answer));
             return;
         }
-        let found = answer.pointer(self.pointer);
+        let found = answer.pointer(pointer);
         let value = match self.change {
             Change::Remove => None,
             Change::Rename(name) => {
-                if let Some((value, (parent, _))) = found.cloned().zip(self.pointer.rsplit_once('/'))
+                if let Some((value, (parent, _))) = found.cloned().zip(pointer.rsplit_once('/'))
                     && let Some(Value::Object(members)) = answer.pointer_mut(parent)
                 {
                     members.insert(name.to_owned(), value);
@@ -70,11 +84,16 @@ impl Alteration {
                 Some(text) => Some(Value::from(write(text))),
                 None => return,
             },
+            Change::Exchange(one, other) if found.is_some_and(|found| found == one) => Some(other.into()),
+            Change::Exchange(..) => return,
             Change::Replace(_) if found.is_none() => return,
-            Change::Set(json) | Change::Replace(json) => Some(serde_json::from_str(json).unwrap_or_default()),
+            Change::Add(_) if found.is_some() => return,
+            Change::Set(json) | Change::Replace(json) | Change::Add(json) => {
+                Some(serde_json::from_str(json).unwrap_or_default())
+            }
             Change::Characters(count) => Some(Value::from("x".repeat(count))),
         };
-        let Some((parent, key)) = self.pointer.rsplit_once('/') else {
+        let Some((parent, key)) = pointer.rsplit_once('/') else {
             *answer = value.unwrap_or_default();
             return;
         };
@@ -118,6 +137,10 @@ mod tests {
         assert_eq!(altered("/b", Change::Write(str::to_uppercase))["b"], "X");
         assert_eq!(altered("/list/0", Change::Remove)["list"], json!([]));
         assert_eq!(altered("", Change::Set("[]")), json!([]));
+        assert_eq!(altered("/list/*/a", Change::Add("2"))["list"], json!([{ "a": 1 }]));
+        assert_eq!(altered("/list/*/c", Change::Add("2"))["list"], json!([{ "a": 1, "c": 2 }]));
+        assert_eq!(altered("/b", Change::Exchange("x", "y"))["b"], "y");
+        assert_eq!(altered("/b", Change::Exchange("y", "z"))["b"], "x");
         let mut other = json!({ "b": 1 });
         Alteration { operation: Operation::Ncbct, pointer: "/b", change: Change::Remove }
             .apply(Operation::Periodic, &mut other);

@@ -1,13 +1,16 @@
 //! What else has to be so of a request for a fault to be there.
 
 use axum::http::Uri;
+use rust_decimal::Decimal;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::Place;
+use super::rows::{kept, list, words};
 use crate::header::fields::Fields;
 use crate::operation::Operation;
-use crate::state::State;
+use crate::state::{Payment, State};
+use crate::status::Status;
 
 /// What a request has besides its body.
 #[derive(Clone, Copy)]
@@ -26,15 +29,54 @@ pub(crate) enum Beside {
     Value(Place),
     /// There is this text at another place.
     Is(Place, &'static str),
+    /// There is a text at another place that begins with one of these.
+    Begins(Place, #[serde(deserialize_with = "words")] &'static [&'static str]),
+    /// There is a text with this in it at another place.
+    Has(Place, &'static str),
     /// The request has this turn on its connection.
     Turn(Turn),
     /// It is one of this operation.
     On(Operation),
+    /// Its method is this one.
+    Method(&'static str),
+    /// Its path has this in it.
+    Path(&'static str),
+    /// There is a greater number than this at another place.
+    Above(Place, i64),
+    /// It is about a payment that is like this.
+    Payment(Of),
+    /// All of these are so. Those that come after one that is not are not looked at.
+    #[serde(deserialize_with = "list")]
+    All(&'static [Self]),
+    /// This is not so.
+    #[serde(deserialize_with = "kept")]
+    Not(&'static Self),
     /// It is one of about every second, told apart by X-Request-ID: what is sent again with the same id is
     /// treated in the same way.
     AtTimes,
     /// One with the same path, query and body came before.
     Again,
+    /// One with the same values of these headers was accepted before.
+    Accepted(#[serde(deserialize_with = "words")] &'static [&'static str]),
+    /// One with the same value at the first place came before and had a value at the second, which this one
+    /// has not.
+    Once(Place, Place),
+    /// So many of its operation were answered before that it is the second, fourth and so on.
+    EverySecond,
+    /// Those to its path, with this after it, were answered at least so often before.
+    Answered(&'static str, u32),
+}
+
+/// Which payments are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Of {
+    /// Those that have this status.
+    Status(Status),
+    /// Those that are in a basket.
+    Basket,
+    /// Those that were made before the bank opened.
+    Earlier,
 }
 
 /// Which requests of a connection are meant.
@@ -50,17 +92,92 @@ pub(crate) enum Turn {
 impl Beside {
     /// Whether it is so of a request.
     pub(super) fn is_so(self, operation: Operation, head: Head<'_>, body: &[u8], state: &State) -> bool {
+        let text_at = |place: Place| place.text(head.fields, head.uri, &read(place, body));
         match self {
             Self::Value(place) => place.has_value(head.fields, head.uri, &read(place, body)),
-            Self::Is(place, text) => place.has_text(text, head.fields, head.uri, &read(place, body)),
+            Self::Is(place, text) => text_at(place).is_some_and(|found| found == text),
+            Self::Begins(place, list) => {
+                text_at(place).is_some_and(|found| list.iter().any(|one| found.starts_with(one)))
+            }
+            Self::Has(place, part) => {
+                place.text(head.fields, head.uri, &read(place, body)).is_some_and(|text| text.contains(part))
+            }
             Self::Turn(Turn::First) => head.turn == 0,
             Self::Turn(Turn::After(count)) => head.turn >= count,
             Self::On(own) => own == operation,
+            Self::Method(method) => operation.method() == method,
+            Self::Path(part) => head.uri.path().contains(part),
+            Self::Above(place, most) => place
+                .text(head.fields, head.uri, &read(place, body))
+                .and_then(|text| text.parse::<Decimal>().ok())
+                .is_some_and(|number| number > most.into()),
+            Self::Payment(of) => {
+                let ids = payment_ids(operation, head.uri, body);
+                ids.iter().any(|id| state.payment(id).is_some_and(|payment| of.is_so(id, &payment, state)))
+            }
+            Self::All(all) => all.iter().all(|one| one.is_so(operation, head, body, state)),
+            Self::Not(one) => !one.is_so(operation, head, body, state),
             Self::Again => {
                 state.count("request", &format!("{} {}", head.uri, String::from_utf8_lossy(body))) > 1
             }
+            Self::Once(key, place) => {
+                let key = key.text(head.fields, head.uri, &read(key, body)).unwrap_or_default();
+                if place.has_value(head.fields, head.uri, &read(place, body)) {
+                    state.is_new("once", &key);
+                    return false;
+                }
+                state.is_known("once", &key)
+            }
+            Self::EverySecond => state.times("answered", operation.id()) % 2 == 1,
+            Self::Answered(end, times) => {
+                state.times("answered at", &format!("{}{end}", head.uri.path())) >= times
+            }
             Self::AtTimes => is_of_every_second(&head.fields.bytes("x-request-id").unwrap_or_default()),
+            Self::Accepted(names) => state.is_known("accepted", &values(names, head)),
         }
+    }
+
+    /// Notes that a request was accepted, as far as that counts here.
+    pub(super) fn note_answer(self, operation: Operation, head: Head<'_>, state: &State) {
+        match self {
+            Self::All(all) => all.iter().for_each(|one| one.note_answer(operation, head, state)),
+            Self::Not(one) => one.note_answer(operation, head, state),
+            Self::EverySecond => drop(state.count("answered", operation.id())),
+            Self::Answered(..) => drop(state.count("answered at", head.uri.path())),
+            Self::Accepted(names) => drop(state.is_new("accepted", &values(names, head))),
+            _ => {}
+        }
+    }
+}
+
+impl Of {
+    fn is_so(self, id: &str, payment: &Payment, state: &State) -> bool {
+        match self {
+            Self::Status(status) => payment.status == status,
+            Self::Basket => state.is_in_a_basket(id),
+            Self::Earlier => payment.made.is_none(),
+        }
+    }
+}
+
+/// What these headers say.
+fn values(names: &[&str], head: Head<'_>) -> String {
+    let values: Vec<_> = names.iter().map(|name| head.fields.bytes(name).unwrap_or_default()).collect();
+    String::from_utf8_lossy(&values.join(&b'\n')).into_owned()
+}
+
+/// The ids of the payments that a request is about: that of its path, or those of a basket.
+pub(super) fn payment_ids(operation: Operation, uri: &Uri, body: &[u8]) -> Vec<String> {
+    match operation {
+        Operation::Payment(_) | Operation::Status(_) | Operation::Deletion(_) => {
+            uri.path().split('/').nth(4).map(str::to_owned).into_iter().collect()
+        }
+        Operation::Basket => {
+            let body: Value = serde_json::from_slice(body).unwrap_or_default();
+            let ids = body["paymentIds"].as_array().into_iter().flatten();
+            ids.filter_map(|id| id.as_str().map(str::to_owned)).collect()
+        }
+        _ => Vec::new(),
     }
 }
 
@@ -106,8 +223,15 @@ mod tests {
             Beside::Is(Place::Header("psu-context"), "PRIVATE"),
             Beside::Is(Place::Query("flag"), "true"),
             Beside::Is(Place::Body("/b"), "c"),
+            Beside::Begins(Place::Header("psu-context"), &["CO", "PRIV"]),
+            Beside::Has(Place::Header("psu-context"), "VAT"),
             Beside::Turn(Turn::After(1)),
             Beside::On(Operation::Ncbct),
+            Beside::Method("POST"),
+            Beside::Path("v1"),
+            Beside::Above(Place::Header("x-request-id"), 0),
+            Beside::Not(&Beside::On(Operation::Periodic)),
+            Beside::All(&[Beside::On(Operation::Ncbct), Beside::Value(Place::Body("/a"))]),
         ] {
             assert!(is_so(beside), "{beside:?}");
         }
@@ -116,13 +240,29 @@ mod tests {
             Beside::Is(Place::Header("psu-context"), "CORPORATE"),
             Beside::Is(Place::Query("flag"), "false"),
             Beside::Is(Place::Body("/a"), "1"),
+            Beside::Begins(Place::Body("/b"), &["d"]),
+            Beside::Has(Place::Header("psu-context"), "vat"),
             Beside::Turn(Turn::First),
             Beside::On(Operation::Periodic),
             Beside::AtTimes,
             Beside::Again,
+            Beside::Method("GET"),
+            Beside::Path("v2"),
+            Beside::Above(Place::Header("x-request-id"), 1),
+            Beside::All(&[Beside::On(Operation::Ncbct), Beside::Value(Place::Body("/d"))]),
+            Beside::Once(Place::Header("x-request-id"), Place::Body("/a")),
+            Beside::EverySecond,
+            Beside::Answered("", 1),
+            Beside::Accepted(&["x-request-id"]),
         ] {
             assert!(!is_so(beside), "{beside:?}");
         }
         assert!(is_so(Beside::Again), "it came before");
+        assert!(is_so(Beside::Once(Place::Header("x-request-id"), Place::Body("/d"))), "/a was there before");
+        for beside in [Beside::EverySecond, Beside::Answered("", 1), Beside::Accepted(&["x-request-id"])] {
+            beside.note_answer(Operation::Ncbct, head, &state);
+            assert!(is_so(beside), "{beside:?}: one was answered");
+        }
+        assert!(!is_so(Beside::Accepted(&["date"])));
     }
 }

@@ -1,6 +1,6 @@
 //! What the lists of faults and variations hold, and how one is found in them.
 
-use super::{Beside, Breach, Effect, Treatment};
+use super::{Beside, Effect, Treatment};
 use crate::declaration::Declaration;
 
 /// A fault or a variation as its subject's file declares it.
@@ -25,10 +25,6 @@ impl Entry {
     pub(crate) fn new(name: impl Into<String>, effects: Vec<Effect>, says: impl Into<String>) -> Self {
         let (name, says) = (name.into(), says.into());
         Self { name, says, effects, beside: None, operator: None, whole: None, declares: &[] }
-    }
-
-    pub(crate) fn breach(name: impl Into<String>, breach: Breach, says: impl Into<String>) -> Self {
-        Self::new(name, vec![Effect::Breach(breach)], says)
     }
 
     pub(crate) fn treats(name: impl Into<String>, treatment: Treatment, says: impl Into<String>) -> Self {

@@ -3,7 +3,8 @@
 use super::{Effect, Entry, Then, Treatment, When};
 
 impl Entry {
-    /// Whether a bank does the same by both, as far as that can be told: conditions in Rust are not compared.
+    /// Whether a bank does the same by both, as far as that can be told: patterns and conditions of several parts
+    /// are not compared.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.beside == other.beside
             && self.effects.len() == other.effects.len()
@@ -13,8 +14,7 @@ impl Entry {
 
 fn is_same_effect(one: &Effect, two: &Effect) -> bool {
     match (one, two) {
-        (Effect::Breach(one), Effect::Breach(two)) => one == two,
-        (Effect::Variance(one), Effect::Variance(two)) => one == two,
+        (Effect::Reads(one), Effect::Reads(two)) => one == two,
         (Effect::Treats(one), Effect::Treats(two)) => is_same_treatment(one, two),
         (Effect::Alters(one), Effect::Alters(two)) => one == two,
         (Effect::Policy(one), Effect::Policy(two)) => one == two,
@@ -40,11 +40,13 @@ fn is_same_treatment(one: &Treatment, two: &Treatment) -> bool {
 
 fn is_same_when(one: When, two: When) -> bool {
     match (one, two) {
-        (When::Absent, When::Absent) | (When::Present, When::Present) | (When::Null, When::Null) => true,
+        (When::Absent, When::Absent)
+        | (When::Present, When::Present)
+        | (When::Null, When::Null)
+        | (When::Descends, When::Descends) => true,
         (When::NotType(one), When::NotType(two)) | (When::Type(one), When::Type(two)) => one == two,
         (When::Is(one), When::Is(two))
         | (When::AbsentWith(one), When::AbsentWith(two))
-        | (When::Beside(one), When::Beside(two))
         | (When::Without(one), When::Without(two)) => one == two,
         (When::Like(one, of), When::Like(two, also_of)) => one == two && of == also_of,
         (When::Characters(one), When::Characters(two))

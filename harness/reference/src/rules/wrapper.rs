@@ -1,15 +1,30 @@
 //! What no bank would decide in its configuration: forgetting, taking turns, confusing two requests. Each is
 //! a small program around the bank, which sees the request before and the response after.
 
+mod creation;
+mod deletion;
+mod listing;
+mod lookup;
+mod reading;
+mod strictness;
+
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use self::creation::Creation;
+use self::deletion::Deletion;
+use self::listing::Listing;
+use self::lookup::Likeness;
+use self::reading::Reading;
+use super::beside::payment_ids;
+use crate::header::Header;
 use crate::json;
 use crate::operation::Operation;
-use crate::operations::{Context, Request};
+use crate::operations::{self, Context, Request, twin};
 use crate::refusal::{Code, Refusal};
 use crate::state::{Payment, Status};
+pub(crate) use strictness::Narrowness;
 
 /// What the bank does with a request.
 pub(crate) type Outcome = Result<(StatusCode, Value), Refusal>;
@@ -24,6 +39,27 @@ pub(crate) enum Wrapper {
     RefusedBasketCancels,
     /// A payment that was rejected on the same day does not count in a basket.
     RejectedTodayPasses,
+    /// What this rule refuses is answered as what is done.
+    Accepts(&'static str),
+    /// An id that the bank does not know is taken for one that it knows.
+    Finds(Likeness),
+    /// The creation of a payment does something else besides.
+    Creates(Creation),
+    /// The deletion of a payment does something else besides, or nothing.
+    Deletes(Deletion),
+    /// Reading a payment or an account has a consequence.
+    Reads(Reading),
+    /// The list of customers is another.
+    Lists(Listing),
+    /// A payment counts as one that was made before, whatever became of it, if its amount is the same.
+    RefusedTwins,
+    /// Requests are looked at more narrowly.
+    Narrow(Narrowness),
+    /// After five wrong signatures in a row the next right one is refused.
+    LockedAfterFive,
+    /// When a transaction is read, a key id that came with two certificates from one device of a PSU is
+    /// refused from then on.
+    KeyIdOfTwo,
 }
 
 /// A request on its way into the bank.
@@ -39,6 +75,14 @@ impl Wrapper {
         match wrappers {
             [] => handle(),
             [first, rest @ ..] => first.around(call, &|| Self::around_all(rest, call, handle)),
+        }
+    }
+
+    /// The path parameters and the body that a request is taken to have, where these are others.
+    pub(crate) fn rewrite(self, call: &Call<'_>) -> Option<(Vec<String>, Vec<u8>)> {
+        match self {
+            Self::Finds(likeness) => likeness.rewrite(call),
+            _ => None,
         }
     }
 
@@ -61,7 +105,8 @@ impl Wrapper {
             }
             (Self::RefusedBasketCancels, Operation::Basket) => handle().inspect_err(|refusal| {
                 if refusal.rule == "basket.mix" {
-                    call.payment_ids().iter().for_each(|id| call.context.state.cancel_anyway(id));
+                    let state = &call.context.state;
+                    call.payment_ids().iter().for_each(|id| state.set_status(id, Status::Canc));
                 }
             }),
             (Self::RejectedTodayPasses, Operation::Basket) => {
@@ -75,20 +120,80 @@ impl Wrapper {
                 }
                 Ok((status, answer))
             }
+            (Self::Accepts(rule), _) => match handle() {
+                Err(refusal) if refusal.rule == rule => Ok((StatusCode::NO_CONTENT, Value::Null)),
+                outcome => outcome,
+            },
+            (Self::Creates(creation), _) => creation.around(call, handle),
+            (Self::Deletes(deletion), Operation::Deletion(product)) => deletion.around(call, product, handle),
+            (Self::Reads(reading), _) => reading.around(call, handle),
+            (Self::Lists(listing), Operation::Customers) => listing.around(call, handle),
+            (Self::RefusedTwins, Operation::Ncbct) => {
+                let state = &call.context.state;
+                let is_first = state.count("asked", &call.amount()) == 1;
+                let (status, answer) = handle()?;
+                let query = call.request.uri.query().unwrap_or_default();
+                if !is_first && query.contains("allowLogicalDuplicate=false") {
+                    state.set_status(answer["paymentId"].as_str().unwrap_or_default(), Status::Canc);
+                    return Err(twin());
+                }
+                Ok((status, answer))
+            }
+            (Self::Narrow(narrowness), _) => {
+                narrowness.check(call)?;
+                handle()
+            }
+            (Self::LockedAfterFive, _) => {
+                let Context { state, rules, .. } = call.context;
+                let is_right =
+                    operations::authenticate(call.context, *rules, call.operation, call.request).is_ok();
+                if state.count_wrong_signatures(is_right) >= 5 && is_right {
+                    let says = "expected a key that was not used wrongly five times, found one that was";
+                    return Err(Refusal::unauthenticated("signature.locked", says).at("signature"));
+                }
+                handle()
+            }
+            (Self::KeyIdOfTwo, Operation::Transaction) if call.has_key_id_of_two() => {
+                let says = "expected a key id of one certificate, found one that came with two";
+                Err(Refusal::unauthenticated("signature.key-id", says).at("signature"))
+            }
             _ => handle(),
         }
     }
 }
 
 impl Call<'_> {
-    /// The ids that the body of a basket names.
-    fn payment_ids(&self) -> Vec<String> {
-        let members = json::object(self.request.body).unwrap_or_default();
-        let ids = members.get("paymentIds").and_then(Value::as_array).into_iter().flatten();
-        ids.filter_map(|id| id.as_str().map(str::to_owned)).collect()
+    /// Whether the key id came with two certificates from this device of the PSU, now or before.
+    fn has_key_id_of_two(&self) -> bool {
+        let (fields, state) = (self.request.head().fields, &self.context.state);
+        let header = fields.text(Header::Signature).unwrap_or_default();
+        let named = header.split_once("keyId=\"").and_then(|(_, rest)| rest.split_once('"'));
+        let Some((device, (key_id, _))) = fields.text(Header::PsuDeviceId).zip(named) else { return false };
+        let key_id = &format!("{device} {key_id}");
+        let certificate = fields.text(Header::TppSignatureCertificate).unwrap_or_default();
+        if !state.is_first("key-id", key_id, &certificate) {
+            state.is_new("key-id-of-two", key_id);
+        }
+        state.is_known("key-id-of-two", key_id)
     }
 
-    /// The payments that the body of a basket names, as far as the bank has them.
+    /// The ids of the payments that it is about.
+    fn payment_ids(&self) -> Vec<String> {
+        payment_ids(self.operation, self.request.uri, self.request.body)
+    }
+
+    /// The first variable part of its path, and nothing if it has none.
+    fn id(&self) -> &str {
+        self.request.path_parameters.first().map_or("", String::as_str)
+    }
+
+    /// What the body of a payment would pay.
+    fn amount(&self) -> String {
+        let members = json::object(self.request.body).unwrap_or_default();
+        members.get("instructedAmount").map(Value::to_string).unwrap_or_default()
+    }
+
+    /// The payments that it is about, as far as the bank has them.
     fn payments(&self) -> Vec<Payment> {
         self.payment_ids().iter().filter_map(|id| self.context.state.payment(id)).collect()
     }

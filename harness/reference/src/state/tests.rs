@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::*;
+use crate::operation::Product;
 
 fn day(day: u32) -> NaiveDate {
     NaiveDate::from_ymd_opt(2030, 1, day).unwrap()

@@ -1,41 +1,48 @@
 //! Operators on headers: presence, values of lists, and forms.
 
+use serde_json::json;
+
 use super::table::{self, Field};
 use super::{Made, Operator, apply, slug};
-use crate::fault::header::is_open;
+use crate::fault::header::{is_open, lacks};
+use crate::fault::header_value::any_notation;
 use crate::fault::title;
 use crate::header::Header;
 use crate::operation::Operation;
-use crate::rules::{Beside, Breach, Effect, Entry, Place, Then, Variance, When};
+use crate::rules::{Beside, Effect, Entry, Pattern, Place, Then, When};
 
 /// A header, its clause, which of its lawful values are refused, and what these are.
-type Refused = (&'static str, &'static str, &'static str, fn(&str) -> bool, &'static str);
+type Refused = (&'static str, &'static str, &'static str, When, &'static str);
 
 #[rustfmt::skip]
 const REFUSED: [Refused; 22] = [
-    ("long-id-refused", "x-request-id", "header.x-request-id.format", |value| value.len() > 36, "more than 36 characters"),
-    ("short-id-refused", "x-request-id", "header.x-request-id.format", |value| value.len() < 8, "fewer than 8 characters"),
-    ("digits-refused", "x-request-id", "header.x-request-id.format", |value| value.bytes().all(|byte| byte.is_ascii_digit()), "digits alone"),
-    ("other-id-refused", "x-request-id", "header.x-request-id.format", |value| value.contains(['.', '_', ':', '/']), "points, lines and colons"),
-    ("blanks-refused", "x-request-id", "header.x-request-id.format", |value| value.contains(' '), "blanks"),
-    ("long-session-refused", "tpp-session-id", "header.tpp-session-id.format", |value| value.len() > 36, "more than 36 characters"),
-    ("short-session-refused", "tpp-session-id", "header.tpp-session-id.format", |value| value.len() < 8, "fewer than 8 characters"),
-    ("session-digits-refused", "tpp-session-id", "header.tpp-session-id.format", |value| value.bytes().all(|byte| byte.is_ascii_digit()), "digits alone"),
-    ("other-session-refused", "tpp-session-id", "header.tpp-session-id.format", |value| value.contains(['.', '_', ':', '/']), "points, lines and colons"),
-    ("session-blanks-refused", "tpp-session-id", "header.tpp-session-id.format", |value| value.contains(' '), "blanks"),
-    ("ipv6-refused", "psu-ip-address", "header.psu-ip-address.format", |value| value.contains(':'), "an IPv6 address"),
-    ("short-ipv6-refused", "psu-ip-address", "header.psu-ip-address.format", |value| value.contains("::"), "an IPv6 address with zeros left out"),
-    ("mapped-ipv4-refused", "psu-ip-address", "header.psu-ip-address.format", |value| value.contains(':') && value.contains('.'), "an IPv4 address within an IPv6 one"),
-    ("capital-ipv6-refused", "psu-ip-address", "header.psu-ip-address.format", |value| value.bytes().any(|byte| byte.is_ascii_uppercase()), "an IPv6 address in capitals"),
-    ("app-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", |value| !value.to_ascii_lowercase().starts_with("http"), "the address of an app"),
-    ("query-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", |value| value.contains('?'), "a query"),
-    ("fragment-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", |value| value.contains('#'), "a fragment"),
-    ("http-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", |value| value.starts_with("http:"), "an address without TLS"),
-    ("port-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", |value| value.matches(':').count() > 1, "a port"),
-    ("percent-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", |value| value.contains('%'), "percent-encoding"),
-    ("long-uri-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", |value| value.len() > 255, "more than 255 characters"),
-    ("capital-uuid-refused", "psu-device-id", "header.psu-device-id.{}", |value| value.bytes().any(|byte| byte.is_ascii_uppercase()), "a UUID in capitals"),
+    ("long-id-refused", "x-request-id", "header.x-request-id.format", When::Longer(36), "more than 36 characters"),
+    ("short-id-refused", "x-request-id", "header.x-request-id.format", matches("^.{0,7}$"), "fewer than 8 characters"),
+    ("digits-refused", "x-request-id", "header.x-request-id.format", matches("^[0-9]*$"), "digits alone"),
+    ("other-id-refused", "x-request-id", "header.x-request-id.format", matches("[._:/]"), "points, lines and colons"),
+    ("blanks-refused", "x-request-id", "header.x-request-id.format", matches(" "), "blanks"),
+    ("long-session-refused", "tpp-session-id", "header.tpp-session-id.format", When::Longer(36), "more than 36 characters"),
+    ("short-session-refused", "tpp-session-id", "header.tpp-session-id.format", matches("^.{0,7}$"), "fewer than 8 characters"),
+    ("session-digits-refused", "tpp-session-id", "header.tpp-session-id.format", matches("^[0-9]*$"), "digits alone"),
+    ("other-session-refused", "tpp-session-id", "header.tpp-session-id.format", matches("[._:/]"), "points, lines and colons"),
+    ("session-blanks-refused", "tpp-session-id", "header.tpp-session-id.format", matches(" "), "blanks"),
+    ("ipv6-refused", "psu-ip-address", "header.psu-ip-address.format", matches(":"), "an IPv6 address"),
+    ("short-ipv6-refused", "psu-ip-address", "header.psu-ip-address.format", matches("::"), "an IPv6 address with zeros left out"),
+    ("mapped-ipv4-refused", "psu-ip-address", "header.psu-ip-address.format", matches(r":.*\.|\..*:"), "an IPv4 address within an IPv6 one"),
+    ("capital-ipv6-refused", "psu-ip-address", "header.psu-ip-address.format", matches("[A-Z]"), "an IPv6 address in capitals"),
+    ("app-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", When::Unmatched(Pattern("^(?i-u:http)")), "the address of an app"),
+    ("query-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", matches(r"\?"), "a query"),
+    ("fragment-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", matches("#"), "a fragment"),
+    ("http-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", matches("^http:"), "an address without TLS"),
+    ("port-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", matches(":.*:"), "a port"),
+    ("percent-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", matches("%"), "percent-encoding"),
+    ("long-uri-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", When::Longer(255), "more than 255 characters"),
+    ("capital-uuid-refused", "psu-device-id", "header.psu-device-id.{}", matches("[A-Z]"), "a UUID in capitals"),
 ];
+
+const fn matches(pattern: &'static str) -> When {
+    When::Matches(Pattern(pattern))
+}
 
 /// Headers whose form can be unread, with the clause of that.
 const FORMS: [(Header, &str); 6] = [
@@ -62,11 +69,11 @@ pub(super) fn faults() -> Vec<Entry> {
         };
         row.words().iter().filter(is_alone).map(unknown).collect()
     }));
-    operators.extend(REFUSED.map(|(name, header, clause, is_meant, what)| {
+    operators.extend(REFUSED.map(|(name, header, clause, when, what)| {
         Operator::new(name, move |row: &Field| {
             let clause = clause.replace("{}", row.operation.id());
             let says = format!("refuses {what} in");
-            (row.name == header).then(|| made(row, &clause, (When::Text(is_meant), Then::Refuse), &says))
+            (row.name == header).then(|| made(row, &clause, (when, Then::Refuse), &says))
         })
     }));
     let mut faults = apply(&operators, &fields, |row| (row.operation, row.name));
@@ -96,9 +103,8 @@ fn presence() -> Vec<Operator<Field>> {
         }),
         Operator::new("header-not-demanded", |row: &Field| {
             let header = row.header.filter(|_| row.is_required)?;
-            let effect = Effect::Breach(Breach::HeaderNotRequired(header, row.operation));
             let says = format!("{} accepts a request without {}.", title(row.operation), row.name);
-            Some(Made::new(required(row), effect, says))
+            Some(Made::new(required(row), lacks(header, row.operation), says))
         }),
     ]
 }
@@ -117,19 +123,30 @@ fn forms(fields: &[Field]) -> Vec<Entry> {
             if header == Header::XAcceptFix && row.operation != Operation::Basket {
                 continue;
             }
-            faults.push(on(
-                clause,
-                "form-not-read",
-                Effect::Breach(Breach::HeaderForm(header)),
-                "does not read",
-            ));
+            let effect = match header {
+                Header::TppSignatureCertificate => {
+                    Effect::policy(json!({ "certificate": { "takes-others": true } }))
+                }
+                _ => form_unread(header),
+            };
+            faults.push(on(clause, "form-not-read", effect, "does not read"));
         }
         if matches!(header, Header::PsuContext | Header::PsuHttpMethod) {
-            let effect = Effect::Variance(Variance::AnyLetterCase(header));
+            let effect = any_notation(header);
             faults.push(on("listed.case", "header-case-ignored", effect, "does not mind the letter case of"));
         }
     }
     faults
+}
+
+/// The form of a header is not read, and whom it names is not looked for.
+fn form_unread(header: Header) -> Effect {
+    let name = header.name();
+    let mut settings = json!({ "headers": { "forms-unread": [name] } });
+    if header == Header::PsuId {
+        settings["psu"] = json!({ "unknown-taken": [{ "header": name }] });
+    }
+    Effect::policy(settings)
 }
 
 /// Required headers that are not asked where a request has an optional one.
@@ -147,7 +164,7 @@ fn not_asked_beside(fields: &[Field]) -> Vec<Entry> {
                 row.name,
                 other.name
             );
-            let entry = Entry::breach(name, Breach::HeaderNotRequired(header, row.operation), says);
+            let entry = Entry::new(name, vec![lacks(header, row.operation)], says);
             faults.push(entry.only(Beside::Value(Place::Header(other.name))).by("header-not-asked-beside"));
         }
     }

@@ -1,11 +1,13 @@
 //! Operators on query parameters, all of which are optional booleans.
 
+use serde_json::json;
+
 use super::table::{self, Parameter};
 use super::{Made, Operator, apply};
 use crate::fault::title;
 use crate::member::kebab_case;
 use crate::operation::Operation;
-use crate::rules::{Breach, Effect, Entry, Place, Then, When};
+use crate::rules::{Effect, Entry, Pattern, Place, Then, When};
 
 /// Texts that some languages and people take for a boolean, with a name.
 const BOOLEANS: [(&str, &str); 13] = [
@@ -32,7 +34,7 @@ pub(super) fn faults() -> Vec<Entry> {
                 // boolean.
                 let is_word = row.operation == Operation::Ncbct && !matches!(*text, "null" | "truth");
                 let clause = format!("{}.{}", clause(row), if is_word { "words" } else { "type" });
-                let effect = Effect::Breach(Breach::BooleanOf(row.name, text));
+                let effect = Effect::policy(json!({ "query": { "also-true": { row.name: [text] } } }));
                 let says = format!("{} takes {text:?} for true in {}.", title(row.operation), row.name);
                 Made::new(clause, effect, says).of(*name)
             };
@@ -50,7 +52,7 @@ pub(super) fn faults() -> Vec<Entry> {
             Some(made(row, "http.no-server-error".to_owned(), of, "fails on a request with"))
         }),
         Operator::new("parameter-of-no-boolean-fails", |row: &Parameter| {
-            let of = (When::Text(|text| !matches!(text, "true" | "false")), Then::Fail);
+            let of = (When::Unmatched(Pattern("^(?:true|false)$")), Then::Fail);
             Some(made(row, "http.no-server-error".to_owned(), of, "fails on what is no boolean in"))
         }),
     ];

@@ -1,10 +1,8 @@
 //! Operators on the members of requests: presence, null, and JSON types.
 
-use serde_json::Value;
-
 use super::table::{self, Kind, Member, valid};
 use super::{Made, Operator, apply, clause};
-use crate::rules::{Entry, Place, Then, When};
+use crate::rules::{Entry, Pattern, Place, Then, When};
 
 /// JSON types: the operators that take a value of them and that fail on it, and a word for them.
 const TYPES: [(&str, &str, char, &str); 5] = [
@@ -74,27 +72,20 @@ pub(super) fn faults() -> Vec<Entry> {
     apply(&operators, &table::requests(), |row| (row.operation, row.pointer))
 }
 
-/// Lists of which not every item is looked at.
+/// Lists of which not every item is looked at: one is an object or null, which no list of the document holds.
 fn of_items() -> Vec<Operator<Member>> {
-    let first: fn(&Value) -> bool =
-        |list| list.as_array().is_some_and(|items| items.len() > 1 && is_mixed(&items[1..]));
-    let last: fn(&Value) -> bool =
-        |list| list.as_array().is_some_and(|items| items.len() > 1 && is_mixed(&items[..items.len() - 1]));
-    let operator = |name, when: fn(&Value) -> bool, says: &'static str| {
+    let operator = |name, pattern, says: &'static str| {
         Operator::new(name, move |row: &Member| {
-            let of = (When::Value(when), Then::TakeFor(valid(row)));
+            let of = (When::Json(Pattern(pattern)), Then::TakeFor(valid(row)));
             (row.kind == Kind::List).then(|| made(row, clause::of_type(row), of, says))
         })
     };
+    let first = r"^\[.*,(?:\{|null)";
+    let last = r"^\[(?:.*,)?(?:\{.*\}|null),";
     vec![
         operator("only-first-item-typed", first, "looks at the JSON type of the first item alone of"),
         operator("only-last-item-typed", last, "looks at the JSON type of the last item alone of"),
     ]
-}
-
-/// Whether one of these is an object or null, which no list of the document holds.
-fn is_mixed(items: &[Value]) -> bool {
-    items.iter().any(|item| item.is_object() || item.is_null())
 }
 
 pub(super) fn made(row: &Member, clause: String, of: (When, Then), says: &str) -> Made {

@@ -1,12 +1,13 @@
 //! Operators on the faults that somebody wrote: a rule that is broken in some requests alone.
 
+use serde::Deserialize as _;
+use serde_json::Value;
+
 use super::table;
 use crate::fault::title;
 use crate::header::{Header, parts};
 use crate::operation::Operation;
-use crate::rules::{
-    Alteration, Beside, Breach, DigestBreach, Effect, Entry, Place, SignatureBreach, Then, Treatment,
-};
+use crate::rules::{Alteration, Beside, Effect, Entry, Place, Then, Treatment};
 
 /// Members that a payment may have, with the operations that have them.
 const MEMBERS: [(&str, &[Operation]); 13] = [
@@ -45,19 +46,22 @@ fn in_fewer_requests(entry: &Entry) -> Vec<Entry> {
             faults.push(at_times(entry, treatment.operation));
             faults
         }
-        [
-            Effect::Alters(Alteration { operation, .. })
-            | Effect::Breach(Breach::HeaderNotRequired(_, operation)),
-        ] => {
-            let mut faults = in_contexts(entry, *operation);
-            faults.push(at_times(entry, *operation));
-            faults
-        }
-        [Effect::Breach(breach @ (Breach::Digest(_) | Breach::Signature(_)))] => {
-            on_one_operation(entry, *breach)
+        [Effect::Alters(Alteration { operation, .. })] => at_times_and_in_contexts(entry, *operation),
+        [Effect::Policy(settings)] => {
+            let operation = settings.pointer("/headers/not-required/0/operation");
+            match operation.and_then(|operation| Operation::deserialize(operation).ok()) {
+                Some(operation) => at_times_and_in_contexts(entry, operation),
+                None => on_one_operation(entry, settings),
+            }
         }
         _ => vec![],
     }
+}
+
+fn at_times_and_in_contexts(entry: &Entry, operation: Operation) -> Vec<Entry> {
+    let mut faults = in_contexts(entry, operation);
+    faults.push(at_times(entry, operation));
+    faults
 }
 
 /// A bank that breaks a rule only where a request has something else besides, for each thing that it may
@@ -105,19 +109,28 @@ fn at_times(entry: &Entry, operation: Operation) -> Entry {
     Entry::new(name, entry.effects.clone(), says).only(Beside::AtTimes).by("at-times")
 }
 
-/// A bank that breaks a rule of Digest or signature in one operation alone.
-fn on_one_operation(entry: &Entry, breach: Breach) -> Vec<Entry> {
-    let operations = Operation::SPECIFIED.into_iter().filter(|operation| match breach {
-        Breach::Digest(DigestBreach::OnlyPeriodic | DigestBreach::OnlyNcbct) => false,
-        Breach::Digest(_) => operation.creates_payment(),
-        Breach::Signature(SignatureBreach::NotListed(name)) => has(*operation, name),
-        _ => true,
+/// A bank that has one setting for Digest or signature in one operation alone.
+fn on_one_operation(entry: &Entry, settings: &'static Value) -> Vec<Entry> {
+    let subjects = ["digest", "signature"].map(|subject| settings[subject].as_object());
+    let (is_of_digest, setting) = match subjects {
+        [Some(setting), None] => (true, setting),
+        [None, Some(setting)] => (false, setting),
+        _ => return vec![],
+    };
+    // One that is of some operations is not made rarer still, and neither is one that takes two settings.
+    if setting.len() != 1 || setting.contains_key("exempt") {
+        return vec![];
+    }
+    let uncovered = setting.get("need-not-cover").and_then(|names| names[0].as_str());
+    let operations = Operation::SPECIFIED.into_iter().filter(|operation| match uncovered {
+        Some(name) => has(*operation, name),
+        None => !is_of_digest || operation.creates_payment(),
     });
     operations
         .map(|operation| {
             let says = format!("{} breaks it alone.", title(operation));
             let name = format!("{}-{operation}-alone", entry.name);
-            Entry::breach(name, breach, says).only(Beside::On(operation)).by("on-one-operation")
+            Entry::new(name, entry.effects.clone(), says).only(Beside::On(operation)).by("on-one-operation")
         })
         .collect()
 }

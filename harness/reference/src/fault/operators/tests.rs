@@ -7,6 +7,7 @@ mod values;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use chrono::DateTime;
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::table;
@@ -15,11 +16,11 @@ use crate::clock::Clock;
 use crate::fault::Fault;
 use crate::header::{Fields, Header};
 use crate::operation::{Operation, Product};
-use crate::rules::{Beside, Breach, Effect, Entry, Place, Treatment, When};
+use crate::rules::{Beside, Effect, Entry, Place, Treatment, When};
 use probe::{Probe, bodies, remove, set, transaction};
 
 /// Faults that no single request shows, by the end of their names, each with the reason.
-const UNSHOWN: [(&str, &str); 10] = [
+const UNSHOWN: [(&str, &str); 13] = [
     ("certificate.foreign/any-known-key", "two requests, each with a certificate of its own"),
     ("signature.altered/seen-before-", "two requests, the second with the signature of the first"),
     ("signature.value.hash/", "the signer of these tests makes no other hash"),
@@ -28,6 +29,9 @@ const UNSHOWN: [(&str, &str); 10] = [
     ("signature.headers.extra/not-verified-customers-alone", "the list has no PSU-IP-Address to sign"),
     ("http.no-server-error/30-february-", "a day and months that go with it"),
     ("http.no-server-error/leap-day-and-", "a day and a frequency that goes with it"),
+    ("http.no-server-error/day-31-from-a-month-of-30-", "a start in a month of 30 days"),
+    ("http.no-server-error/day-31-from-february-", "a start in a February"),
+    ("periodic.day.end-of-month/no-31-from-a-month-of-30-", "a start in a month of 30 days"),
     ("error.funds/marked-available-", "an earlier payment without funds"),
     ("header.psu-context.absent/demanded-of-devices-in-", "it is of requests without a context"),
 ];
@@ -117,18 +121,13 @@ fn probes(entry: &Entry) -> Vec<Probe> {
         ([Effect::Treats(treatment)], _) => of_treatment(treatment),
         ([.., Effect::Alters(alteration)], _) => plain(alteration.operation),
         ([Effect::Refuses(rule, ..)], _) => refused(rule),
-        ([Effect::Breach(Breach::Digest(_) | Breach::Signature(_))], Some(Beside::On(operation))) => {
+        ([Effect::Policy(settings)], Some(Beside::On(operation))) if settings["certificate"].is_object() => {
+            other_values(Header::TppSignatureCertificate, operation)
+        }
+        ([Effect::Policy(settings)], Some(Beside::On(operation))) if is_of_signing(settings) => {
             return signing::probes(operation);
         }
-        ([Effect::Breach(Breach::BooleanOf(name, text))], _) => of_parameter(name, text),
-        ([Effect::Breach(Breach::HeaderNotRequired(header, operation))], _) => without(*header, *operation),
-        ([Effect::Breach(Breach::HeaderForm(header))], Some(Beside::On(operation))) => {
-            other_values(*header, operation)
-        }
-        ([Effect::Variance(_)], Some(Beside::On(operation))) => {
-            let in_small = |name| plain(operation)[0].clone().with(name, "private");
-            vec![in_small("psu-context"), plain(operation)[0].clone().with("psu-http-method", "post")]
-        }
+        ([Effect::Policy(settings)], beside) => of_settings(settings, beside),
         _ => panic!("no request is made for {}", entry.name),
     };
     let in_context = |probe: &Probe, context: &str| match probe.header("psu-context") {
@@ -140,6 +139,31 @@ fn probes(entry: &Entry) -> Vec<Probe> {
         .take(MOST)
         .flat_map(|probe| contexts.iter().map(move |one| in_context(probe, one)))
         .collect()
+}
+
+/// Returns true if other settings show in how a request is signed.
+fn is_of_signing(settings: &Value) -> bool {
+    ["digest", "certificate", "signature"].iter().any(|subject| settings.get(subject).is_some())
+}
+
+/// Requests that may show other settings.
+fn of_settings(settings: &Value, beside: Option<Beside>) -> Vec<Probe> {
+    if let Some(words) = settings.pointer("/query/also-true").and_then(Value::as_object) {
+        let each = words.iter().filter_map(|(name, words)| Some((name, words[0].as_str()?)));
+        return each.flat_map(|(name, text)| of_parameter(name, text)).collect();
+    }
+    let headers = &settings["headers"];
+    if let Some(lacking) = headers["not-required"].get(0) {
+        let header = Header::deserialize(&lacking["header"]).unwrap();
+        return without(header, Operation::deserialize(&lacking["operation"]).unwrap());
+    }
+    let Some(Beside::On(operation)) = beside else { panic!("no request is made for {settings}") };
+    match headers["forms-unread"].get(0) {
+        Some(header) => other_values(Header::deserialize(header).unwrap(), operation),
+        None => [("psu-context", "private"), ("psu-http-method", "post")]
+            .map(|(name, value)| plain(operation)[0].clone().with(name, value))
+            .into(),
+    }
 }
 
 /// Lawful requests of an operation.

@@ -3,7 +3,7 @@
 use super::requests::made;
 use super::table::{self, Kind, Member};
 use super::{Made, Operator, apply, clause};
-use crate::rules::{Count, Entry, Then, When};
+use crate::rules::{Count, Entry, Pattern, Then, When};
 
 /// Other ways to count which make a text shorter.
 const SHORTER: [(&str, Count, &str); 6] = [
@@ -22,14 +22,14 @@ const LONGER: [(&str, Count, &str); 3] = [
     ("capitals-counted", Count::Capitals, "letters after writing them in capitals"),
 ];
 
-/// Letters that some banks refuse: the operator's name, which texts have them, and what they are.
-type Letters = (&'static str, fn(&str) -> bool, &'static str);
+/// Letters that some banks refuse: the operator's name, one of them, and what they are.
+type Letters = (&'static str, &'static str, &'static str);
 
 const LETTERS: [Letters; 4] = [
-    ("not-ascii-refused", |text| !text.is_ascii(), "letters beyond ASCII"),
-    ("two-bytes-refused", |text| has(text, '\u{80}', '\u{7ff}'), "letters of two bytes"),
-    ("three-bytes-refused", |text| has(text, '\u{800}', '\u{ffff}'), "letters of three bytes"),
-    ("four-bytes-refused", |text| has(text, '\u{10000}', '\u{10ffff}'), "letters of four bytes"),
+    ("not-ascii-refused", "[^[:ascii:]]", "letters beyond ASCII"),
+    ("two-bytes-refused", r"[\x{80}-\x{7ff}]", "letters of two bytes"),
+    ("three-bytes-refused", r"[\x{800}-\x{ffff}]", "letters of three bytes"),
+    ("four-bytes-refused", r"[\x{10000}-\x{10ffff}]", "letters of four bytes"),
 ];
 
 pub(super) fn faults() -> Vec<Entry> {
@@ -53,11 +53,11 @@ pub(super) fn faults() -> Vec<Entry> {
             Some(made(row, clause, (When::Overcounted(count, limit), Then::Refuse), &says))
         })
     }));
-    operators.extend(LETTERS.map(|(name, are_there, what)| {
+    operators.extend(LETTERS.map(|(name, letter, what)| {
         Operator::new(name, move |row: &Member| {
             let says = format!("refuses {what} in");
-            (!is_number(row))
-                .then(|| made(row, clause::letters(row), (When::Text(are_there), Then::Refuse), &says))
+            let of = (When::Matches(Pattern(letter)), Then::Refuse);
+            (!is_number(row)).then(|| made(row, clause::letters(row), of, &says))
         })
     }));
     apply(&operators, &rows, |row| (row.operation, row.pointer))
@@ -105,8 +105,4 @@ fn cut(row: &Member, limit: usize) -> Then {
 /// Whether an account has such a number is the bank's to say.
 fn is_number(row: &Member) -> bool {
     matches!(row.name(), "iban" | "bban")
-}
-
-fn has(text: &str, from: char, to: char) -> bool {
-    text.chars().any(|letter| (from..=to).contains(&letter))
 }

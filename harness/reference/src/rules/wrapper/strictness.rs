@@ -1,15 +1,16 @@
 //! What only a strict bank asks: that a request has nothing that the document does not list, and that its
-//! debtor has an account here. Each is a freedom of its own, which the usual bank does not use.
+//! debtor has an account here.
 
 use axum::extract::Query;
 use axum::http::{HeaderName, StatusCode, Uri};
-use serde_json::{Map, Value};
+use serde::Deserialize;
 
+use super::Call;
 use crate::account_number::has_check_digits;
 use crate::header::{self, Fields};
+use crate::json;
 use crate::operation::Operation;
 use crate::refusal::{Code, Refusal, excerpt};
-use crate::rules::{Narrowness, Rules, Variance};
 use crate::state::State;
 
 /// Headers of the document's table without a rule of their own, with the letters of the columns that have
@@ -32,29 +33,51 @@ const GEO_LOCATION: &str = "psu-geo-location";
 const SHOWN: [Operation; 5] =
     [Operation::Basket, Operation::Ncbct, Operation::Periodic, Operation::Customers, Operation::Transaction];
 
-/// Looks at header names and query parameters.
-pub(crate) fn check_head(
-    operation: Operation,
-    fields: Fields<'_>,
-    uri: &Uri,
-    rules: Rules,
-) -> Result<(), Refusal> {
-    if !rules.is_varied() || !SHOWN.contains(&operation) {
-        return Ok(());
-    }
-    let asks = |narrowness| rules.varied_by(Variance::Narrow(narrowness));
-    for name in fields.0.keys().map(HeaderName::as_str) {
-        let is_unknown = is_of_the_interface(name) && !is_known(name);
-        let is_strange = is_unknown && asks(Narrowness::KnownHeaders)
-            || is_of_others(name, operation) && asks(Narrowness::OwnHeaders);
-        if is_strange {
-            return Err(refuse("expected the headers of this operation, found another").at(name));
+/// What only a strict bank asks of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Narrowness {
+    /// It has no header of this kind of interfaces that the document does not list.
+    KnownHeaders,
+    /// It has no header of other operations.
+    OwnHeaders,
+    /// Each of its headers has one line.
+    OneLine,
+    /// It has no query parameter that the document does not list.
+    KnownParameters,
+    /// Its debtor has an account of the bank.
+    KnownDebtors,
+}
+
+impl Narrowness {
+    pub(super) fn check(self, call: &Call<'_>) -> Result<(), Refusal> {
+        let Call { context, operation, request } = *call;
+        match self {
+            Self::KnownDebtors if operation.creates_payment() => check_debtor(&context.state, request.body),
+            _ if !SHOWN.contains(&operation) => Ok(()),
+            Self::KnownDebtors => Ok(()),
+            Self::KnownParameters => check_parameters(operation, request.uri),
+            Self::KnownHeaders | Self::OwnHeaders | Self::OneLine => {
+                self.check_headers(operation, Fields(request.headers))
+            }
         }
-        if is_known(name) && fields.0.get_all(name).iter().count() > 1 && asks(Narrowness::OneLine) {
-            return Err(refuse("expected one line of each header, found several").at(name));
-        }
     }
-    if asks(Narrowness::KnownParameters) { check_parameters(operation, uri) } else { Ok(()) }
+
+    fn check_headers(self, operation: Operation, fields: Fields<'_>) -> Result<(), Refusal> {
+        for name in fields.0.keys().map(HeaderName::as_str) {
+            let is_strange = match self {
+                Self::KnownHeaders => is_of_the_interface(name) && !is_known(name),
+                _ => self == Self::OwnHeaders && is_of_others(name, operation),
+            };
+            if is_strange {
+                return Err(refuse("expected the headers of this operation, found another").at(name));
+            }
+            if self == Self::OneLine && is_known(name) && fields.lines(name).count() > 1 {
+                return Err(refuse("expected one line of each header, found several").at(name));
+            }
+        }
+        Ok(())
+    }
 }
 
 fn check_parameters(operation: Operation, uri: &Uri) -> Result<(), Refusal> {
@@ -78,10 +101,8 @@ fn refuse(says: impl Into<String>) -> Refusal {
 }
 
 /// Looks for the account of the debtor. A number that is none is left to the rules of numbers.
-pub(crate) fn check_debtor(state: &State, members: &Map<String, Value>, rules: Rules) -> Result<(), Refusal> {
-    if !rules.varied_by(Variance::Narrow(Narrowness::KnownDebtors)) {
-        return Ok(());
-    }
+fn check_debtor(state: &State, body: &[u8]) -> Result<(), Refusal> {
+    let members = json::object(body).unwrap_or_default();
     let number = |name| members.get("debtorAccount")?.get(name)?.as_str();
     let iban = number("iban").filter(|iban| iban.len() <= 34 && has_check_digits(iban));
     let bban = number("bban").filter(|bban| (1..=30).contains(&bban.len()));
@@ -119,8 +140,10 @@ mod tests {
         for name in headers {
             map.append(*name, "x".parse().unwrap());
         }
-        let rules = Rules::varied(Variance::Narrow(narrowness));
-        check_head(operation, Fields(&map), &uri.parse().unwrap(), rules).is_err()
+        match narrowness {
+            Narrowness::KnownParameters => check_parameters(operation, &uri.parse().unwrap()).is_err(),
+            _ => narrowness.check_headers(operation, Fields(&map)).is_err(),
+        }
     }
 
     #[test]

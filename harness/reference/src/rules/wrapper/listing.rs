@@ -1,0 +1,94 @@
+//! Other lists of customers.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::super::beside::is_of_every_second;
+use super::{Call, Outcome};
+use crate::header::{Fields, Header};
+use crate::seed::Seed;
+
+/// What the bank does with the list of customers, or with those in it that were created.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Listing {
+    /// Customers that were created are left out.
+    NoCreated,
+    /// Of several that were created, all but the last one are left out.
+    LastCreated,
+    /// Companies that were created are left out.
+    NoCreatedCompanies,
+    /// Those that were created have one name.
+    OneName,
+    /// Those that were created are private.
+    AllPrivate,
+    /// About every second list, by X-Request-ID, is without the last customer.
+    WithoutLastAtTimes,
+    /// About every second list, by X-Request-ID, is turned round.
+    ReversedAtTimes,
+}
+
+impl Listing {
+    pub(super) fn around(self, call: &Call<'_>, handle: &dyn Fn() -> Outcome) -> Outcome {
+        let mut outcome = handle()?;
+        if let Value::Array(customers) = &mut outcome.1 {
+            let id = Fields(call.request.headers).bytes(Header::XRequestId.name()).unwrap_or_default();
+            self.arrange(customers, is_of_every_second(&id));
+        }
+        Ok(outcome)
+    }
+
+    fn arrange(self, customers: &mut Vec<Value>, is_turn: bool) {
+        // The bank began with these; the others were created.
+        let own = Seed::built_in().customers.len().min(customers.len());
+        let mut created = customers.split_off(own);
+        match self {
+            Self::NoCreated => created.clear(),
+            Self::LastCreated => drop(created.drain(..created.len().saturating_sub(1))),
+            Self::NoCreatedCompanies => created.retain(|one| one["customerType"] != "CORPORATE"),
+            Self::OneName => created.iter_mut().for_each(|one| one["customerName"] = json!("Customer")),
+            Self::AllPrivate => created.iter_mut().for_each(|one| one["customerType"] = json!("PRIVATE")),
+            Self::WithoutLastAtTimes | Self::ReversedAtTimes => {}
+        }
+        customers.append(&mut created);
+        match self {
+            Self::WithoutLastAtTimes if is_turn => drop(customers.pop()),
+            Self::ReversedAtTimes if is_turn => customers.reverse(),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn customers_that_were_created_are_told_from_the_others() {
+        let customer = |name: &str, kind: &str| json!({ "customerName": name, "customerType": kind });
+        let all = [
+            customer("a", "PRIVATE"),
+            customer("b", "CORPORATE"),
+            customer("c", "CORPORATE"),
+            customer("d", "PRIVATE"),
+        ];
+        let names = |listing: Listing, is_turn| {
+            let mut customers = all.to_vec();
+            listing.arrange(&mut customers, is_turn);
+            customers.iter().filter_map(|one| one["customerName"].as_str()).collect::<Vec<_>>().join("")
+        };
+        for (listing, expected) in [
+            (Listing::NoCreated, "ab"),
+            (Listing::LastCreated, "abd"),
+            (Listing::NoCreatedCompanies, "abd"),
+            (Listing::OneName, "abCustomerCustomer"),
+            (Listing::AllPrivate, "abcd"),
+            (Listing::WithoutLastAtTimes, "abcd"),
+            (Listing::ReversedAtTimes, "abcd"),
+        ] {
+            assert_eq!(names(listing, false), expected, "{listing:?}");
+        }
+        assert_eq!(names(Listing::WithoutLastAtTimes, true), "abc");
+        assert_eq!(names(Listing::ReversedAtTimes, true), "dcba");
+    }
+}
