@@ -11,6 +11,7 @@ use xs2aspec_suite::{Case, RequestSpec};
 
 use crate::{
     Judge,
+    answer::ExchangeError,
     done::Done,
     judge::{self, Outcome},
     probe::{Substituted, Values},
@@ -18,7 +19,7 @@ use crate::{
     view::answer,
 };
 
-/// The number of cases in a row without a response after which a target is gone.
+/// The number of cases in a row without a response within the deadline after which a target is gone.
 const UNANSWERED: usize = 32;
 
 /// The answers to questions that cases share.
@@ -33,10 +34,11 @@ pub struct Known {
     pub(crate) substitutes: BTreeMap<String, Arc<Substituted>>,
     /// How long after it was made the target shows a thing, where it needs a while.
     pub(crate) shows_after: Option<Duration>,
-    /// Why nothing is sent any more: none of the first plain requests got a response, or none of many cases in
-    /// a row.
+    /// Why no plain request is sent any more: none of the first ones got a response.
     pub(crate) silence: Option<Reason>,
-    /// The number of cases in a row, up to now, that got no response.
+    /// True if nothing else is sent either: many cases in a row got no response.
+    pub(crate) is_gone: bool,
+    /// The number of cases in a row, up to now, that waited for a response until the deadline.
     unanswered: usize,
     pub(crate) plain: Plain,
     /// Answers to whether plain requests are still accepted, in the order of time.
@@ -206,11 +208,14 @@ impl Known {
         }
     }
 
-    /// Notes whether a case got a response. After [`UNANSWERED`] in a row without one the target is gone, and
-    /// no other request is sent, which would wait as long.
+    /// Notes whether a case got a response. After [`UNANSWERED`] in a row that waited for one until the
+    /// deadline the target is gone, and no other request is sent, which would wait as long. A connection
+    /// that is refused costs no time.
     pub fn weigh_response(&mut self, judge: &Judge, done: &Done) {
-        self.unanswered = if is_silent(done) { self.unanswered + 1 } else { 0 };
-        if judge.asks_again() && self.unanswered >= UNANSWERED && self.silence.is_none() {
+        let is_late = matches!(done.failure, Some(ExchangeError::Deadline(_)));
+        self.unanswered = if is_late && is_silent(done) { self.unanswered + 1 } else { 0 };
+        if judge.asks_again() && self.unanswered >= UNANSWERED && !self.is_gone {
+            self.is_gone = true;
             self.silence.clone_from(&done.verdict.reason);
         }
     }

@@ -46,7 +46,8 @@ impl Judge {
     ) -> Way<Option<Stop>> {
         let known = trail.known;
         let is_new = trail.view.is_open() && trail.view.is_empty();
-        if let Some(why) = known.silence.as_ref().filter(|_| is_new) {
+        // What leans on a plain request that got no response is not sent in any case, and says so.
+        if let Some(why) = known.silence.as_ref().filter(|_| is_new && (case.is_plain || known.is_gone)) {
             return Err(Stop::error(Reason::Silence { failure: Box::new(why.clone()) }).into());
         }
         let Some(id) = &case.control else { return Ok(None) };
@@ -228,11 +229,13 @@ pub(crate) fn plain_rejected(plain: &str, came: Came, culprit: Option<Box<Culpri
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use xs2aspec_record::{CaseVerdict, Verdict};
 
     use crate::{
         Known,
-        answer::{ExchangeError, Trouble},
+        answer::ExchangeError,
         blank::left_in_doubt,
         probes::tests::{Got::Status, JUDGE, accepting, after, case, view, with},
     };
@@ -271,7 +274,7 @@ mod tests {
         let answered = JUDGE.case(case(INVALID), &answered, &known).unwrap();
         let mut silent = answered.clone();
         silent.verdict.verdict = Verdict::Error;
-        silent.failure = Some(ExchangeError::Broken(Trouble::from("reset")));
+        silent.failure = Some(ExchangeError::Deadline(Duration::from_secs(2)));
         for (done, times) in [(&silent, 31), (&answered, 1), (&silent, 31)] {
             (0..times).for_each(|_| known.weigh_response(&JUDGE, done));
         }
