@@ -24,7 +24,7 @@ use crate::fault::Fault;
 use crate::operations::Context;
 use crate::patience::Waiter;
 use crate::rejection::Rejected;
-use crate::rules::Rules;
+use crate::rules::{Form, Rules};
 use crate::seed::Seed;
 use crate::service::{Service, router};
 use crate::state::State;
@@ -127,13 +127,13 @@ fn rules(config: &Config) -> Rules {
 
 fn open(config: &Config, rules: Rules) -> Router {
     let context = Context {
-        rules,
+        prefix: rules.forms().find_map(Form::prefix).unwrap_or_default().to_owned(),
         clock: config.now.clone(),
         state: State::new(config.seed, &config.data, config.now.today()),
         certificates: Certificates::default(),
     };
     let (log, patience, rejections) = (config.log, config.patience, config.rejections.clone());
-    config.busy.over(router(Arc::new(Service { context, log, patience, rejections })))
+    config.busy.over(router(Arc::new(Service { rules, context, log, patience, rejections })))
 }
 
 /// A bank without a socket, for those who ask thousands of them in one process: the same routes, rules and

@@ -4,30 +4,13 @@ use base64::Engine as _;
 use base64::alphabet::STANDARD as STANDARD_ALPHABET;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, PAD, STANDARD};
-use serde::{Deserialize, Serialize};
 
 use crate::encoded_word;
-use crate::policy::signature::Charsets;
+use crate::policy::signature::{Charsets, Encoding};
 
 /// Base64 that need not be padded.
 const UNPADDED: GeneralPurpose =
     GeneralPurpose::new(&STANDARD_ALPHABET, PAD.with_decode_padding_mode(DecodePaddingMode::Indifferent));
-
-/// How bytes are written, if not in padded base64.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Encoding {
-    /// Base64 in an encoded word (RFC 2047).
-    Wrapped,
-    /// Base64 in its alphabet for URLs (RFC 4648 section 5).
-    UrlSafe,
-    /// Base64 with other characters between those of its alphabet (RFC 2045 section 6.8).
-    Mime,
-    /// Base64 without its padding.
-    Unpadded,
-    /// Hexadecimal digits.
-    Hexadecimal,
-}
 
 /// The bytes that a text stands for in base64, or in one of these encodings as well.
 pub(crate) fn decode(text: &str, also: &[Encoding]) -> Option<Vec<u8>> {

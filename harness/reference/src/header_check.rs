@@ -3,7 +3,7 @@
 
 use axum::http::StatusCode;
 
-use crate::header::{self, Fields, Header, Presence, column, format};
+use crate::header::{Fields, Header, Presence, column, format};
 use crate::operation::Operation;
 use crate::policy::Headers;
 use crate::refusal::{Code, Refusal};
@@ -19,7 +19,7 @@ pub(crate) fn check(fields: Fields<'_>, operation: Operation, policy: &Headers) 
         if presence == Presence::NotPartOf || policy.takes_any(header) {
             continue;
         }
-        if let Some(value) = header::value(fields, header, policy)
+        if let Some(value) = policy.value(fields, header)
             && !(value.is_empty() && policy.may_be_empty(header))
         {
             format::check(header, &value, operation).map_err(|says| {

@@ -11,8 +11,10 @@ mod sandbox;
 mod transaction;
 mod twin;
 
+use std::borrow::Cow;
+
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use self::transaction::Reading;
@@ -25,9 +27,9 @@ use crate::header_check;
 use crate::json::{self, JsonError};
 use crate::member::Object;
 use crate::operation::{Operation, Product};
+use crate::policy::Policy;
 use crate::psu;
 use crate::refusal::Refusal;
-use crate::rules::{Form, Head, Rules};
 use crate::state::{Owner, State};
 pub(crate) use payment::unknown as unknown_payment;
 pub(crate) use query::known as parameters;
@@ -54,7 +56,7 @@ impl Request<'_> {
 
     /// What tells this request from others: ids follow from it, and not from what else is asked at the same
     /// time.
-    fn origin(&self) -> u64 {
+    pub(crate) fn origin(&self) -> u64 {
         let mut hash = Sha256::new();
         hash.update(self.headers.get("x-request-id").map_or(&b""[..], HeaderValue::as_bytes));
         hash.update(self.uri.path());
@@ -63,67 +65,86 @@ impl Request<'_> {
     }
 }
 
+/// What a request has besides its body.
+#[derive(Clone, Copy)]
+pub(crate) struct Head<'a> {
+    pub(crate) fields: Fields<'a>,
+    pub(crate) uri: &'a Uri,
+    /// How many requests came before it on its connection; 0 without one.
+    pub(crate) turn: usize,
+}
+
+/// What may stand between a request and the checks of the bank.
+pub(crate) trait Between {
+    /// Looks at the head of a request before it is checked.
+    fn head(&self, operation: Operation, fields: Fields<'_>, uri: &Uri) -> Result<(), Refusal>;
+    /// Reads the bytes of a body in another way, before they are read as JSON.
+    fn bytes<'a>(&self, operation: Operation, body: &'a [u8]) -> Result<Cow<'a, [u8]>, JsonError>;
+    /// Looks at the members of a body before they are checked, or changes them.
+    fn members(&self, operation: Operation, members: &mut Map<String, Value>) -> Result<(), Refusal>;
+}
+
 /// What the operations need of the bank.
 pub(crate) struct Context {
-    pub(crate) rules: Rules,
+    /// The path that all routes are below.
+    pub(crate) prefix: String,
     pub(crate) clock: Clock,
     pub(crate) state: State,
     pub(crate) certificates: Certificates,
 }
 
-/// Performs an operation by these rules, or refuses the request by the first one that it breaks: headers,
-/// query, digest, signature, PSU, body.
+/// Performs an operation by this policy, or refuses the request by the first rule that it does not keep:
+/// headers, query, digest, signature, PSU, body.
 pub(crate) fn perform(
     context: &Context,
-    rules: Rules,
+    (policy, between): (&Policy, &dyn Between),
     operation: Operation,
     request: &Request<'_>,
 ) -> Result<(StatusCode, Value), Refusal> {
     let fields = Fields(request.headers);
-    rules.treat_head(operation, fields, request.uri)?;
-    let policy = rules.policy();
+    between.head(operation, fields, request.uri)?;
     header_check::check(fields, operation, &policy.headers)?;
-    let query = query::check(request.uri, operation, rules)?;
+    let query = query::check(request.uri, operation, policy)?;
     digest::check(fields, request.body, operation, &policy.digest)?;
-    authenticate(context, rules, operation, request)?;
+    authenticate(context, policy, operation, request)?;
     freshness::check(fields, &context.state, &context.clock, &policy.signature)?;
 
     if operation == Operation::Customers {
-        return Ok((StatusCode::OK, customers::list(&context.state, &query, rules)));
+        return Ok((StatusCode::OK, customers::list(&context.state, &query, policy)));
     }
     if sandbox::is_of_it(operation) {
         return test_data(context, operation, request);
     }
-    let psu_context = psu::identify(&context.state, fields, operation, rules)?;
+    let psu_context = psu::identify(&context.state, fields, operation, policy)?;
     let mut owner = psu::asking(&context.state, fields, operation, &context.certificates);
-    if rules.policy().payments.owned_as_named && !fields.has(Header::PsuId) {
+    if policy.payments.owned_as_named && !fields.has(Header::PsuId) {
         owner.psu = fields.text(Header::XPsuIdentity).or(owner.psu);
     }
     if !operation.creates() {
-        return read(context, rules, operation, request, (psu_context, owner));
+        return read(context, policy, operation, request, (psu_context, owner));
     }
-    let mut members = rules
-        .reread(operation, request.body)
+    let mut members = between
+        .bytes(operation, request.body)
         .and_then(|body| json::object(&body))
         .map_err(|error| unreadable(operation, &error))?;
-    rules.treat_body(operation, &mut members)?;
+    between.members(operation, &mut members)?;
     let (body, today) = (Object::root(&members, operation.id()), context.clock.today());
     let created = match operation {
         Operation::Ncbct => {
             let due = ncbct::check(&body, today, policy)?;
-            psu::check_debtor(&context.state, fields, operation, &members, rules)?;
+            psu::check_debtor(&context.state, fields, operation, &members, policy)?;
             let allows_twin = query.flag("allowLogicalDuplicate");
             twin::check(context, &policy.twins, Product::Ncbct, &members, &owner, allows_twin)?;
-            payment::create(context, rules, Product::Ncbct, due, members, owner, request.origin())?
+            payment::create(context, policy, Product::Ncbct, due, members, owner, request.origin())?
         }
         Operation::Periodic => {
             let due = periodic::check(&body, today, policy)?;
             reference::check(&body, &policy.references)?;
-            psu::check_debtor(&context.state, fields, operation, &members, rules)?;
-            payment::create(context, rules, Product::Periodic, due, members, owner, request.origin())?
+            psu::check_debtor(&context.state, fields, operation, &members, policy)?;
+            payment::create(context, policy, Product::Periodic, due, members, owner, request.origin())?
         }
         _ => {
-            let asking = payment::Asking { state: &context.state, owner, today, rules };
+            let asking = payment::Asking { state: &context.state, owner, today, policy };
             basket::create(&body, &asking, request.origin())?
         }
     };
@@ -133,12 +154,11 @@ pub(crate) fn perform(
 /// Verifies certificate and signature of a request, where the bank asks for them.
 pub(crate) fn authenticate(
     context: &Context,
-    rules: Rules,
+    policy: &Policy,
     operation: Operation,
     request: &Request<'_>,
 ) -> Result<(), Refusal> {
     let fields = Fields(request.headers);
-    let policy = rules.policy();
     let unsigned = [Header::Signature, Header::TppSignatureCertificate]
         .into_iter()
         .any(|header| policy.headers.may_lack(header, operation) && !fields.has(header));
@@ -146,7 +166,7 @@ pub(crate) fn authenticate(
         return Ok(());
     }
     // The router takes the prefix away, which was signed with the rest.
-    let prefix = rules.forms().find_map(Form::prefix).unwrap_or_default();
+    let prefix = &context.prefix;
     let target = request.uri.path_and_query().map_or_else(|| request.uri.path(), |target| target.as_str());
     let message = Message { fields, method: request.method, target: &format!("{prefix}{target}") };
     authentication::verify(message, &context.certificates, policy)
@@ -178,7 +198,7 @@ fn unreadable(operation: Operation, error: &JsonError) -> Refusal {
 /// The operations on what is there already, whose first path parameter says on which.
 fn read(
     context: &Context,
-    rules: Rules,
+    policy: &Policy,
     operation: Operation,
     request: &Request<'_>,
     (psu_context, owner): (Option<psu::Context>, Owner),
@@ -186,8 +206,8 @@ fn read(
     let Request { uri, headers, path_parameters, .. } = *request;
     let (state, today) = (&context.state, context.clock.today());
     let (fields, query) = (Fields(headers), uri.query().unwrap_or_default());
-    let asking = payment::Asking { state, owner: owner.clone(), today, rules };
-    let reading = Reading { context, rules, path_parameters, fields, query, psu_context, owner };
+    let asking = payment::Asking { state, owner: owner.clone(), today, policy };
+    let reading = Reading { context, policy, path_parameters, fields, query, psu_context, owner };
     let id = path_parameters.first();
     let answer = match operation {
         Operation::Payment(product) => payment::details(product, id, &asking)?,

@@ -1,5 +1,5 @@
 //! What the bank decides in its configuration, by subject. The default of each setting is what the document
-//! says; a fault or a variation is another value of one.
+//! says.
 
 mod amounts;
 mod baskets;
@@ -75,7 +75,7 @@ impl Policy {
     pub(crate) fn with(settings: impl IntoIterator<Item = &'static Value>) -> serde_json::Result<Self> {
         let mut all = Value::Object(Map::new());
         settings.into_iter().for_each(|settings| add(&mut all, settings));
-        // Texts of a policy are kept as long as the process lives, as the faults are that set them.
+        // Texts of a policy are kept as long as the process lives, as banks are few.
         let all: &'static Value = Box::leak(Box::new(all));
         Self::deserialize(all)
     }

@@ -6,9 +6,8 @@ use serde_json::{Map, Value};
 use crate::certificate::Certificates;
 use crate::header::{self, Fields, Header};
 use crate::operation::Operation;
-use crate::policy::{Corporate, Identification};
+use crate::policy::{Corporate, Identification, Policy};
 use crate::refusal::{Code, Refusal};
-use crate::rules::Rules;
 use crate::state::{Owner, State};
 
 /// The role in which the PSU acts.
@@ -25,20 +24,20 @@ pub(crate) fn identify(
     state: &State,
     fields: Fields<'_>,
     operation: Operation,
-    rules: Rules,
+    policy: &Policy,
 ) -> Result<Option<Context>, Refusal> {
-    let (policy, headers) = (&rules.policy().psu, &rules.policy().headers);
-    let value = |header| header::value(fields, header, headers);
+    let own = &policy.psu;
+    let value = |header| policy.headers.value(fields, header);
     let identity = operation.creates_payment().then(|| value(Header::XPsuIdentity)).flatten();
-    if policy.one_identity && identity.is_some() && fields.has(Header::PsuId) {
+    if own.one_identity && identity.is_some() && fields.has(Header::PsuId) {
         let name = Header::XPsuIdentity.name();
         let says = "expected PSU-ID or X-PSU-IDENTITY, found both";
         return Err(Refusal::format("header.x-psu-identity.both", says).at(name));
     }
     let is_corporate = match (value(Header::PsuId), identity) {
-        (Some(id), _) => known(state.psu_by_id(&id), Header::PsuId, operation, policy)?,
+        (Some(id), _) => known(state.psu_by_id(&id), Header::PsuId, operation, own)?,
         (None, Some(identity)) => {
-            known(state.psu_by_identity(&identity), Header::XPsuIdentity, operation, policy)?
+            known(state.psu_by_identity(&identity), Header::XPsuIdentity, operation, own)?
         }
         (None, None) => None,
     };
@@ -49,7 +48,7 @@ pub(crate) fn identify(
         _ => Context::Private,
     });
     let is_foreign = context == Some(Context::Corporate) && is_corporate != Some(true);
-    if is_foreign && policy.forbids_foreign_context {
+    if is_foreign && own.forbids_foreign_context {
         let says = "expected a corporate user, found another";
         let rule = "error.corporate-id.context";
         return Err(Refusal::new(StatusCode::FORBIDDEN, Code::Forbidden, rule, says).at("psu-context"));
@@ -58,7 +57,7 @@ pub(crate) fn identify(
         (Corporate::Context, context == Some(Context::Corporate)),
         (Corporate::Person, is_corporate == Some(true)),
     ];
-    check_agreement(state, fields, operation, ways, rules)?;
+    check_agreement(state, fields, operation, ways, policy)?;
     // Where the request does not say so, a corporate PSU acts for the company.
     Ok(context.or_else(|| (is_corporate == Some(true)).then_some(Context::Corporate)))
 }
@@ -69,12 +68,12 @@ pub(crate) fn check_debtor(
     fields: Fields<'_>,
     operation: Operation,
     members: &Map<String, Value>,
-    rules: Rules,
+    policy: &Policy,
 ) -> Result<(), Refusal> {
     let debtor = members.get("debtorAccount");
     let mut numbers = ["iban", "bban"].into_iter().filter_map(|name| debtor?.get(name)?.as_str());
     let way = (Corporate::Account, numbers.any(|number| state.is_of_a_company(number)));
-    check_agreement(state, fields, operation, [way], rules)
+    check_agreement(state, fields, operation, [way], policy)
 }
 
 /// For whom a request is made, and by whom.
@@ -113,11 +112,11 @@ fn check_agreement(
     fields: Fields<'_>,
     operation: Operation,
     ways: impl IntoIterator<Item = (Corporate, bool)>,
-    rules: Rules,
+    policy: &Policy,
 ) -> Result<(), Refusal> {
     let name = Header::PsuCorporateId.name();
     let agreement = fields.text(Header::PsuCorporateId).unwrap_or_default();
-    let is_asked = |way| !agreement.is_empty() || rules.policy().psu.wants_agreement(way, operation);
+    let is_asked = |way| !agreement.is_empty() || policy.psu.wants_agreement(way, operation);
     if !ways.into_iter().any(|(way, is_corporate)| is_corporate && is_asked(way)) {
         return Ok(());
     }
@@ -126,7 +125,7 @@ fn check_agreement(
         let rule = "error.corporate-id-missing";
         return Err(Refusal::new(StatusCode::BAD_REQUEST, Code::BadRequest, rule, says).at(name));
     }
-    if !state.has_agreement(&agreement, rules.policy().customers.known_agreements) {
+    if !state.has_agreement(&agreement, policy.customers.known_agreements) {
         let says = "expected an agreement of this bank, found an unknown one";
         let rule = "header.psu-corporate-id.known";
         return Err(Refusal::new(StatusCode::FORBIDDEN, Code::Forbidden, rule, says).at(name));
@@ -150,7 +149,7 @@ mod tests {
         for (name, value) in headers {
             map.insert(*name, value.parse().unwrap());
         }
-        identify(&bank(), Fields(&map), Operation::Ncbct, Rules::kept())
+        identify(&bank(), Fields(&map), Operation::Ncbct, &Policy::default())
             .map_err(|refusal| (refusal.status.as_u16(), refusal.code))
     }
 
@@ -168,7 +167,7 @@ mod tests {
         let mut map = HeaderMap::new();
         map.insert("x-psu-identity", "00000000000".parse().unwrap());
         assert!(
-            identify(&bank(), Fields(&map), Operation::Transaction, Rules::kept()).is_ok(),
+            identify(&bank(), Fields(&map), Operation::Transaction, &Policy::default()).is_ok(),
             "not a header of that operation"
         );
     }

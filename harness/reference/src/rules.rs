@@ -25,6 +25,7 @@ use serde_json::{Map, Value};
 use crate::header::fields::Fields;
 use crate::json::JsonError;
 use crate::operation::Operation;
+use crate::operations::{Between, Head};
 use crate::policy::Policy;
 use crate::refusal::{Code, Refusal};
 use crate::state::State;
@@ -32,7 +33,7 @@ use crate::state::State;
 pub(crate) use alteration::{Alteration, Change};
 #[cfg(test)]
 pub(crate) use beside::is_of_every_second;
-pub(crate) use beside::{Beside, Head, Turn};
+pub(crate) use beside::{Beside, Turn};
 pub use entry::UnknownName;
 pub(crate) use entry::{Entry, near};
 pub use form::REASON;
@@ -153,40 +154,6 @@ impl Rules {
         self.present().flat_map(|entry| &entry.effects)
     }
 
-    /// Treats what is meant in the head of a request.
-    pub(crate) fn treat_head(
-        self,
-        operation: Operation,
-        fields: Fields<'_>,
-        uri: &Uri,
-    ) -> Result<(), Refusal> {
-        self.treatments().try_for_each(|(clause, treatment)| {
-            treatment.head(operation, fields, uri).map_err(|refusal| refusal.by(clause))
-        })
-    }
-
-    /// Reads a body in another way, before it is read as JSON.
-    pub(crate) fn reread(self, operation: Operation, body: &[u8]) -> Result<Cow<'_, [u8]>, JsonError> {
-        self.effects().try_fold(Cow::Borrowed(body), |body, effect| match effect {
-            Effect::Reads(reading) => reading
-                .reread(operation, body.into_owned())
-                .map(Cow::Owned)
-                .ok_or_else(|| JsonError::Malformed("not written as it should be".to_owned())),
-            _ => Ok(body),
-        })
-    }
-
-    /// Treats what is meant in the body of a request.
-    pub(crate) fn treat_body(
-        self,
-        operation: Operation,
-        members: &mut Map<String, Value>,
-    ) -> Result<(), Refusal> {
-        self.treatments().try_for_each(|(clause, treatment)| {
-            treatment.body(operation, members).map_err(|refusal| refusal.by(clause))
-        })
-    }
-
     /// The treatments, each with the clause that it breaks or uses.
     fn treatments(self) -> impl Iterator<Item = (&'static str, &'static Treatment)> {
         self.named().filter_map(|(clause, effect)| match effect {
@@ -225,6 +192,30 @@ impl Rules {
         self.effects().filter_map(|effect| match effect {
             Effect::Forms(form) => Some(*form),
             _ => None,
+        })
+    }
+}
+
+impl Between for Rules {
+    fn head(&self, operation: Operation, fields: Fields<'_>, uri: &Uri) -> Result<(), Refusal> {
+        self.treatments().try_for_each(|(clause, treatment)| {
+            treatment.head(operation, fields, uri).map_err(|refusal| refusal.by(clause))
+        })
+    }
+
+    fn bytes<'a>(&self, operation: Operation, body: &'a [u8]) -> Result<Cow<'a, [u8]>, JsonError> {
+        self.effects().try_fold(Cow::Borrowed(body), |body, effect| match effect {
+            Effect::Reads(reading) => reading
+                .reread(operation, body.into_owned())
+                .map(Cow::Owned)
+                .ok_or_else(|| JsonError::Malformed("not written as it should be".to_owned())),
+            _ => Ok(body),
+        })
+    }
+
+    fn members(&self, operation: Operation, members: &mut Map<String, Value>) -> Result<(), Refusal> {
+        self.treatments().try_for_each(|(clause, treatment)| {
+            treatment.body(operation, members).map_err(|refusal| refusal.by(clause))
         })
     }
 }
@@ -348,7 +339,7 @@ mod tests {
     fn freedoms_are_used_otherwise_by_their_own_variation_only() {
         let variation: Variation = "json.null.request/absent".parse().unwrap();
         let rules = Rules::of(vec![variation.entry()]);
-        let read = |rules: Rules| rules.reread(Operation::Ncbct, br#"{"a":null}"#).map(Cow::into_owned);
+        let read = |rules: Rules| rules.bytes(Operation::Ncbct, br#"{"a":null}"#).map(Cow::into_owned);
         assert_eq!(read(rules), Ok(b"{}".to_vec()));
         assert_eq!(read(Rules::kept()), Ok(br#"{"a":null}"#.to_vec()));
     }

@@ -30,6 +30,8 @@ const BODY_LIMIT: usize = 1 << 20;
 
 /// The bank as its routes see it.
 pub(crate) struct Service {
+    /// What the bank keeps to.
+    pub(crate) rules: Rules,
     pub(crate) context: Context,
     /// Whether to write a line per request.
     pub(crate) log: bool,
@@ -42,7 +44,7 @@ pub(crate) struct Service {
 /// The routes of the bank. Unknown paths are answered with 404, known paths with another method with 405.
 pub(crate) fn router(service: Arc<Service>) -> Router {
     let mut router = Router::new();
-    let rules = service.context.rules;
+    let rules = service.rules;
     for operation in Operation::SPECIFIED.into_iter().chain(Operation::MENTIONED) {
         let elsewhere = rules.forms().find_map(|form| form.route(operation));
         router = router.route(elsewhere.unwrap_or(&operation.route()), route(operation));
@@ -77,15 +79,15 @@ async fn serve(
     // A path whose percent-encoding is not UTF-8 names nothing that this bank knows.
     let parameters: Vec<String> =
         parameters.map(|known| known.iter().map(|(_, value)| value.to_owned()).collect()).unwrap_or_default();
-    let absent = service.context.rules.forms().find_map(|form| form.absent(operation));
+    let absent = service.rules.forms().find_map(|form| form.absent(operation));
     let mut delay = None;
-    let mut rules = service.context.rules;
+    let mut rules = service.rules;
     let outcome = match read_body(&parts.headers, body, service.patience).await {
         Ok(_) if absent.is_some() => {
             Err(absent.unwrap_or_else(|| Refusal::format("service.sandbox", "absent")))
         }
         Ok(body) => {
-            delay = service.context.rules.forms().find_map(|form| form.delay(operation));
+            delay = service.rules.forms().find_map(|form| form.delay(operation));
             let request = operations::Request {
                 method: parts.method.as_str(),
                 uri: &parts.uri,
@@ -96,7 +98,8 @@ async fn serve(
             };
             rules = rules.within(operation, request.head(), &body, &service.context.state);
             let wrappers: Vec<_> = rules.wrappers().collect();
-            let call = Call { context: &service.context, operation, request: &request };
+            let policy = rules.policy();
+            let call = Call { context: &service.context, policy, operation, request: &request };
             let other = wrappers.iter().find_map(|wrapper| wrapper.rewrite(&call));
             let request = other.as_ref().map_or(request, |(path_parameters, body)| operations::Request {
                 body,
@@ -105,7 +108,8 @@ async fn serve(
             });
             let call = Call { request: &request, ..call };
             let handle = || {
-                let (status, mut answer) = operations::perform(&service.context, rules, operation, &request)?;
+                let (status, mut answer) =
+                    operations::perform(&service.context, (policy, &rules), operation, &request)?;
                 rules.alter(operation, &mut answer);
                 Ok((status, answer))
             };
@@ -241,13 +245,13 @@ fn refuse(service: &Service, headers: &HeaderMap, refusal: &Refusal) -> Response
     if service.log {
         log::request("no operation", refusal.status.as_u16(), Some(&refusal.rule), Duration::ZERO);
     }
-    let rules = service.context.rules;
+    let rules = service.rules;
     respond(service, headers, refused(rules, None, refusal))
 }
 
 /// A JSON response that repeats the X-Request-ID of its request.
 fn respond(service: &Service, request: &HeaderMap, answer: Plain) -> Response {
-    let rules = service.context.rules;
+    let rules = service.rules;
     let Plain { status, mut body, text, content_type, reason } = answer;
     let mut written = text.map(str::to_owned);
     if written.is_none() {

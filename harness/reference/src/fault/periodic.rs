@@ -1,4 +1,5 @@
-//! Faults of months that come twice and of days that are past (the document, section Endpoints > Create periodic NDCT payment).
+//! Faults of months that come twice and of days that are past (the document, section Endpoints > Create
+//! periodic NDCT payment).
 
 use serde_json::json;
 

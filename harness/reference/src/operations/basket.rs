@@ -15,7 +15,7 @@ use crate::state::{Payment, Status};
 /// Creates a basket. The rules are asked in this order: how many ids, what type they are, which products they
 /// name, and only then whether the bank knows them all, so that eleven ids are refused whatever they are.
 pub(super) fn create(body: &Object<'_>, asking: &Asking<'_>, origin: u64) -> Result<Value, Refusal> {
-    let (state, today, policy) = (asking.state, asking.today, &asking.rules.policy().baskets);
+    let (state, today, policy) = (asking.state, asking.today, &asking.policy.baskets);
     let payment_ids = body.required("paymentIds")?;
     let items = payment_ids.items()?;
     check_limit(&payment_ids, &items, policy)?;
@@ -144,7 +144,7 @@ mod tests {
 
     fn asking(state: &State, rules: Rules) -> Asking<'_> {
         // The earlier payments of the seed are this PSU's.
-        Asking { state, owner: owner(PSU), today: NaiveDate::default(), rules }
+        Asking { state, owner: owner(PSU), today: NaiveDate::default(), policy: rules.policy() }
     }
 
     fn owner(psu: &str) -> Owner {

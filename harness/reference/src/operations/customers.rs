@@ -7,16 +7,15 @@ use serde_json::{Value, json};
 use super::link;
 use super::query::Flags;
 use crate::operation::Operation;
-use crate::rules::Rules;
+use crate::policy::Policy;
 use crate::seed::{Account, Agreement, Customer};
 use crate::state::State;
 
 /// Lists every customer. The arrays are always there; a parameter that is false empties its own and no other.
-pub(super) fn list(state: &State, query: &Flags, rules: Rules) -> Value {
-    let policy = &rules.policy().customers;
-    let includes = |parameter| {
-        query.flag(parameter) != Some(false) || policy.ignored_parameters.iter().any(|name| name == parameter)
-    };
+pub(super) fn list(state: &State, query: &Flags, policy: &Policy) -> Value {
+    let ignored = &policy.customers.ignored_parameters;
+    let includes =
+        |parameter| query.flag(parameter) != Some(false) || ignored.iter().any(|name| name == parameter);
     let (with_accounts, with_agreements) = (includes("withAccounts"), includes("withAgreements"));
     let customers = state.customers().into_iter().map(|(customer, accounts)| {
         let accounts = if with_accounts { accounts.as_slice() } else { &[] };
@@ -58,6 +57,7 @@ fn show_agreement(agreement: &Agreement, customer: &str) -> Value {
 mod tests {
     use super::super::query;
     use super::*;
+    use crate::rules::Rules;
     use crate::seed::Seed;
 
     fn listed(query: &str) -> Value {
@@ -67,7 +67,7 @@ mod tests {
     fn listed_by(rules: Rules, query: &str) -> Value {
         let bank = State::new(0, &Seed::built_in(), chrono::NaiveDate::default());
         let uri = format!("/v1/sandbox/customers{query}").parse().unwrap();
-        list(&bank, &query::check(&uri, Operation::Customers, Rules::kept()).unwrap(), rules)
+        list(&bank, &query::check(&uri, Operation::Customers, &Policy::default()).unwrap(), rules.policy())
     }
 
     #[test]

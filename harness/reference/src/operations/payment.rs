@@ -14,16 +14,15 @@ use crate::date;
 use crate::fingerprint::Fingerprint;
 use crate::money::{Amount, amount};
 use crate::operation::Product;
-use crate::policy::{Ids, WithoutFunds};
+use crate::policy::{Ids, Policy, WithoutFunds};
 use crate::refusal::{Code, Refusal};
-use crate::rules::Rules;
 use crate::state::{Owner, Payment, State, Status};
 
 /// Creates a payment and answers with its id. One that the debtor account cannot pay is created and rejected:
 /// "a proper error response, not a server failure" (section Errors).
 pub(super) fn create(
     context: &Context,
-    rules: Rules,
+    policy: &Policy,
     product: Product,
     due: Amount,
     members: Map<String, Value>,
@@ -31,7 +30,7 @@ pub(super) fn create(
     origin: u64,
 ) -> Result<Value, Refusal> {
     let Context { state, clock, .. } = context;
-    let policy = &rules.policy().payments;
+    let policy = &policy.payments;
     let (has_funds, takes) = funds(state, due, &members);
     let funds_available = has_funds || policy.without_funds == WithoutFunds::Received;
     if !funds_available && policy.without_funds == WithoutFunds::Refused {
@@ -131,13 +130,13 @@ pub(super) struct Asking<'a> {
     pub(super) state: &'a State,
     pub(super) owner: Owner,
     pub(super) today: NaiveDate,
-    pub(super) rules: Rules,
+    pub(super) policy: &'a Policy,
 }
 
 impl Asking<'_> {
     /// Whether a payment shows. To whom the document does not say; here to its own PSU and TPP.
     pub(super) fn sees(&self, payment: &Payment) -> bool {
-        let shown_to = self.rules.policy().payments.shown_to;
+        let shown_to = self.policy.payments.shown_to;
         let mut asking = self.owner.clone();
         asking.psu = asking.psu.filter(|_| !shown_to.any_psu());
         asking.tpp = asking.tpp.filter(|_| !shown_to.any_tpp());
@@ -156,7 +155,7 @@ fn known<'a>(
     product: Product,
     id: Option<&'a String>,
 ) -> Result<(&'a str, Payment), Refusal> {
-    let policy = &asking.rules.policy().payments;
+    let policy = &asking.policy.payments;
     let is_remembered = |id: &&String| policy.remembered.is_none_or(|most| asking.state.is_recent(id, most));
     let id = id.filter(is_remembered).ok_or_else(unknown)?;
     let is_kept = |payment: &Payment| policy.keeps_deleted || payment.status != Status::Canc;
@@ -203,7 +202,7 @@ mod tests {
 
     fn bank() -> Context {
         Context {
-            rules: Rules::kept(),
+            prefix: String::new(),
             clock: Clock::at(Some(at(1))),
             state: State::new(0, &Seed::built_in(), day(1)),
             certificates: Certificates::default(),
@@ -215,14 +214,23 @@ mod tests {
     }
 
     fn asking(bank: &Context, day: NaiveDate) -> Asking<'_> {
-        Asking { state: &bank.state, owner: owner("a"), today: day, rules: Rules::kept() }
+        Asking { state: &bank.state, owner: owner("a"), today: day, policy: Rules::kept().policy() }
     }
 
     fn created(bank: &Context, product: Product, members: &Value) -> Value {
         let due = json!({ "amount": "100000.00", "currency": "NOK" });
         let due = Object::root(due.as_object().unwrap(), "amount");
         let due = Amount::read(&due, &Rules::kept().policy().amounts).unwrap();
-        create(bank, bank.rules, product, due, members.as_object().unwrap().clone(), owner("a"), 0).unwrap()
+        create(
+            bank,
+            Rules::kept().policy(),
+            product,
+            due,
+            members.as_object().unwrap().clone(),
+            owner("a"),
+            0,
+        )
+        .unwrap()
     }
 
     fn id(answer: &Value) -> String {
@@ -311,7 +319,8 @@ mod tests {
         let [first, second] = [1, 2].map(|_| id(&created(&bank, Product::Ncbct, &json!({}))));
         let read = |id, setting: Value| {
             let rules = Rules::set(&json!({ "payments": setting }));
-            status(Product::Ncbct, Some(id), &Asking { rules, ..asking(&bank, day(1)) }).is_ok()
+            status(Product::Ncbct, Some(id), &Asking { policy: rules.policy(), ..asking(&bank, day(1)) })
+                .is_ok()
         };
         assert!(!read(&first, json!({ "remembered": 1 })) && read(&second, json!({ "remembered": 1 })));
         assert!(read(&second, json!({ "keeps-deleted": false })));
@@ -334,7 +343,7 @@ mod tests {
         let bank = bank();
         let id = id(&created(&bank, Product::Ncbct, &json!({})));
         let read = |owner: Owner, rules: Rules| {
-            let asking = Asking { owner, rules, ..asking(&bank, day(1)) };
+            let asking = Asking { owner, policy: rules.policy(), ..asking(&bank, day(1)) };
             status(Product::Ncbct, Some(&id), &asking).map_err(|refusal| refusal.status)
         };
         let unknown = Err(StatusCode::NOT_FOUND);

@@ -5,8 +5,8 @@ use axum::http::Uri;
 
 use crate::member::kebab_case;
 use crate::operation::Operation;
+use crate::policy::Policy;
 use crate::refusal::{Refusal, excerpt};
-use crate::rules::Rules;
 
 /// The boolean parameters of one request.
 pub(super) struct Flags(Vec<(&'static str, bool)>);
@@ -28,7 +28,7 @@ pub(crate) fn known(operation: Operation) -> &'static [&'static str] {
 }
 
 /// Reads the parameters that an operation has; the document makes all of them optional booleans.
-pub(super) fn check(uri: &Uri, operation: Operation, rules: Rules) -> Result<Flags, Refusal> {
+pub(super) fn check(uri: &Uri, operation: Operation, policy: &Policy) -> Result<Flags, Refusal> {
     let known = known(operation);
     if known.is_empty() {
         return Ok(Flags(Vec::new()));
@@ -42,10 +42,9 @@ pub(super) fn check(uri: &Uri, operation: Operation, rules: Rules) -> Result<Fla
     let mut flags = Vec::new();
     for (name, value) in pairs {
         let Some(name) = known.iter().find(|known| **known == name) else { continue };
-        let policy = &rules.policy().query;
-        match if policy.is_true(name, &value) { Ok(true) } else { value.parse() } {
+        match if policy.query.is_true(name, &value) { Ok(true) } else { value.parse() } {
             Ok(value) => flags.push((*name, value)),
-            Err(_) if policy.passes_over(name) => {}
+            Err(_) if policy.query.passes_over(name) => {}
             Err(_) => {
                 let says = format!("expected true or false, found {}", excerpt(&value));
                 let rule = format!("{operation}.{}.type", kebab_case(name));
@@ -53,7 +52,7 @@ pub(super) fn check(uri: &Uri, operation: Operation, rules: Rules) -> Result<Fla
             }
         }
     }
-    if rules.policy().customers.first_parameter_alone {
+    if policy.customers.first_parameter_alone {
         flags.truncate(1);
     }
     Ok(Flags(flags))
@@ -64,7 +63,7 @@ mod tests {
     use super::*;
 
     fn read(query: &str, operation: Operation) -> Result<Flags, String> {
-        check(&format!("/v1/path{query}").parse().unwrap(), operation, Rules::kept())
+        check(&format!("/v1/path{query}").parse().unwrap(), operation, &Policy::default())
             .map_err(|refusal| refusal.rule)
     }
 

@@ -8,9 +8,9 @@ use serde_json::{Map, Value, json};
 use super::Context;
 use crate::date;
 use crate::header::{Fields, Header};
+use crate::policy::Policy;
 use crate::psu;
 use crate::refusal::{Code, Refusal};
-use crate::rules::Rules;
 use crate::seed::Account;
 use crate::state::Owner;
 
@@ -23,7 +23,7 @@ const LISTED_MEMBERS: [&str; 4] = ["bookingDate", "valueDate", "transactionAmoun
 /// A request to read an account.
 pub(super) struct Reading<'a> {
     pub(super) context: &'a Context,
-    pub(super) rules: Rules,
+    pub(super) policy: &'a Policy,
     pub(super) path_parameters: &'a [String],
     pub(super) fields: Fields<'a>,
     pub(super) query: &'a str,
@@ -33,7 +33,7 @@ pub(super) struct Reading<'a> {
 
 impl Reading<'_> {
     fn is_corporate(&self) -> bool {
-        let decides = self.rules.policy().transactions.agreement_decides;
+        let decides = self.policy.transactions.agreement_decides;
         self.psu_context == Some(psu::Context::Corporate)
             || decides && self.fields.bytes(Header::PsuCorporateId.name()).is_some()
     }
@@ -41,7 +41,7 @@ impl Reading<'_> {
 
 /// Reads one booked transaction. Batches exist in corporate context only, which is that of the request.
 pub(super) fn details(reading: &Reading<'_>) -> Result<Value, Refusal> {
-    let policy = &reading.rules.policy().transactions;
+    let policy = &reading.policy.transactions;
     let account = account(reading)?;
     let transaction_id = reading.path_parameters.get(1).ok_or_else(unknown_transaction)?;
     let state = &reading.context.state;
@@ -86,7 +86,7 @@ pub(super) fn list(reading: &Reading<'_>) -> Result<Value, Refusal> {
 /// The account of the path, if it shows to who asks, and if the limits of the document allow it.
 fn account(reading: &Reading<'_>) -> Result<Arc<Account>, Refusal> {
     let Reading { context: Context { state, .. }, owner, .. } = reading;
-    let shown_to = reading.rules.policy().transactions.shown_to;
+    let shown_to = reading.policy.transactions.shown_to;
     let is_of_psu =
         |account: &Arc<Account>| shown_to.any_psu() || state.account_shows_to(account, owner.psu.as_deref());
     // A consent is given to a TPP, and the document shows no way to do that: here to the one that asks first.
@@ -106,7 +106,7 @@ fn account(reading: &Reading<'_>) -> Result<Arc<Account>, Refusal> {
 
 /// "SCA renewal period: 180 days", and without PSU-IP-Address "a PSU consent at most 90 days old".
 fn check_consent(reading: &Reading<'_>, account: &Account) -> Result<(), Refusal> {
-    let policy = &reading.rules.policy().consents;
+    let policy = &reading.policy.consents;
     let (days, rule) = if reading.fields.has(Header::PsuIpAddress) {
         (policy.attended_days, "limit.sca-renewal")
     } else {
@@ -123,7 +123,7 @@ fn check_consent(reading: &Reading<'_>, account: &Account) -> Result<(), Refusal
 /// "Calls without PSU-IP-Address: at most 4 per day." Counted here by account and by calendar day in UTC.
 fn check_calls(reading: &Reading<'_>, account: &Account) -> Result<(), Refusal> {
     let Reading { context, fields, .. } = reading;
-    let policy = &reading.rules.policy().consents;
+    let policy = &reading.policy.consents;
     if !policy.counted.includes(*fields) {
         return Ok(());
     }
@@ -168,7 +168,7 @@ mod tests {
 
     fn bank(now: DateTime<Utc>) -> Context {
         Context {
-            rules: Rules::kept(),
+            prefix: String::new(),
             clock: Clock::at(Some(now)),
             state: State::new(0, &Seed::built_in(), noon().date_naive()),
             certificates: Certificates::default(),
@@ -186,8 +186,8 @@ mod tests {
         headers: &'a HeaderMap,
         psu_context: Option<Asked>,
     ) -> Reading<'a> {
-        let (rules, owner) = (context.rules, Owner::default());
-        Reading { context, rules, path_parameters, fields: Fields(headers), query: "", psu_context, owner }
+        let (policy, owner) = (Rules::kept().policy(), Owner::default());
+        Reading { context, policy, path_parameters, fields: Fields(headers), query: "", psu_context, owner }
     }
 
     fn listed(bank: &Context, account: &str, ip: bool, asked: Option<Asked>) -> Result<Value, Refusal> {
@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(shown["batchNumberOfTransactions"], shown["entryDetails"].as_array().unwrap().len());
         for asked in [None, Some(Asked::Private)] {
             let hidden = batch(asked);
-            for name in &bank.rules.policy().transactions.corporate_only {
+            for name in &Policy::default().transactions.corporate_only {
                 assert!(hidden.get(name).is_none(), "{name}");
             }
             assert_eq!(hidden["transactionId"], "20250213-0000003");

@@ -10,8 +10,8 @@ use crate::currency::Currency;
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Amounts {
-    /// How many fraction digits amounts may have, by the code of a currency, or `*` for all: where there is none,
-    /// as many as ISO 4217 gives it (`amount.digits`).
+    /// How many fraction digits amounts may have, by the code of a currency, or `*` for all: where there is
+    /// none, as many as ISO 4217 gives it (`amount.digits`).
     fraction_digits: BTreeMap<String, usize>,
     /// How many digits an amount may have in all: "Precision 18" (`amount.precision.total`).
     pub(crate) digits: usize,
@@ -37,7 +37,8 @@ impl Default for Amounts {
 }
 
 impl Amounts {
-    /// Returns the number of fraction digits of a currency that the bank decides in another way than ISO 4217.
+    /// Returns the number of fraction digits of a currency that the bank decides in another way than ISO
+    /// 4217.
     pub(crate) fn fraction_digits(&self, currency: Currency) -> Option<usize> {
         [currency.code(), "*"].into_iter().find_map(|code| self.fraction_digits.get(code)).copied()
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::encoding::Encoding;
+use super::signature::Encoding;
 use crate::operation::Operation;
 
 /// What the bank decides about digests.

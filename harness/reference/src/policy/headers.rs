@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::header::Header;
+use crate::header::{Fields, Header};
 use crate::operation::Operation;
 
 /// What the bank decides about headers.
@@ -13,8 +13,8 @@ pub(crate) struct Headers {
     not_required: Vec<OfOperation>,
     /// Headers that may have any value (`header.<name>.format`).
     forms_unread: Vec<Header>,
-    /// Headers whose values may be written in any notation: words in any letter case, UUIDs in braces, identity
-    /// numbers with blanks (`header.<name>.notation`, `listed.case`).
+    /// Headers whose values may be written in any notation: words in any letter case, UUIDs in braces,
+    /// identity numbers with blanks (`header.<name>.notation`, `listed.case`).
     any_notation: Vec<Header>,
     /// Headers that may be empty, which the document leaves to a bank for those that it calls a string.
     may_be_empty: Vec<Header>,
@@ -33,9 +33,17 @@ impl Headers {
         self.forms_unread.contains(&header)
     }
 
-    /// Returns true if a header may be written in any notation.
-    pub(crate) fn takes_any_notation(&self, header: Header) -> bool {
-        self.any_notation.contains(&header)
+    /// The value of a header, in the notation that the document gives it.
+    pub(crate) fn value(&self, fields: Fields<'_>, header: Header) -> Option<String> {
+        let value = fields.text(header)?;
+        if !self.any_notation.contains(&header) {
+            return Some(value);
+        }
+        Some(match header {
+            Header::PsuContext | Header::PsuHttpMethod => value.to_ascii_uppercase(),
+            Header::XPsuIdentity => value.chars().filter(char::is_ascii_digit).collect(),
+            _ => usual_notation(&value),
+        })
     }
 
     /// Returns true if a header may be empty.
@@ -87,5 +95,31 @@ impl FieldNames {
             Self::NoMixture => has_capitals && name.first().is_some_and(u8::is_ascii_lowercase),
             Self::AnyCase | Self::Underscores => false,
         }
+    }
+}
+
+/// A UUID that is in braces, a URN or without hyphens as others are (RFC 9562 section 4).
+fn usual_notation(uuid: &str) -> String {
+    let uuid = uuid.strip_prefix("urn:uuid:").unwrap_or(uuid).trim_matches(['{', '}']);
+    let digits = uuid.len() == 32 && uuid.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let part = |from: usize, to: usize| &uuid[from..to];
+    if !digits {
+        return uuid.to_owned();
+    }
+    [part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notations_of_uuids() {
+        let usual = "8f14e45f-ceea-467f-a9c3-0c6b1a2d3e4f";
+        let without_hyphens = usual.replace('-', "");
+        for other in [&format!("{{{usual}}}"), &format!("urn:uuid:{usual}"), &without_hyphens, usual] {
+            assert_eq!(usual_notation(other), usual);
+        }
+        assert_eq!(usual_notation("words"), "words");
     }
 }

@@ -10,8 +10,8 @@ pub(crate) struct Payments {
     pub(crate) ids: Ids,
     /// To whom payments show, which the document does not say (`basket.payment-status.shown-to`).
     pub(crate) shown_to: ShownTo,
-    /// Whether a payment is that of the X-PSU-IDENTITY that it was made with, and not of the person who has it
-    /// (`payment.identity`).
+    /// Whether a payment is that of the X-PSU-IDENTITY that it was made with, and not of the person who has
+    /// it (`payment.identity`).
     pub(crate) owned_as_named: bool,
     /// How many payments can be read and deleted, those that were asked for last; all if there is no number
     /// (`payment.stays`).

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::encoding::Encoding;
 use crate::header::Header;
 use crate::operation::Operation;
 
@@ -217,4 +216,20 @@ pub(crate) enum Verified {
     Length,
     /// Anything.
     Nothing,
+}
+
+/// How bytes are written, if not in padded base64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Encoding {
+    /// Base64 in an encoded word (RFC 2047).
+    Wrapped,
+    /// Base64 in its alphabet for URLs (RFC 4648 section 5).
+    UrlSafe,
+    /// Base64 with other characters between those of its alphabet (RFC 2045 section 6.8).
+    Mime,
+    /// Base64 without its padding.
+    Unpadded,
+    /// Hexadecimal digits.
+    Hexadecimal,
 }

@@ -10,7 +10,8 @@ use super::payments::ShownTo;
 pub(crate) struct Transactions {
     /// To whom transactions show, which the document does not say (`transaction.shown-to`).
     pub(crate) shown_to: ShownTo,
-    /// Whether a transaction may be one of another account than that of its path (`transaction.path.unknown`).
+    /// Whether a transaction may be one of another account than that of its path
+    /// (`transaction.path.unknown`).
     pub(crate) of_any_account: bool,
     /// The members "corporate context only" (`transaction.corporate-only`).
     pub(crate) corporate_only: Vec<String>,

@@ -7,19 +7,10 @@ use serde_json::Value;
 
 use super::Place;
 use super::rows::{kept, list, words};
-use crate::header::fields::Fields;
 use crate::operation::Operation;
+use crate::operations::Head;
 use crate::state::{Payment, State};
 use crate::status::Status;
-
-/// What a request has besides its body.
-#[derive(Clone, Copy)]
-pub(crate) struct Head<'a> {
-    pub(crate) fields: Fields<'a>,
-    pub(crate) uri: &'a Uri,
-    /// How many requests came before it on its connection; 0 without one.
-    pub(crate) turn: usize,
-}
 
 /// What else is so where a bank breaks a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -199,6 +190,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::header::Fields;
     use crate::seed::Seed;
 
     #[test]

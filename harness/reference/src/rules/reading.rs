@@ -1,5 +1,5 @@
-//! Other ideas of what a JSON text is (RFC 8259). The bank has one strict reader: here a body is written in another
-//! way before that reads it, or rejected for how it is written.
+//! Other ideas of what a JSON text is (RFC 8259). The bank has one strict reader: here a body is written in
+//! another way before that reads it, or rejected for how it is written.
 
 use std::fmt;
 

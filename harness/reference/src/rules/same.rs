@@ -3,8 +3,8 @@
 use super::{Effect, Entry, Then, Treatment, When};
 
 impl Entry {
-    /// Whether a bank does the same by both, as far as that can be told: patterns and conditions of several parts
-    /// are not compared.
+    /// Whether a bank does the same by both, as far as that can be told: patterns and conditions of several
+    /// parts are not compared.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.beside == other.beside
             && self.effects.len() == other.effects.len()

@@ -22,6 +22,7 @@ use crate::header::Header;
 use crate::json;
 use crate::operation::Operation;
 use crate::operations::{self, Context, Request, twin};
+use crate::policy::Policy;
 use crate::refusal::{Code, Refusal};
 use crate::state::{Payment, Status};
 pub(crate) use strictness::Narrowness;
@@ -65,6 +66,7 @@ pub(crate) enum Wrapper {
 /// A request on its way into the bank.
 pub(crate) struct Call<'a> {
     pub(crate) context: &'a Context,
+    pub(crate) policy: &'a Policy,
     pub(crate) operation: Operation,
     pub(crate) request: &'a Request<'a>,
 }
@@ -144,9 +146,9 @@ impl Wrapper {
                 handle()
             }
             (Self::LockedAfterFive, _) => {
-                let Context { state, rules, .. } = call.context;
-                let is_right =
-                    operations::authenticate(call.context, *rules, call.operation, call.request).is_ok();
+                let Call { context, policy, operation, request } = *call;
+                let (state, is_right) =
+                    (&context.state, operations::authenticate(context, policy, operation, request).is_ok());
                 if state.count_wrong_signatures(is_right) >= 5 && is_right {
                     let says = "expected a key that was not used wrongly five times, found one that was";
                     return Err(Refusal::unauthenticated("signature.locked", says).at("signature"));

@@ -2,6 +2,7 @@
 
 mod description;
 mod faults;
+mod house;
 mod http;
 mod operations;
 mod plain_reading;

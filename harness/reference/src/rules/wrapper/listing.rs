@@ -3,9 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::beside::is_of_every_second;
 use super::{Call, Outcome};
-use crate::header::{Fields, Header};
 use crate::seed::Seed;
 
 /// What the bank does with the list of customers, or with those in it that were created.
@@ -22,9 +20,9 @@ pub(crate) enum Listing {
     OneName,
     /// Those that were created are private.
     AllPrivate,
-    /// About every second list, by X-Request-ID, is without the last customer.
+    /// About every second list, by the request, is without the last customer.
     WithoutLastAtTimes,
-    /// About every second list, by X-Request-ID, is turned round.
+    /// About every second list, by the request, is turned round.
     ReversedAtTimes,
 }
 
@@ -32,8 +30,7 @@ impl Listing {
     pub(super) fn around(self, call: &Call<'_>, handle: &dyn Fn() -> Outcome) -> Outcome {
         let mut outcome = handle()?;
         if let Value::Array(customers) = &mut outcome.1 {
-            let id = Fields(call.request.headers).bytes(Header::XRequestId.name()).unwrap_or_default();
-            self.arrange(customers, is_of_every_second(&id));
+            self.arrange(customers, call.request.origin().count_ones() % 2 == 1);
         }
         Ok(outcome)
     }

@@ -51,7 +51,7 @@ pub(crate) enum Narrowness {
 
 impl Narrowness {
     pub(super) fn check(self, call: &Call<'_>) -> Result<(), Refusal> {
-        let Call { context, operation, request } = *call;
+        let Call { context, operation, request, .. } = *call;
         match self {
             Self::KnownDebtors if operation.creates_payment() => check_debtor(&context.state, request.body),
             _ if !SHOWN.contains(&operation) => Ok(()),
