@@ -231,7 +231,7 @@ pub(crate) fn plain_rejected(plain: &str, came: Came, culprit: Option<Box<Culpri
 mod tests {
     use std::time::Duration;
 
-    use xs2aspec_record::{CaseVerdict, Verdict};
+    use xs2aspec_record::{CaseVerdict, Reason, Verdict};
 
     use crate::{
         Known,
@@ -274,6 +274,7 @@ mod tests {
         let answered = JUDGE.case(case(INVALID), &answered, &known).unwrap();
         let mut silent = answered.clone();
         silent.verdict.verdict = Verdict::Error;
+        silent.verdict.reason = Some(Reason::NoResponseRecorded);
         silent.failure = Some(ExchangeError::Deadline(Duration::from_secs(2)));
         for (done, times) in [(&silent, 31), (&answered, 1), (&silent, 31)] {
             (0..times).for_each(|_| known.weigh_response(&JUDGE, done));
