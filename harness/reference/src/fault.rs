@@ -2,7 +2,6 @@
 //! of its subject under `faults/`, or one of a family that is made in a file under `fault/`.
 
 mod amount;
-mod failure;
 mod header;
 mod header_value;
 mod lists;
@@ -132,7 +131,6 @@ static FAULTS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         rows::of_file("fault", "basket", include_str!("../faults/basket.toml")),
         rows::of_file("fault", "state", include_str!("../faults/state.toml")),
         rows::of_file("fault", "query", include_str!("../faults/query.toml")),
-        failure::faults(),
         rows::of_file("fault", "failures", include_str!("../faults/failures.toml")),
         rows::of_file("fault", "answers", include_str!("../faults/answers.toml")),
     ];

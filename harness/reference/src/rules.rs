@@ -41,7 +41,7 @@ pub(crate) use form::{Form, Plain};
 pub(crate) use reading::Reading;
 pub(crate) use treatment::{Place, Then, Treatment};
 pub(crate) use when::{Count, Likeness, Pattern, Sort, When};
-pub(crate) use wrapper::{Call, Narrowness, Wrapper};
+pub(crate) use wrapper::{Call, Wrapper};
 
 /// What a fault or a variation does to the bank.
 #[derive(Clone, Copy, Debug)]

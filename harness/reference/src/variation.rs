@@ -3,7 +3,6 @@
 //! the file of its subject under `variations/`, or an entry in a file under `variation/`.
 
 mod expected;
-mod narrow;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -101,7 +100,6 @@ static VARIATIONS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         expected::variations(),
         rows::of_file("variation", "signing", include_str!("../variations/signing.toml")),
         rows::of_file("variation", "state", include_str!("../variations/state.toml")),
-        narrow::variations(),
     ];
     subjects.into_iter().flatten().collect()
 });

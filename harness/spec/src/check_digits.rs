@@ -7,11 +7,8 @@ use crate::iban::is_iban;
 /// Weights of the first check digit of a Norwegian identity number, which is one of those that they weigh.
 const FIRST: [u32; 10] = [3, 7, 6, 1, 8, 9, 4, 5, 2, 1];
 
-/// Weights of the second one.
+/// Weights of the second one, and of the check digit of a Norwegian account number, each with the digit.
 const SECOND: [u32; 11] = [5, 4, 3, 2, 7, 6, 5, 4, 3, 2, 1];
-
-/// Weights of the check digit of a Norwegian account number, which is the last of those that they weigh.
-const ACCOUNT: [u32; 11] = [5, 4, 3, 2, 7, 6, 5, 4, 3, 2, 1];
 
 /// Whose check digits a value has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -51,7 +48,7 @@ impl CheckDigits {
             }
             Self::Account => {
                 let digits = digits(text.strip_prefix("NO").and_then(|iban| iban.get(2..)).unwrap_or(text));
-                digits.len() == ACCOUNT.len() && is_multiple(&digits, &ACCOUNT)
+                digits.len() == SECOND.len() && is_multiple(&digits, &SECOND)
             }
         }
     }

@@ -17,6 +17,7 @@ use self::deletion::Deletion;
 use self::listing::Listing;
 use self::lookup::Likeness;
 use self::reading::Reading;
+use self::strictness::Narrowness;
 use super::beside::payment_ids;
 use crate::header::Header;
 use crate::json;
@@ -25,7 +26,6 @@ use crate::operations::{self, Context, Request, twin};
 use crate::policy::Policy;
 use crate::refusal::{Code, Refusal};
 use crate::state::{Payment, Status};
-pub(crate) use strictness::Narrowness;
 
 /// What the bank does with a request.
 pub(crate) type Outcome = Result<(StatusCode, Value), Refusal>;
