@@ -208,7 +208,7 @@ impl Known {
         }
     }
 
-    /// Notes whether a case got a response. After [`UNANSWERED`] in a row that waited for one until the
+    /// Notes whether a case got a response. After `UNANSWERED` in a row that waited for one until the
     /// deadline the target is gone, and no other request is sent, which would wait as long. A connection
     /// that is refused costs no time.
     pub fn weigh_response(&mut self, judge: &Judge, done: &Done) {
