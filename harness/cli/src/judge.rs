@@ -21,7 +21,7 @@ const ANYBODY: &str = "http://127.0.0.1";
 
 /// Judges the exchanges of files.
 pub(crate) fn judge(args: &Args) -> Result<Exit, Failure> {
-    let suite = Arc::new(crate::suite(&args.source)?);
+    let suite = Arc::new(crate::suite_of_traffic(&args.source)?);
     let spec = &suite.spec().profile;
     let mut profile = match args.target.as_deref() {
         Some(target) => target::profile(target, spec)?,

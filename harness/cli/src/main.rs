@@ -182,6 +182,11 @@ fn suite(source: &Source) -> Result<Suite, Failure> {
     suite_for(source, Depth::Exhaustive)
 }
 
+/// The suite of a document for judging traffic of others, which asks no case at all.
+fn suite_of_traffic(source: &Source) -> Result<Suite, Failure> {
+    suite_for(source, Depth::Quick)
+}
+
 /// The suite of a document for what asks no case that runs at a greater depth only.
 fn suite_for(source: &Source, depth: Depth) -> Result<Suite, Failure> {
     Suite::load_for(tree(source)?, depth).map_err(Failure::input)

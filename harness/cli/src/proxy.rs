@@ -27,7 +27,7 @@ pub(crate) async fn proxy(args: &Asked) -> Result<Exit, Failure> {
             args.listen
         )));
     }
-    let suite = Arc::new(crate::suite(&args.source)?);
+    let suite = Arc::new(crate::suite_of_traffic(&args.source)?);
     let mut profile = target::profile(&args.target, &suite.spec().profile)?;
     profile.levels.extend(args.levels.0.iter().cloned());
     is_a_test_system(&profile)?;

@@ -116,7 +116,7 @@ async fn record(args: &Serve, folder: &Path, config: Config) -> Result<Exit, Fai
             "--clock-control: a clock that anybody may move is for a loopback address",
         ));
     }
-    let suite = Arc::new(crate::suite(&Source::default())?);
+    let suite = Arc::new(crate::suite_of_traffic(&Source::default())?);
     let (variations, clock) = (config.variations.clone(), config.now.clone());
     let own = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     // What a bank with a fault rejects says nothing of its client.

@@ -9,6 +9,7 @@ use std::{
 use crate::{
     definition::{Change, Signing},
     request::{RequestSpec, describe},
+    template,
 };
 
 /// A request of a case, as a valid request and what is different from it.
@@ -58,6 +59,12 @@ impl LazyRequest {
     /// The same, one line each.
     pub(crate) fn described(&self) -> impl Iterator<Item = String> {
         self.changes.iter().map(|change| describe(change))
+    }
+
+    /// Returns true if what is different from the valid request holds a placeholder with this in its name.
+    pub fn adds(&self, name: &str) -> bool {
+        let values = self.changes.iter().filter_map(|change| change.to.as_ref());
+        values.flat_map(template::names).any(|placeholder| placeholder.contains(name))
     }
 
     /// How it is signed, where another way than the valid request.

@@ -151,11 +151,17 @@ fn of_responses(name: &str) -> Vec<String> {
 /// Returns where the requests of a suite hold the values of the profile, by the name of the value.
 fn homes(profile: &Profile, suite: &Suite) -> BTreeMap<String, Home> {
     let mut homes = BTreeMap::<String, Home>::new();
+    let mut visit = |request: &RequestSpec| {
+        visit(request, profile.paths.get(&request.operation), &mut homes);
+    };
+    suite.baselines().values().for_each(|baseline| visit(&baseline.request));
     for case in suite.cases() {
         let steps = case.before.iter().map(|step| &step.request);
-        for request in steps.chain([&case.request]) {
-            visit(request, profile.paths.get(&request.operation), &mut homes);
-        }
+        // Few bring a value that the valid request has not, and making all of them takes longer than a start.
+        steps
+            .chain([&case.request])
+            .filter(|request| request.adds(TARGET))
+            .for_each(|request| visit(request));
     }
     homes
 }
