@@ -15,19 +15,19 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tower_service::Service as _;
+use xs2aspec_bank::certificate::Certificates;
+use xs2aspec_bank::clock::Clock;
+use xs2aspec_bank::operations::Context;
+use xs2aspec_bank::seed::Seed;
+use xs2aspec_bank::state::State;
 
 use crate::busy::Busy;
-use crate::certificate::Certificates;
-use crate::clock::Clock;
 use crate::connection::{Acceptor, Tls, Turns};
 use crate::fault::Fault;
-use crate::operations::Context;
 use crate::patience::Waiter;
 use crate::rejection::Rejected;
 use crate::rules::{Form, Rules};
-use crate::seed::Seed;
 use crate::service::{Service, router};
-use crate::state::State;
 use crate::variation::Variation;
 
 /// How long [`Bank::shutdown`] waits for connections that are still in use.

@@ -19,9 +19,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
+use xs2aspec_bank::policy::FieldNames;
 
 use crate::patience::Waiter;
-use crate::policy::FieldNames;
 use crate::stream::Connection;
 
 /// How long a client may take to agree on TLS.

@@ -16,8 +16,9 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use crate::member::kebab_case;
-use crate::operation::Operation;
+use xs2aspec_bank::member::kebab_case;
+use xs2aspec_bank::operation::Operation;
+
 use crate::rules::rows::title;
 use crate::rules::{Beside, Effect, Entry, Place, Then, Treatment, UnknownName, When, rows};
 

@@ -4,10 +4,7 @@
 //! refuses what the document forbids. A [`Fault`] makes it break exactly one clause, and a [`Variation`] use
 //! a freedom in another way, so that whoever tests it can measure what they notice.
 //!
-//! Its rules are typed here from the document alone. It shares no code and no data with the side that writes
-//! requests: its own signing string, its own parsers, its own tables, and `rsa` where the other side uses
-//! another library. `README.md` lists the endpoints, the seed data and every choice made where the document
-//! is silent.
+//! The bank itself, which knows nothing of all that, is `xs2aspec_bank`.
 //!
 //! ```no_run
 //! # async fn example() -> std::io::Result<()> {
@@ -20,61 +17,35 @@
 //! # }
 //! ```
 
-mod account_number;
-mod authentication;
 mod bank;
 mod busy;
-mod certificate;
-mod clock;
 mod connection;
-mod country;
-mod currency;
-mod date;
 mod declaration;
-mod digest;
-mod distinguished_name;
-mod encoded_word;
-mod encoding;
 mod fault;
-mod fingerprint;
-mod header;
-mod header_check;
-mod json;
 mod log;
-mod member;
-mod money;
-mod openapi;
-mod operation;
-mod operations;
 mod patience;
-mod policy;
-mod psu;
-mod random;
-mod refusal;
 mod rejection;
 mod rules;
-mod seed;
 mod service;
-mod shared_types;
-mod signature;
-mod state;
-mod status;
 mod stream;
 mod style;
 #[cfg(test)]
-#[path = "../tests/it/support/certificate.rs"]
+#[path = "../../bank/src/test_certificate.rs"]
+#[expect(dead_code, reason = "some of it is for the tests of the bank")]
 mod test_certificate;
 mod variation;
-mod verification;
 
 pub use bank::{Bank, Config, InProcessBank, start};
 pub use busy::Busy;
-pub use clock::Clock;
+
 pub use connection::{Tls, TlsError};
 pub use declaration::Declaration;
 pub use fault::Fault;
 pub use rejection::{Rejected, request_key};
 pub use rules::{REASON, UnknownName};
-pub use seed::{Seed, SeedError};
 pub use style::Style;
 pub use variation::Variation;
+pub use xs2aspec_bank::{
+    clock::Clock,
+    seed::{Seed, SeedError},
+};

@@ -9,9 +9,9 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
+use xs2aspec_bank::refusal::{Code, Refusal};
 
 use crate::log;
-use crate::refusal::{Code, Refusal};
 use crate::stream::{Connection, Stream};
 
 /// Longest head that is looked at. What is longer is left to the HTTP library, which has a limit of its own.

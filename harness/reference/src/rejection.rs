@@ -5,8 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::mpsc::Sender;
 
 use axum::http::request::Parts;
-
-use crate::refusal::Refusal;
+use xs2aspec_bank::refusal::Refusal;
 
 /// A request that the bank rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -17,18 +17,16 @@ mod when;
 mod wrapper;
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
 use axum::http::{StatusCode, Uri};
 use serde_json::{Map, Value};
-
-use crate::header::fields::Fields;
-use crate::json::JsonError;
-use crate::operation::Operation;
-use crate::operations::{Between, Head};
-use crate::policy::Policy;
-use crate::refusal::{Code, Refusal};
-use crate::state::State;
+use xs2aspec_bank::header::fields::Fields;
+use xs2aspec_bank::json::JsonError;
+use xs2aspec_bank::operation::Operation;
+use xs2aspec_bank::operations::{Between, Head};
+use xs2aspec_bank::policy::Policy;
+use xs2aspec_bank::refusal::{Code, Refusal};
+use xs2aspec_bank::state::State;
 
 pub(crate) use alteration::{Alteration, Change};
 #[cfg(test)]
@@ -104,8 +102,7 @@ impl Rules {
 
     /// The whole document, in this bank's usual way.
     pub(crate) fn plain() -> Self {
-        static PLAIN: LazyLock<Policy> = LazyLock::new(Policy::default);
-        Self { entries: &[], absent: 0, policy: &PLAIN, policies: &[] }
+        Self { entries: &[], absent: 0, policy: Policy::document(), policies: &[] }
     }
 
     /// The settings of the bank.
@@ -235,14 +232,6 @@ impl Rules {
     pub(crate) fn kept() -> Self {
         Self::of(vec![])
     }
-
-    pub(crate) fn set(settings: &Value) -> Self {
-        Self::with(Effect::policy(settings.clone()))
-    }
-
-    fn with(effect: Effect) -> Self {
-        Self::of(vec![Box::leak(Box::new(Entry::new("a.test/of-rules", vec![effect], "It is a test.")))])
-    }
 }
 
 /// The members of a valid body of an operation that creates.
@@ -298,9 +287,9 @@ pub(crate) fn assert_table_is_current(list: &[Entry], title: &str, file: &str) {
 mod tests {
     use super::*;
     use crate::fault::Fault;
-    use crate::header::table::Header;
-    use crate::policy::Looked;
     use crate::variation::Variation;
+    use xs2aspec_bank::header::table::Header;
+    use xs2aspec_bank::policy::Looked;
 
     fn of(fault: &str) -> Rules {
         Rules::of(vec![fault.parse::<Fault>().unwrap().entry()])
@@ -326,7 +315,7 @@ mod tests {
         let limit = |limit| serde_json::json!({ "baskets": { "limit": limit } });
         let rules = Rules::of(vec![on(Operation::Basket, limit(9)), on(Operation::Ncbct, limit(8))]);
         let (headers, uri) = (axum::http::HeaderMap::new(), Uri::from_static("/v1"));
-        let state = State::new(0, &crate::seed::Seed::built_in(), chrono::NaiveDate::default());
+        let state = State::new(0, &xs2aspec_bank::seed::Seed::built_in(), chrono::NaiveDate::default());
         let limit_on = |operation| {
             let head = Head { fields: Fields(&headers), uri: &uri, turn: 0 };
             rules.within(operation, head, b"", &state).policy().baskets.limit

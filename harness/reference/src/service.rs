@@ -15,14 +15,14 @@ use axum::routing::{MethodFilter, MethodRouter, get, on};
 use chrono::DateTime;
 use serde_json::{Value, json};
 use tokio::time::timeout_at;
+use xs2aspec_bank::operation::Operation;
+use xs2aspec_bank::operations::{self, Context};
+use xs2aspec_bank::refusal::{Code, Refusal};
 
 use crate::connection::Turns;
-use crate::operation::Operation;
-use crate::operations::{self, Context};
-use crate::refusal::{Code, Refusal};
+use crate::log;
 use crate::rejection::{self, Rejected};
 use crate::rules::{Call, Form, Plain, REASON, Rules, Wrapper};
-use crate::{log, openapi};
 
 /// Bodies beyond this many bytes are refused with 413. The document shows no limit; none of its bodies comes
 /// near.
@@ -209,7 +209,7 @@ fn base(headers: &HeaderMap) -> String {
 
 /// The description of this interface.
 async fn description(headers: HeaderMap) -> axum::Json<Value> {
-    axum::Json(openapi::description(&base(&headers)))
+    axum::Json(xs2aspec_bank::openapi::description(&base(&headers)))
 }
 
 /// The bank's time. Not part of the interface, unsigned, and only there where a clock may be moved.

@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::random::Random;
 use crate::rules::{UnknownName, near};
 use crate::variation::Variation;
 use names::{LENIENT, OTHER, STRICT};
+use xs2aspec_bank::random::Random;
 
 /// What the names of drawn styles begin with; the seed follows.
 const DRAWN: &str = "drawn-";

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use serde_json::json;
+use xs2aspec_bank::currency;
 
-use crate::currency;
 use crate::rules::{Effect, Entry};
 
 /// Currencies of which a table may have another number of digits than ISO 4217: of old standards, of what

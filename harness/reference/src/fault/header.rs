@@ -1,10 +1,10 @@
 //! Faults of the request headers (the document, section Endpoints > Common request headers).
 
 use serde_json::json;
+use xs2aspec_bank::header::{Header, parts};
+use xs2aspec_bank::operation::Operation;
 
 use super::title;
-use crate::header::{Header, parts};
-use crate::operation::Operation;
 use crate::rules::{Beside, Effect, Entry, Pattern, Place, Then, Treatment, When};
 
 const B: Operation = Operation::Basket;

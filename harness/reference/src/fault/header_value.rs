@@ -1,11 +1,11 @@
 //! Faults of people whom a bank takes for others, and of letter case in headers.
 
 use serde_json::json;
+use xs2aspec_bank::header::Header;
+use xs2aspec_bank::operation::Operation;
 
 use super::header::lacks;
 use super::title;
-use crate::header::Header;
-use crate::operation::Operation;
 use crate::rules::{Beside, Effect, Entry, Place};
 
 const B: Operation = Operation::Basket;

@@ -1,10 +1,11 @@
 //! Faults of closed lists: one value too few, values that are none of it, and values that are only like one
 //! of it, at every place that has the list.
 
+use xs2aspec_bank::operation::Operation;
+use xs2aspec_bank::{country, currency};
+
 use super::{kebab, title};
-use crate::operation::Operation;
 use crate::rules::{Entry, Likeness, Pattern, Place, Then, Treatment, When};
-use crate::{country, currency};
 
 const N: Operation = Operation::Ncbct;
 const P: Operation = Operation::Periodic;

@@ -1,9 +1,10 @@
 //! Faults of the members of payment bodies: presence, JSON type and length (the document, sections Endpoints
 //! > Create NCBCT payment, Create periodic NDCT payment, and Resources > Shared types).
 
+use xs2aspec_bank::member::kebab_case;
+use xs2aspec_bank::operation::Operation;
+
 use super::title;
-use crate::member::kebab_case;
-use crate::operation::Operation;
 use crate::rules::{Beside, Entry, Pattern, Place, Sort, Then, Treatment, When};
 
 const N: Operation = Operation::Ncbct;

@@ -18,8 +18,9 @@ mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use xs2aspec_bank::operation::Operation;
+
 use super::kebab;
-use crate::operation::Operation;
 use crate::rules::{Effect, Entry, Place, Then, Treatment, When};
 
 /// A way of getting a row of a table wrong.

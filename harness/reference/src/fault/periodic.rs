@@ -2,8 +2,8 @@
 //! periodic NDCT payment).
 
 use serde_json::json;
+use xs2aspec_bank::operation::Operation;
 
-use crate::operation::Operation;
 use crate::rules::{Effect, Entry, Place, Then, Treatment, When};
 
 pub(super) fn faults() -> Vec<Entry> {

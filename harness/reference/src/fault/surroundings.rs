@@ -2,9 +2,9 @@
 //! certain header, parameter or member, or a certain turn on its connection.
 
 use serde_json::json;
+use xs2aspec_bank::operation::Operation;
 
 use super::title;
-use crate::operation::Operation;
 use crate::rules::{Beside, Effect, Entry, Pattern, Place, Sort, Then, Treatment, Turn, When};
 
 const N: Operation = Operation::Ncbct;

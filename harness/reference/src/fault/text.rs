@@ -1,7 +1,8 @@
 //! Faults of free texts: characters that are counted in another way.
 
+use xs2aspec_bank::operation::Operation;
+
 use super::{kebab, on_member};
-use crate::operation::Operation;
 use crate::rules::{Count, Entry, Then, When};
 
 const N: Operation = Operation::Ncbct;

@@ -1,8 +1,9 @@
 //! Faults of JSON types: a value of one other type is accepted, at every place whose value is a text or an
 //! object (the document, sections Endpoints and Resources > Shared types).
 
+use xs2aspec_bank::operation::Operation;
+
 use super::{kebab, on_member};
-use crate::operation::Operation;
 use crate::rules::{Entry, Then, When};
 
 const N: Operation = Operation::Ncbct;

@@ -2,8 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::Value;
-
-use crate::operation::Operation;
+use xs2aspec_bank::operation::Operation;
 
 /// What is done to the 2xx answers of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]

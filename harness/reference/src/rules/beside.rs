@@ -4,13 +4,13 @@ use axum::http::Uri;
 use rust_decimal::Decimal;
 use serde::Deserialize;
 use serde_json::Value;
+use xs2aspec_bank::operation::Operation;
+use xs2aspec_bank::operations::Head;
+use xs2aspec_bank::state::{Payment, State};
+use xs2aspec_bank::status::Status;
 
 use super::Place;
 use super::rows::{kept, list, words};
-use crate::operation::Operation;
-use crate::operations::Head;
-use crate::state::{Payment, State};
-use crate::status::Status;
 
 /// What else is so where a bank breaks a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -190,8 +190,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::header::Fields;
-    use crate::seed::Seed;
+    use xs2aspec_bank::header::Fields;
+    use xs2aspec_bank::seed::Seed;
 
     #[test]
     fn a_place_has_a_value_or_none() {

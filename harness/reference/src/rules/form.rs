@@ -13,10 +13,10 @@ use flate2::write::{GzEncoder, ZlibEncoder};
 use futures::stream;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use xs2aspec_bank::operation::Operation;
+use xs2aspec_bank::refusal::{Code, Refusal};
 
 use super::rows::milliseconds;
-use crate::operation::Operation;
-use crate::refusal::{Code, Refusal};
 
 /// Rules to whose refusals the document gives the status, and to one the code (section Errors). Where a code
 /// stands, outside payment creation, it does not show.

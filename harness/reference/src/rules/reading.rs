@@ -6,10 +6,10 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
+use xs2aspec_bank::json;
+use xs2aspec_bank::operation::Operation;
 
 use super::valid;
-use crate::json;
-use crate::operation::Operation;
 
 /// Another way to read a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

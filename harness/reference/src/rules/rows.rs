@@ -12,12 +12,12 @@ use axum::http::StatusCode;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
+use xs2aspec_bank::operation::Operation;
+use xs2aspec_bank::policy::Policy;
+use xs2aspec_bank::refusal::Code;
 
 use super::{Alteration, Beside, Effect, Entry, Form, Place, Reading, Then, Treatment, When, Wrapper};
 use crate::declaration::Declaration;
-use crate::operation::Operation;
-use crate::policy::Policy;
-use crate::refusal::Code;
 
 /// A row. Its effects come in the order of these fields.
 #[derive(Deserialize)]

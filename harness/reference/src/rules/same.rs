@@ -66,7 +66,7 @@ fn is_same_when(one: When, two: When) -> bool {
 mod tests {
     use super::super::Place;
     use super::*;
-    use crate::operation::Operation;
+    use xs2aspec_bank::operation::Operation;
 
     fn entry(pointer: &'static str, when: When, then: Then) -> Entry {
         let treatment = Treatment { operation: Operation::Ncbct, place: Place::Body(pointer), when, then };

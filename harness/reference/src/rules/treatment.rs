@@ -5,12 +5,12 @@
 use axum::http::{StatusCode, Uri};
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use xs2aspec_bank::header::fields::Fields;
+use xs2aspec_bank::operation::Operation;
+use xs2aspec_bank::refusal::{Code, Refusal};
 
 use super::When;
 use super::when::Around;
-use crate::header::fields::Fields;
-use crate::operation::Operation;
-use crate::refusal::{Code, Refusal};
 
 /// A value that is treated in a way of its own.
 #[derive(Clone, Copy, Debug, Deserialize)]

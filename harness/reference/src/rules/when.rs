@@ -10,11 +10,11 @@ use std::borrow::Cow;
 use axum::http::Uri;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use xs2aspec_bank::header::fields::Fields;
+use xs2aspec_bank::{country, currency};
 
 use super::Place;
 use super::rows::{kept, list};
-use crate::header::fields::Fields;
-use crate::{country, currency};
 
 pub(crate) use likeness::{Count, Likeness};
 pub(crate) use pattern::{Order, Pattern, Sort};

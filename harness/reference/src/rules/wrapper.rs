@@ -11,6 +11,13 @@ mod strictness;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use xs2aspec_bank::header::Header;
+use xs2aspec_bank::json;
+use xs2aspec_bank::operation::Operation;
+use xs2aspec_bank::operations::{self, Context, Request, twin};
+use xs2aspec_bank::policy::Policy;
+use xs2aspec_bank::refusal::{Code, Refusal};
+use xs2aspec_bank::state::{Payment, Status};
 
 use self::creation::Creation;
 use self::deletion::Deletion;
@@ -19,13 +26,6 @@ use self::lookup::Likeness;
 use self::reading::Reading;
 use self::strictness::Narrowness;
 use super::beside::payment_ids;
-use crate::header::Header;
-use crate::json;
-use crate::operation::Operation;
-use crate::operations::{self, Context, Request, twin};
-use crate::policy::Policy;
-use crate::refusal::{Code, Refusal};
-use crate::state::{Payment, Status};
 
 /// What the bank does with a request.
 pub(crate) type Outcome = Result<(StatusCode, Value), Refusal>;

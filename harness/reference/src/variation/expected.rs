@@ -2,8 +2,8 @@
 //! another.
 
 use serde_json::json;
+use xs2aspec_bank::operation::Operation;
 
-use crate::operation::Operation;
 use crate::rules::{Effect, Entry, Form, Likeness, Place, Reading, Then, Treatment, When};
 
 const B: Operation = Operation::Basket;

@@ -132,7 +132,7 @@ async fn a_clock_is_moved_and_payments_go_on() {
 
 #[tokio::test]
 async fn a_bank_opens_with_other_data() {
-    let text = include_str!("../../seed.json").replace("acc-private-0001", "acc-of-mine");
+    let text = include_str!("../../../bank/seed.json").replace("acc-private-0001", "acc-of-mine");
     let data = Seed::read(&text).unwrap().into();
     let bank = start(Config { data, ..Config::default() }).await.unwrap();
     let read = |account: &str| Call::get(&format!("/v1/accounts/{account}/transactions"));

@@ -1,8 +1,8 @@
 //! Production code names nothing of the document: no operation, member, header, path, code or clause. What it
 //! needs to know of them is data, so that another document is another folder.
 //!
-//! The names are taken from the spec and looked for in each string of each file, `harness/reference` apart,
-//! which is the other reading of the document. Comments and tests may say what they like.
+//! The names are taken from the spec and looked for in each string of each file, `harness/bank` and
+//! `harness/reference` apart, which are the other reading of the document. Comments and tests may say what they like.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -260,7 +260,7 @@ fn files() -> Vec<(String, PathBuf)> {
         let folder = krate.unwrap().path();
         let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
         // The bench and the fuzzer are no part of the program.
-        if !["reference", "bench", "fuzz"].contains(&name.as_str()) && folder.join("src").is_dir() {
+        if !["bank", "reference", "bench", "fuzz"].contains(&name.as_str()) && folder.join("src").is_dir() {
             below(&folder.join("src"), &mut files);
         }
     }

@@ -21,7 +21,7 @@ use crate::support::{CERTIFICATE, KEY, REFERENCE, xs2aspec};
 /// How the bank of the book's session uses its freedoms.
 const SESSION: &str = "--variation json.unknown-members/answered --busy 5";
 const BOOK: &str = include_str!("../../../../../docs/src/clients.md");
-const SEED: &str = include_str!("../../../../reference/seed.json");
+const SEED: &str = include_str!("../../../../bank/seed.json");
 
 const NCBCT: &str = "/v1/payments/norwegian-cross-border-credit-transfers";
 const PERIODIC: &str = "/v1/periodic-payments/norwegian-domestic-credit-transfers";

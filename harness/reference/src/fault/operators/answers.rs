@@ -1,10 +1,11 @@
 //! Operators on answers: each member missing, renamed, null, of another type, of another form, in the second
 //! element alone.
 
+use xs2aspec_bank::operation::Operation;
+
 use super::table::{self, Kind, Member};
 use super::{Made, Operator, apply, clause};
 use crate::fault::title;
-use crate::operation::Operation;
 use crate::rules::{Alteration, Change, Effect, Entry};
 
 /// What stands in place of a value of another type: an operator, the type that it is not for, and JSON text.
@@ -98,7 +99,7 @@ fn presence() -> Vec<Operator<Member>> {
                 .then(|| made(row, clause, Change::Rename(name), "a capital letter in the name of"))
         }),
         Operator::new("answer-snake-case", move |row: &Member| {
-            let name: &'static str = crate::member::kebab_case(row.name()).replace('-', "_").leak();
+            let name: &'static str = xs2aspec_bank::member::kebab_case(row.name()).replace('-', "_").leak();
             let clause = missing(row, required(row)?);
             (name != row.name()).then(|| made(row, clause, Change::Rename(name), "lines in the name of"))
         }),

@@ -1,9 +1,10 @@
 //! Which clause a row of the tables belongs to, for each way of breaking it. Where somebody wrote a fault of
 //! the same row, it is the clause of that.
 
+use xs2aspec_bank::member::kebab_case;
+use xs2aspec_bank::operation::Operation;
+
 use super::table::Member;
-use crate::member::kebab_case;
-use crate::operation::Operation;
 
 /// The member's part of clause ids: `creditor-name`.
 pub(super) fn subject(name: &str) -> String {

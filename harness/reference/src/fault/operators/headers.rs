@@ -1,14 +1,14 @@
 //! Operators on headers: presence, values of lists, and forms.
 
 use serde_json::json;
+use xs2aspec_bank::header::Header;
+use xs2aspec_bank::operation::Operation;
 
 use super::table::{self, Field};
 use super::{Made, Operator, apply, slug};
 use crate::fault::header::{is_open, lacks};
 use crate::fault::header_value::any_notation;
 use crate::fault::title;
-use crate::header::Header;
-use crate::operation::Operation;
 use crate::rules::{Beside, Effect, Entry, Pattern, Place, Then, When};
 
 /// A header, its clause, which of its lawful values are refused, and what these are.

@@ -1,12 +1,12 @@
 //! Operators on query parameters, all of which are optional booleans.
 
 use serde_json::json;
+use xs2aspec_bank::member::kebab_case;
+use xs2aspec_bank::operation::Operation;
 
 use super::table::{self, Parameter};
 use super::{Made, Operator, apply};
 use crate::fault::title;
-use crate::member::kebab_case;
-use crate::operation::Operation;
 use crate::rules::{Effect, Entry, Pattern, Place, Then, When};
 
 /// Texts that some languages and people take for a boolean, with a name.

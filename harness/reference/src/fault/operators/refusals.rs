@@ -1,13 +1,13 @@
 //! Operators on refusals: another status, and another code where the document gives one.
 
 use axum::http::StatusCode;
+use xs2aspec_bank::member::kebab_case;
+use xs2aspec_bank::operation::Operation;
+use xs2aspec_bank::refusal::Code;
 
 use super::table::{self, Kind};
 use super::{Made, Operator, apply, clause};
 use crate::fault::title;
-use crate::member::kebab_case;
-use crate::operation::Operation;
-use crate::refusal::Code;
 use crate::rules::{Effect, Entry};
 
 /// A refusal by one rule of the bank.

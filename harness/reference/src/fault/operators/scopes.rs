@@ -2,11 +2,11 @@
 
 use serde::Deserialize as _;
 use serde_json::Value;
+use xs2aspec_bank::header::{Header, parts};
+use xs2aspec_bank::operation::Operation;
 
 use super::table;
 use crate::fault::title;
-use crate::header::{Header, parts};
-use crate::operation::Operation;
 use crate::rules::{Alteration, Beside, Effect, Entry, Place, Then, Treatment};
 
 /// Members that a payment may have, with the operations that have them.

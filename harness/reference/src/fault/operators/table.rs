@@ -3,12 +3,12 @@
 //! the bank reads.
 
 use serde_json::Value;
+use xs2aspec_bank::header::{self, Header};
+use xs2aspec_bank::openapi;
+use xs2aspec_bank::operation::{Operation, Product};
+use xs2aspec_bank::operations;
 
 use super::super::header::FREE;
-use crate::header::{self, Header};
-use crate::openapi;
-use crate::operation::{Operation, Product};
-use crate::operations;
 
 /// What a member is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

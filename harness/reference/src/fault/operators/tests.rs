@@ -12,12 +12,12 @@ use serde_json::{Value, json};
 
 use super::table;
 use crate::bank::{Config, InProcessBank};
-use crate::clock::Clock;
 use crate::fault::Fault;
-use crate::header::{Fields, Header};
-use crate::operation::{Operation, Product};
 use crate::rules::{Beside, Effect, Entry, Place, Treatment, When};
 use probe::{Probe, bodies, remove, set, transaction};
+use xs2aspec_bank::clock::Clock;
+use xs2aspec_bank::header::{Fields, Header};
+use xs2aspec_bank::operation::{Operation, Product};
 
 /// Faults that no single request shows, by the end of their names, each with the reason.
 const UNSHOWN: [(&str, &str); 13] = [
@@ -257,7 +257,7 @@ fn refused(rule: &str) -> Vec<Probe> {
         probes.extend(fields.flat_map(|field| without(field.header.unwrap(), operation)));
         for member in table::requests() {
             let is_meant = member.operation == operation && member.parent().is_none();
-            if is_meant && rule.contains(&crate::member::kebab_case(member.name())) {
+            if is_meant && rule.contains(&xs2aspec_bank::member::kebab_case(member.name())) {
                 let body = &bodies(operation)[0];
                 let wrong = [json!({}), json!("x"), json!("x".repeat(300)), json!([1])];
                 let mut absent = body.clone();

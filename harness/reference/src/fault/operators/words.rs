@@ -1,11 +1,12 @@
 //! Operators on closed lists: one word less, one more, and texts that are only like a word; and on numbers
 //! that stand for days, months and payments.
 
+use xs2aspec_bank::operation::Operation;
+
 use super::requests::{fails, made};
 use super::table::{self, Kind, Member, valid};
 use super::{Made, Operator, apply, clause, slug};
 use crate::fault::lists;
-use crate::operation::Operation;
 use crate::rules::{Entry, Likeness, Then, When};
 
 /// Ways in which a text is like a word of a list.

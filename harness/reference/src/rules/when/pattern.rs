@@ -8,9 +8,8 @@ use chrono::{Datelike as _, Weekday};
 use regex::{Regex, RegexBuilder};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
-
-use crate::account_number::has_check_digits;
-use crate::date;
+use xs2aspec_bank::account_number::has_check_digits;
+use xs2aspec_bank::date;
 
 /// A regular expression. It matches anywhere unless it has anchors, and `.` is any character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! What the creation of a payment does besides.
 
 use serde::Deserialize;
+use xs2aspec_bank::state::{Payment, Status};
 
 use super::{Call, Outcome};
-use crate::state::{Payment, Status};
 
 /// What the bank does when a payment is created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

@@ -1,10 +1,10 @@
 //! What the deletion of a payment does besides, or instead.
 
 use serde::Deserialize;
+use xs2aspec_bank::operation::Product;
+use xs2aspec_bank::state::Status;
 
 use super::{Call, Outcome};
-use crate::operation::Product;
-use crate::state::Status;
 
 /// What the bank does when a payment is deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use xs2aspec_bank::seed::Seed;
 
 use super::{Call, Outcome};
-use crate::seed::Seed;
 
 /// What the bank does with the list of customers, or with those in it that were created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

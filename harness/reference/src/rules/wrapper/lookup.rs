@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 use serde_json::Value;
+use xs2aspec_bank::operation::Operation;
 
 use super::Call;
-use crate::operation::Operation;
 
 /// A payment that the bank began with: what one with a fault finds for any id.
 const PENDING: &str = "payment-pending-0001";

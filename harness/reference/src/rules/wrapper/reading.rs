@@ -3,12 +3,12 @@
 use axum::http::StatusCode;
 use chrono::NaiveDate;
 use serde::Deserialize;
+use xs2aspec_bank::header::{Fields, Header};
+use xs2aspec_bank::operation::Operation;
+use xs2aspec_bank::operations::unknown_payment;
+use xs2aspec_bank::refusal::{Code, Refusal};
 
 use super::{Call, Outcome};
-use crate::header::{Fields, Header};
-use crate::operation::Operation;
-use crate::operations::unknown_payment;
-use crate::refusal::{Code, Refusal};
 
 /// What the bank does when something is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

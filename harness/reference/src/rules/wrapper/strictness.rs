@@ -4,14 +4,14 @@
 use axum::extract::Query;
 use axum::http::{HeaderName, StatusCode, Uri};
 use serde::Deserialize;
+use xs2aspec_bank::account_number::has_check_digits;
+use xs2aspec_bank::header::{self, Fields};
+use xs2aspec_bank::json;
+use xs2aspec_bank::operation::Operation;
+use xs2aspec_bank::refusal::{Code, Refusal, excerpt};
+use xs2aspec_bank::state::State;
 
 use super::Call;
-use crate::account_number::has_check_digits;
-use crate::header::{self, Fields};
-use crate::json;
-use crate::operation::Operation;
-use crate::refusal::{Code, Refusal, excerpt};
-use crate::state::State;
 
 /// Headers of the document's table without a rule of their own, with the letters of the columns that have
 /// them.

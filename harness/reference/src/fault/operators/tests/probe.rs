@@ -8,11 +8,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
+use xs2aspec_bank::operation::Operation;
 
 use super::super::table;
-use crate::operation::Operation;
 use crate::rules::is_of_every_second;
-use crate::seed::{CORPORATE_ID, PRIVATE_PSU};
 use crate::test_certificate::{ISSUER, SERIAL, Signer, signer};
 
 pub(super) const SIGNED: [&str; 6] =
@@ -189,9 +188,9 @@ fn value(name: &str) -> String {
         "tpp-session-id" => "session-1",
         "tpp-redirect-uri" => "https://tpp.example/back",
         "tpp-redirect-preferred" => "true",
-        "psu-id" => PRIVATE_PSU,
+        "psu-id" => "0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e7f",
         "x-psu-identity" => "01819000391",
-        "psu-corporate-id" => CORPORATE_ID,
+        "psu-corporate-id" => "AGR-310000019",
         "psu-context" => "PRIVATE",
         "psu-ip-address" => "192.0.2.10",
         "psu-http-method" => "POST",

@@ -4,9 +4,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use sha2::{Digest as _, Sha256, Sha512};
 use std::sync::OnceLock;
+use xs2aspec_bank::operation::Operation;
 
 use super::probe::{Probe, SIGNED, bodies, header, key_id, sign};
-use crate::operation::Operation;
 use crate::rules::is_of_every_second;
 use crate::test_certificate::{ISSUER, Signer, signer};
 

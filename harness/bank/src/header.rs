@@ -1,0 +1,55 @@
+//! The request headers: which are required where, and what they may say (the document, section Endpoints >
+//! Common request headers).
+
+pub mod fields;
+pub(crate) mod format;
+pub mod table;
+
+use crate::operation::Operation;
+pub use fields::Fields;
+pub use table::Header;
+pub(crate) use table::Presence;
+use table::TABLE;
+
+/// The headers that are part of an operation and have a rule, each with whether it is required.
+pub fn parts(operation: Operation) -> impl Iterator<Item = (Header, bool)> {
+    let parts = column(operation).filter(|(_, presence)| *presence != Presence::NotPartOf);
+    parts.map(|(header, presence)| (header, presence == Presence::Required))
+}
+
+/// The values that a header may have, where it has a list of them.
+pub fn listed(header: Header) -> &'static [&'static str] {
+    format::listed(header)
+}
+
+/// Whether the header of this name, in lower case, has a rule somewhere.
+pub fn is_known(name: &str) -> bool {
+    TABLE.iter().any(|row| row.header.name() == name)
+}
+
+/// Whether it has one, and is not part of this operation.
+pub fn is_of_others(name: &str, operation: Operation) -> bool {
+    let mut column = column(operation);
+    column.any(|(header, presence)| header.name() == name && presence == Presence::NotPartOf)
+}
+
+/// The rows of the table for an operation, each header with its presence.
+pub(crate) fn column(operation: Operation) -> impl Iterator<Item = (Header, Presence)> {
+    TABLE.iter().map(move |row| (row.header, row.presence(operation)))
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderMap;
+
+    use super::*;
+
+    #[test]
+    fn lines_of_one_name_are_joined() {
+        let mut headers = HeaderMap::new();
+        headers.append("x-accept-fix", " a ".parse().unwrap());
+        headers.append("x-accept-fix", "b".parse().unwrap());
+        assert_eq!(Fields(&headers).bytes("X-Accept-Fix").unwrap(), b"a, b");
+        assert_eq!(Fields(&headers).bytes("x-other"), None);
+    }
+}

@@ -1,0 +1,382 @@
+//! The description of the bank's interface, as OpenAPI 3.1.0 (spec.openapis.org/oas/v3.1.0). Paths, methods
+//! and headers come from what the bank does; the schemas of bodies are written in `openapi/schemas.json`.
+
+use serde_json::{Map, Value, json};
+
+use crate::header::{self, Header};
+use crate::operation::{Operation, Product};
+use crate::operations;
+
+/// The description, for a bank at this address.
+pub fn description(base_url: &str) -> Value {
+    let mut paths = Map::new();
+    for operation in Operation::SPECIFIED.into_iter().chain(Operation::MENTIONED) {
+        let path = paths.entry(operation.route()).or_insert_with(|| json!({}));
+        path[operation.method().as_str().to_lowercase()] = described(operation);
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "xs2aspec reference bank",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "A PSD2 XS2A interface that keeps to its document. Every request is signed: the Signature header signs \
+                            date, digest, x-request-id, psu-id, psu-corporate-id and tpp-redirect-uri, each where it is sent."
+        },
+        "servers": [{ "url": base_url }],
+        "paths": paths,
+        "security": [{ "signature": [] }],
+        "components": { "schemas": schemas(), "securitySchemes": security() }
+    })
+}
+
+/// How a request proves who sent it. The name of the scheme is that of the challenge in a 401.
+fn security() -> Value {
+    json!({ "signature": {
+        "type": "http",
+        "scheme": "Signature",
+        "description": "Each request is signed by itself (draft-cavage-http-signatures-10): the Signature header names its key as \
+                        `SN=<serial>,CA=<issuer>`, TPP-Signature-Certificate holds the certificate in base64, and requests with a body \
+                        but the signing basket have a Digest."
+    } })
+}
+
+/// The schemas of bodies, by name, in JSON Schema 2020-12.
+pub fn schemas() -> Value {
+    // The text is part of the program, and a test reads it.
+    serde_json::from_str(include_str!("openapi/schemas.json")).unwrap_or_default()
+}
+
+fn described(operation: Operation) -> Value {
+    let mut described = json!({
+        "operationId": operation_id(operation),
+        "summary": summary(operation),
+        "parameters": parameters(operation),
+        "responses": responses(operation)
+    });
+    if let Some(schema) = request_schema(operation) {
+        described["requestBody"] = json!({ "required": true, "content": content(schema) });
+    }
+    described
+}
+
+/// The name of the schema of the request body of an operation, if it has one.
+pub fn request_schema(operation: Operation) -> Option<&'static str> {
+    match operation {
+        Operation::Basket => Some("Basket"),
+        Operation::Ncbct => Some("Ncbct"),
+        Operation::Periodic => Some("PeriodicNdct"),
+        Operation::CreateCustomer => Some("NewCustomer"),
+        Operation::CreateAccount => Some("NewAccount"),
+        Operation::Book => Some("NewTransaction"),
+        Operation::SetBalance => Some("NewBalance"),
+        _ => None,
+    }
+}
+
+/// The name of the schema of what an operation answers if all is well; empty where it answers nothing.
+pub fn answer_schema(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Basket => "BasketCreated",
+        Operation::Ncbct | Operation::Periodic => "PaymentCreated",
+        Operation::Customers => "Customers",
+        Operation::Transaction => "TransactionDetails",
+        Operation::Payment(Product::Ncbct) => "NcbctShown",
+        Operation::Payment(Product::Periodic) => "PeriodicNdctShown",
+        Operation::Status(_) => "PaymentStatus",
+        Operation::BasketStatus => "BasketStatusShown",
+        Operation::Transactions => "Transactions",
+        Operation::CreateCustomer => "CustomerTakenOn",
+        Operation::CreateAccount | Operation::SetBalance => "SandboxAccount",
+        Operation::Book => "Booked",
+        Operation::Deletion(_) => "",
+    }
+}
+
+/// The id of an operation, with the product where there is one for each.
+fn operation_id(operation: Operation) -> String {
+    match operation {
+        Operation::Payment(product) | Operation::Status(product) | Operation::Deletion(product) => {
+            format!("{}-{operation}", product.id())
+        }
+        other => other.to_string(),
+    }
+}
+
+fn summary(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Basket => "Create payments signing basket",
+        Operation::Ncbct => "Create NCBCT payment",
+        Operation::Periodic => "Create periodic NDCT payment",
+        Operation::Customers => "Get sandbox customers",
+        Operation::Transaction => "Get transaction details",
+        Operation::Payment(_) => "Get a payment (not specified by the document)",
+        Operation::Status(_) => "Get the status of a payment (not specified by the document)",
+        Operation::Deletion(_) => "Delete a payment (not specified by the document)",
+        Operation::BasketStatus => "Get the status of a basket (not specified by the document)",
+        Operation::Transactions => "Get the transactions of an account (not specified by the document)",
+        Operation::CreateCustomer => "Take a customer on (not specified by the document)",
+        Operation::CreateAccount => "Open an account (not specified by the document)",
+        Operation::Book => "Book a transaction (not specified by the document)",
+        Operation::SetBalance => "Set a balance (not specified by the document)",
+    }
+}
+
+fn responses(operation: Operation) -> Value {
+    let schema = answer_schema(operation);
+    let success = match operation {
+        Operation::Deletion(_) => ("204", json!({ "description": "Deleted" })),
+        _ if operation.creates() => ("201", json!({ "description": "Created", "content": content(schema) })),
+        _ => ("200", json!({ "description": "OK", "content": content(schema) })),
+    };
+    let mut responses = Map::new();
+    responses.insert(success.0.to_owned(), success.1);
+    let mut refusals = vec![
+        ("400", "A header, parameter, Digest or body that breaks a rule"),
+        (
+            "401",
+            "A certificate or signature that does not hold, an unknown PSU, or a consent that is too old",
+        ),
+        ("403", "An agreement that is not the PSU's"),
+        ("408", "A body that does not come to its end"),
+        ("413", "A body beyond 1 MiB"),
+    ];
+    match operation {
+        Operation::Periodic | Operation::Customers => {}
+        Operation::Basket => refusals.push(("409", "A payment that was deleted")),
+        Operation::Ncbct => refusals.push(("409", "The payment that was made before, where it may not be")),
+        Operation::Deletion(_) => {
+            refusals.extend([("404", "An unknown payment"), ("409", "A payment with status PDNG")]);
+        }
+        Operation::CreateCustomer => refusals.push(("409", "A number that another customer has")),
+        Operation::CreateAccount => refusals.push(("404", "An unknown customer")),
+        Operation::Book | Operation::SetBalance => refusals.push(("404", "An unknown account")),
+        Operation::Transaction | Operation::Transactions => refusals.extend([
+            ("404", "An unknown account or transaction"),
+            ("429", "More than four calls of a day without PSU-IP-Address"),
+        ]),
+        _ => refusals.push(("404", "An unknown payment or basket")),
+    }
+    for (status, description) in refusals {
+        responses
+            .insert(status.to_owned(), json!({ "description": description, "content": content("Refusal") }));
+    }
+    Value::Object(responses)
+}
+
+fn content(schema: &str) -> Value {
+    let reference = format!("#/components/schemas/{schema}");
+    let mut content = json!({ "application/json": { "schema": { "$ref": reference } } });
+    if let Some(example) = examples().get(schema) {
+        content["application/json"]["example"] = example.clone();
+    }
+    content
+}
+
+/// A body for each schema that stands alone, by its name: what the bank answers, and what it accepts.
+fn examples() -> Value {
+    // The text is part of the program, and a test reads it.
+    serde_json::from_str(include_str!("openapi/examples.json")).unwrap_or_default()
+}
+
+fn parameters(operation: Operation) -> Value {
+    let route = operation.route();
+    let in_path = route.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    let in_path = in_path
+        .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }));
+    let in_query = operations::parameters(operation).iter().map(
+        |name| json!({ "name": name, "in": "query", "required": false, "schema": { "type": "boolean" } }),
+    );
+    let headers = header::parts(operation).map(|(header, is_required)| {
+        // X-PSU-IDENTITY stands for PSU-ID on payment creation, so that neither is required by itself.
+        let is_required = is_required && !(header == Header::PsuId && operation.creates_payment());
+        json!({
+            "name": header.name(),
+            "in": "header",
+            "required": is_required,
+            "schema": value(header),
+            "example": example(header)
+        })
+    });
+    // Signed where it is sent (the document, section Authentication, rule 2).
+    let date = json!({
+        "name": "date",
+        "in": "header",
+        "required": false,
+        "schema": { "type": "string" },
+        "example": "Thu, 31 Jan 2030 12:00:00 GMT"
+    });
+    Value::Array(in_path.chain(in_query).chain(headers).chain([date]).collect())
+}
+
+fn value(header: Header) -> Value {
+    match header {
+        Header::PsuId | Header::PsuDeviceId => json!({ "type": "string", "format": "uuid" }),
+        Header::TppRedirectUri => json!({ "type": "string", "format": "uri" }),
+        Header::TppRedirectPreferred => json!({ "type": "string", "enum": ["true", "false"] }),
+        Header::PsuContext => json!({ "type": "string", "enum": ["PRIVATE", "CORPORATE"] }),
+        Header::PsuHttpMethod => {
+            json!({ "type": "string", "enum": ["GET", "POST", "PUT", "PATCH", "DELETE"] })
+        }
+        Header::PsuIpAddress => {
+            json!({ "type": "string", "anyOf": [{ "format": "ipv4" }, { "format": "ipv6" }] })
+        }
+        Header::XPsuIdentity => json!({ "type": "string", "pattern": "^[0-9]{11}$" }),
+        _ => json!({ "type": "string", "minLength": 1 }),
+    }
+}
+
+fn example(header: Header) -> &'static str {
+    match header {
+        Header::XAcceptFix => "amount-as-string",
+        Header::XRequestId => "6f1c7a52-8f0e-4f0e-9d55-0d4f7d6e2a11",
+        Header::TppSessionId => "1c0f9a52-7a3e-4a53-9a6b-2f6c5c1f0d11",
+        Header::TppRedirectUri => "https://tpp.example/return",
+        Header::TppRedirectPreferred => "true",
+        Header::Digest => "SHA-256=<base64 of the SHA-256 of the body>",
+        Header::TppSignatureCertificate => "<base64 of the certificate's DER>",
+        Header::Signature => {
+            "keyId=\"SN=<hex>,CA=<issuer>\",algorithm=\"rsa-sha256\",headers=\"date digest ..\",signature=\"<base64>\""
+        }
+        Header::PsuId => "0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e7f",
+        Header::XPsuIdentity => "01819000391",
+        Header::PsuCorporateId => "AGR-310000019",
+        Header::PsuContext => "PRIVATE",
+        Header::PsuIpAddress => "192.0.2.10",
+        Header::PsuHttpMethod => "POST",
+        Header::PsuDeviceId => "99435c7e-ad88-49ec-a2ad-99ddcb1f5555",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::currency::Currency;
+
+    #[test]
+    fn every_operation_is_described_once_and_every_reference_leads_somewhere() {
+        let description = description("http://127.0.0.1:1");
+        let operations: Vec<&Value> = description["paths"]
+            .as_object()
+            .unwrap()
+            .values()
+            .flat_map(|path| path.as_object().unwrap().values())
+            .collect();
+        let ids: BTreeSet<&str> =
+            operations.iter().map(|operation| operation["operationId"].as_str().unwrap()).collect();
+        assert_eq!(ids.len(), Operation::SPECIFIED.len() + Operation::MENTIONED.len());
+        let text = description.to_string();
+        for part in text.split("\"#/components/schemas/").skip(1) {
+            let name = part.split('"').next().unwrap();
+            assert!(description["components"]["schemas"][name].is_object(), "{name}");
+        }
+    }
+
+    #[test]
+    fn required_headers_are_those_that_the_bank_demands() {
+        let required = |operation| {
+            let parameters = parameters(operation);
+            let names = parameters.as_array().unwrap().iter().filter(|one| one["required"] == true);
+            names.map(|one| one["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            required(Operation::Customers),
+            ["x-request-id", "tpp-signature-certificate", "signature"]
+        );
+        assert!(required(Operation::Basket).contains(&"psu-id".to_owned()));
+        assert!(!required(Operation::Ncbct).contains(&"psu-id".to_owned()));
+        assert_eq!(required(Operation::Transaction)[..2], ["id", "transactionId"]);
+    }
+
+    #[test]
+    fn every_body_has_an_example_that_its_schema_allows() {
+        let description = description("http://127.0.0.1:1");
+        let mut bodies = Vec::new();
+        for operation in description["paths"]
+            .as_object()
+            .unwrap()
+            .values()
+            .flat_map(|path| path.as_object().unwrap().values())
+        {
+            bodies.extend(operation.pointer("/requestBody/content/application~1json"));
+            let responses = operation["responses"].as_object().unwrap().values();
+            bodies.extend(responses.filter_map(|answer| answer.pointer("/content/application~1json")));
+        }
+        assert!(bodies.len() > 80);
+        for body in bodies {
+            let mut schema = body["schema"].clone();
+            schema["components"] = description["components"].clone();
+            let validator = jsonschema::validator_for(&schema).unwrap();
+            let errors: Vec<String> =
+                validator.iter_errors(&body["example"]).map(|error| error.to_string()).collect();
+            assert!(errors.is_empty(), "{}: {errors:?}", body["schema"]);
+        }
+    }
+
+    /// Whoever makes types of the schemas loses what they do not name.
+    #[test]
+    fn every_member_of_an_example_is_described() {
+        let schemas = schemas();
+        for (name, example) in examples().as_object().unwrap() {
+            described(&schemas, &schemas[name], example, name);
+        }
+    }
+
+    /// Every member of a value is one of the schema's properties, however deep.
+    fn described(schemas: &Value, schema: &Value, value: &Value, at: &str) {
+        match value {
+            Value::Object(members) => {
+                for (member, value) in members {
+                    let at = format!("{at}/{member}");
+                    let found = property(schemas, schema, member);
+                    described(schemas, found.unwrap_or_else(|| panic!("{at} is not described")), value, &at);
+                }
+            }
+            Value::Array(items) => {
+                let item = property(schemas, schema, "").unwrap_or(&Value::Null);
+                for value in items {
+                    described(schemas, item, value, at);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The schema of a member, or of the items of a list where the name is empty.
+    fn property<'a>(schemas: &'a Value, schema: &'a Value, name: &str) -> Option<&'a Value> {
+        if let Some(reference) = schema["$ref"].as_str() {
+            return property(schemas, &schemas[reference.rsplit('/').next()?], name);
+        }
+        let own = if name.is_empty() { schema.get("items") } else { schema["properties"].get(name) };
+        let more = || schema.get("additionalProperties").filter(|more| more.is_object() && !name.is_empty());
+        let parts =
+            ["allOf", "oneOf", "anyOf"].into_iter().filter_map(|key| schema[key].as_array()).flatten();
+        own.or_else(|| parts.into_iter().find_map(|part| property(schemas, part, name))).or_else(more)
+    }
+
+    #[test]
+    fn the_address_has_the_forms_that_the_bank_takes_and_requests_are_signed() {
+        let description = description("http://127.0.0.1:1");
+        assert_eq!(description["security"], json!([{ "signature": [] }]));
+        assert!(description.pointer("/components/securitySchemes/signature/scheme").is_some());
+        let validator =
+            jsonschema::options().should_validate_formats(true).build(&value(Header::PsuIpAddress)).unwrap();
+        for (address, fits) in
+            [("192.0.2.10", true), ("2001:db8::1", true), ("192.0.2", false), ("here", false), ("", false)]
+        {
+            assert_eq!(validator.is_valid(&json!(address)), fits, "{address}");
+            assert_eq!(address.parse::<std::net::IpAddr>().is_ok(), fits, "{address}");
+        }
+    }
+
+    #[test]
+    fn the_currencies_are_those_that_the_bank_takes() {
+        let schemas = schemas();
+        let listed = schemas["Currency"]["enum"].as_array().unwrap();
+        assert_eq!(listed.len(), 162);
+        for code in listed {
+            assert!(Currency::listed(code.as_str().unwrap()).is_some(), "{code}");
+        }
+    }
+}

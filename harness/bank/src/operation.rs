@@ -1,0 +1,166 @@
+//! The operations of the bank, and where they live.
+
+use std::fmt;
+
+use http::Method;
+use serde::{Deserialize, Serialize};
+
+/// The two payment products, which differ in whether a basket may hold them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Product {
+    /// A Norwegian cross-border credit transfer.
+    Ncbct,
+    /// A series of Norwegian domestic credit transfers.
+    Periodic,
+}
+
+impl Product {
+    /// The word that clause ids use for the creation of such a payment.
+    pub(crate) fn id(self) -> &'static str {
+        match self {
+            Self::Ncbct => "ncbct",
+            Self::Periodic => "periodic",
+        }
+    }
+
+    /// The path under which the product's payments are made and found.
+    pub(crate) fn path(self) -> &'static str {
+        match self {
+            Self::Ncbct => "/v1/payments/norwegian-cross-border-credit-transfers",
+            Self::Periodic => "/v1/periodic-payments/norwegian-domestic-credit-transfers",
+        }
+    }
+}
+
+/// One operation. The document specifies the first five, which are the columns of the table in its section
+/// Endpoints > Common request headers; of the others it only says that they exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Operation {
+    /// Create payments signing basket.
+    Basket,
+    /// Create NCBCT payment.
+    Ncbct,
+    /// Create periodic NDCT payment.
+    Periodic,
+    /// List customers.
+    Customers,
+    /// Transaction details.
+    Transaction,
+    /// What a payment was made with.
+    Payment(Product),
+    /// The status of a payment.
+    Status(Product),
+    /// The end of a payment that is not under way yet.
+    Deletion(Product),
+    /// The status of a basket.
+    BasketStatus,
+    /// The booked transactions of an account.
+    Transactions,
+    /// A new customer of the sandbox.
+    CreateCustomer,
+    /// A new account of a customer.
+    CreateAccount,
+    /// A booked transaction of an account.
+    Book,
+    /// Another balance of an account.
+    SetBalance,
+}
+
+impl Operation {
+    /// The operations that the document specifies.
+    pub const SPECIFIED: [Self; 5] =
+        [Self::Basket, Self::Ncbct, Self::Periodic, Self::Customers, Self::Transaction];
+
+    /// The operations that it only mentions.
+    pub const MENTIONED: [Self; 12] = [
+        Self::Payment(Product::Ncbct),
+        Self::Payment(Product::Periodic),
+        Self::Status(Product::Ncbct),
+        Self::Status(Product::Periodic),
+        Self::Deletion(Product::Ncbct),
+        Self::Deletion(Product::Periodic),
+        Self::BasketStatus,
+        Self::Transactions,
+        Self::CreateCustomer,
+        Self::CreateAccount,
+        Self::Book,
+        Self::SetBalance,
+    ];
+
+    /// The word that clause ids use for this operation.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Basket => "basket",
+            Self::Ncbct => Product::Ncbct.id(),
+            Self::Periodic => Product::Periodic.id(),
+            Self::Customers => "customers",
+            Self::Transaction => "transaction",
+            Self::Payment(_) => "payment",
+            Self::Status(_) => "status",
+            Self::Deletion(_) => "deletion",
+            Self::BasketStatus => "basket-status",
+            Self::Transactions => "transactions",
+            Self::CreateCustomer => "create-customer",
+            Self::CreateAccount => "create-account",
+            Self::Book => "book",
+            Self::SetBalance => "set-balance",
+        }
+    }
+
+    /// The route, in axum's notation. The document does not show the paths of the basket ("Method and path:
+    /// not shown"), of its status and of a payment itself; those here are this bank's choice.
+    pub fn route(self) -> String {
+        match self {
+            Self::Basket => "/v1/signing-baskets".to_owned(),
+            Self::Ncbct => Product::Ncbct.path().to_owned(),
+            Self::Periodic => Product::Periodic.path().to_owned(),
+            Self::Customers | Self::CreateCustomer => "/v1/sandbox/customers".to_owned(),
+            Self::CreateAccount => "/v1/sandbox/customers/{customerId}/accounts".to_owned(),
+            Self::Book => "/v1/sandbox/accounts/{id}/transactions".to_owned(),
+            Self::SetBalance => "/v1/sandbox/accounts/{id}/balance".to_owned(),
+            Self::Transaction => "/v1/accounts/{id}/transactions/{transactionId}".to_owned(),
+            Self::Payment(product) | Self::Deletion(product) => format!("{}/{{paymentId}}", product.path()),
+            Self::Status(product) => format!("{}/{{paymentId}}/status", product.path()),
+            Self::BasketStatus => "/v1/signing-baskets/{basketId}/status".to_owned(),
+            Self::Transactions => "/v1/accounts/{id}/transactions".to_owned(),
+        }
+    }
+
+    /// The method: POST creates and PUT replaces with a JSON body, GET reads.
+    pub fn method(self) -> Method {
+        match self {
+            Self::Basket
+            | Self::Ncbct
+            | Self::Periodic
+            | Self::CreateCustomer
+            | Self::CreateAccount
+            | Self::Book => Method::POST,
+            Self::SetBalance => Method::PUT,
+            Self::Deletion(_) => Method::DELETE,
+            _ => Method::GET,
+        }
+    }
+
+    /// Whether the operation is a creation with a JSON body.
+    pub(crate) fn creates(self) -> bool {
+        self.method() == Method::POST
+    }
+
+    /// Whether the operation has a JSON body.
+    pub fn has_body(self) -> bool {
+        self.creates() || self.method() == Method::PUT
+    }
+
+    /// Whether the operation creates a payment.
+    pub fn creates_payment(self) -> bool {
+        matches!(self, Self::Ncbct | Self::Periodic)
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.id())
+    }
+}

@@ -1,0 +1,168 @@
+//! Test data made while the bank is open: customers, accounts, booked transactions, balances. The document
+//! says that these operations exist and shows none of them; everything here is this bank's choice.
+
+use http::StatusCode;
+use serde_json::{Map, Value, json};
+
+use super::{Context, customers, link};
+use crate::currency::Currency;
+use crate::member::{Member, Object};
+use crate::money::{self, currency};
+use crate::operation::Operation;
+use crate::policy::Amounts;
+use crate::refusal::{Code, Refusal, excerpt};
+use crate::seed::{Account, Agreement, Customer, CustomerType};
+use crate::shared_types;
+
+/// Takes a customer on, as `POST /v1/sandbox/customers` does. The answer is the customer as the list shows
+/// it, with the PSU-ID of its PSU.
+pub(super) fn create_customer(context: &Context, body: &Object<'_>, origin: u64) -> Result<Value, Refusal> {
+    let number = body.required("customerNumber")?;
+    let is_number =
+        |text: &str| matches!(text.len(), 9 | 11) && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number(number.text()?) {
+        return Err(number.refuse("form", "expected 11 digits of a person or 9 of an organisation"));
+    }
+    let kind = body.required("customerType")?;
+    let kind = match kind.listed("customers.customer-type.listed", &["PRIVATE", "CORPORATE"])? {
+        "CORPORATE" => CustomerType::Corporate,
+        _ => CustomerType::Private,
+    };
+    let mut agreements = Vec::new();
+    for member in body.optional("agreements").map_or(Ok(vec![]), |list| list.items())? {
+        let name = member.object("agreement")?.required("name")?;
+        agreements.push(Agreement {
+            id: String::new(),
+            name: name.non_empty_text()?.to_owned(),
+            engagements: vec![],
+        });
+    }
+    let customer = Customer {
+        id: String::new(),
+        number: number.text()?.to_owned(),
+        kind,
+        name: body.required("customerName")?.non_empty_text()?.to_owned(),
+        agreements,
+        card_accounts: vec![],
+    };
+    let (customer, psu_id) = context.state.create_customer(customer, origin).ok_or_else(|| {
+        let says = "expected a number that no other customer has";
+        Refusal::new(StatusCode::CONFLICT, Code::Conflict, "customers.customer-number.new", says)
+            .at(number.path())
+    })?;
+    let mut shown = customers::show(&customer, &[], true);
+    shown["psuId"] = psu_id.into();
+    Ok(shown)
+}
+
+/// Opens an account for the customer of the path.
+pub(super) fn create_account(
+    context: &Context,
+    owner: Option<&String>,
+    body: &Object<'_>,
+    origin: u64,
+) -> Result<Value, Refusal> {
+    let currency = currency(body)?;
+    let balance = body.optional("balance").map(|member| balance(&member, currency)).transpose()?;
+    let account = owner.and_then(|owner| context.state.create_account(owner, currency, balance, origin));
+    account.map(|account| show(&account)).ok_or_else(|| unknown("customers.customer-id.known", "customerId"))
+}
+
+/// Gives the account of the path another balance.
+pub(super) fn set_balance(
+    context: &Context,
+    id: Option<&String>,
+    body: &Object<'_>,
+) -> Result<Value, Refusal> {
+    let unknown = || unknown("transaction.account-id.known", "id");
+    let account = id.and_then(|id| context.state.account(id)).ok_or_else(unknown)?;
+    let balance = balance(&body.required("balance")?, account.currency())?;
+    let account = context.state.set_balance(&account.resource_id, balance).ok_or_else(unknown)?;
+    Ok(show(&account))
+}
+
+/// The members that a booked transaction may be given: those of transaction details (the document, section
+/// Resources) that a single transfer has.
+const BOOKED: [&str; 9] = [
+    "transactionAmount",
+    "bookingDate",
+    "valueDate",
+    "creditorName",
+    "creditorAccount",
+    "debtorName",
+    "debtorAccount",
+    "endToEndId",
+    "remittanceInformationUnstructured",
+];
+
+/// Books a transaction on the account of the path. The amount is required, and the id is the bank's.
+pub(super) fn book(
+    context: &Context,
+    id: Option<&String>,
+    mut members: Map<String, Value>,
+    origin: u64,
+) -> Result<Value, Refusal> {
+    if let Some(name) = members.keys().find(|name| !BOOKED.contains(&name.as_str())) {
+        let says = format!("expected {}, found {}", BOOKED.join(", "), excerpt(name));
+        return Err(Refusal::format("transaction.members", says).at(""));
+    }
+    let body = Object::root(&members, "transaction");
+    money::Amount::read(&body.required("transactionAmount")?.object("amount")?, &Amounts::default())?;
+    for name in ["bookingDate", "valueDate"] {
+        body.optional(name).map_or(Ok(()), |member| member.date().map(drop))?;
+    }
+    for name in ["creditorAccount", "debtorAccount"] {
+        body.optional(name).map_or(Ok(()), |member| shared_types::account(&member).map(drop))?;
+    }
+    for (name, limit) in [
+        ("creditorName", 70),
+        ("debtorName", 70),
+        ("endToEndId", 35),
+        ("remittanceInformationUnstructured", 140),
+    ] {
+        if let Some(member) = body.optional(name) {
+            member.at_most(limit, member.text()?)?;
+        }
+    }
+    let today = context.clock.today().to_string();
+    members.entry("bookingDate").or_insert_with(|| today.into());
+    let known = id.and_then(|id| Some((id, context.state.book(id, members, origin)?)));
+    let (account, booked) = known.ok_or_else(|| unknown("transaction.account-id.known", "id"))?;
+    let href = format!("/v1/accounts/{account}/transactions/{booked}");
+    Ok(json!({ "transactionId": booked, "_links": { "transactionDetails": link(&href, &["GET"]) } }))
+}
+
+/// A balance: a decimal with the digits of its currency.
+fn balance(member: &Member<'_>, currency: Currency) -> Result<String, Refusal> {
+    let text = member.text()?;
+    money::balance(text, currency)
+        .map(|_| text.to_owned())
+        .ok_or_else(|| member.refuse("form", "expected a decimal with the digits of its currency"))
+}
+
+fn show(account: &Account) -> Value {
+    let mut shown = json!({
+        "resourceId": account.resource_id,
+        "iban": account.iban,
+        "bban": account.bban,
+        "currency": account.currency,
+        "_links": { "transactions": link(&format!("/v1/accounts/{}/transactions", account.resource_id), &["GET"]) }
+    });
+    if let Some(balance) = &account.balance {
+        shown["balance"] = json!({ "amount": balance, "currency": account.currency });
+    }
+    shown
+}
+
+fn unknown(rule: &str, path: &str) -> Refusal {
+    let says = "expected a resource of this bank, found an unknown id";
+    Refusal::new(StatusCode::NOT_FOUND, Code::ResourceUnknown, rule, says).at(path)
+}
+
+/// Whether an operation makes test data.
+pub(super) fn is_of_it(operation: Operation) -> bool {
+    matches!(
+        operation,
+        Operation::CreateCustomer | Operation::CreateAccount | Operation::Book | Operation::SetBalance
+    )
+}

@@ -1,0 +1,379 @@
+//! What the bank knows when it starts: PSUs, customers, accounts, booked transactions and earlier payments. A
+//! user can give a file of their own; `seed.json` is the one that is built in, and all of it is made up.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, LazyLock};
+
+use rust_decimal::Decimal;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::currency::Currency;
+use crate::money;
+use crate::operation::Product;
+use crate::status::Status;
+
+/// What a bank knows when it starts.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Seed {
+    pub(crate) psus: Vec<Psu>,
+    /// Its customers.
+    pub customers: Vec<Customer>,
+    pub(crate) accounts: Vec<Account>,
+    #[serde(default)]
+    pub(crate) transactions: Vec<Transaction>,
+    #[serde(default)]
+    pub(crate) payments: Vec<EarlierPayment>,
+}
+
+/// A PSU who can be named in a request.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Psu {
+    /// PSU-ID, a UUID.
+    #[serde(rename = "psuId")]
+    pub(crate) id: String,
+    /// National identity number, for X-PSU-IDENTITY.
+    pub(crate) identity: String,
+    /// Whether this PSU is a corporate user, who always acts under an agreement.
+    #[serde(default)]
+    pub(crate) is_corporate: bool,
+}
+
+/// A customer of the sandbox (the document, section Resources > Sandbox customer).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Customer {
+    #[serde(rename = "customerId")]
+    pub(crate) id: String,
+    /// What the customer signs in with: a person number or an organisation number.
+    #[serde(rename = "customerNumber")]
+    pub(crate) number: String,
+    #[serde(rename = "customerType")]
+    pub(crate) kind: CustomerType,
+    #[serde(rename = "customerName")]
+    pub(crate) name: String,
+    #[serde(default)]
+    pub(crate) agreements: Vec<Agreement>,
+    #[serde(default)]
+    pub(crate) card_accounts: Vec<String>,
+}
+
+/// Private or corporate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub(crate) enum CustomerType {
+    Private,
+    Corporate,
+}
+
+impl CustomerType {
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Self::Private => "PRIVATE",
+            Self::Corporate => "CORPORATE",
+        }
+    }
+}
+
+/// An agreement of a corporate customer; its id is a value of PSU-Corporate-ID.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Agreement {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    #[serde(default)]
+    pub(crate) engagements: Vec<String>,
+}
+
+/// An account with the bank.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Account {
+    /// The `{id}` of account paths.
+    pub(crate) resource_id: String,
+    /// Id of its customer.
+    pub(crate) owner: String,
+    pub(crate) iban: String,
+    pub(crate) bban: String,
+    pub(crate) currency: String,
+    /// What is on it, as a decimal; without it any amount can be paid.
+    pub(crate) balance: Option<String>,
+    /// How many days before the bank opens the PSU consented to reading it, with SCA.
+    #[serde(default)]
+    pub(crate) consent_days: u32,
+}
+
+impl Account {
+    /// The currency; kroner for one that [`Seed::read`] would have refused.
+    pub(crate) fn currency(&self) -> Currency {
+        Currency::listed(&self.currency).unwrap_or(Currency::NOK)
+    }
+
+    /// Returns the balance, if it is limited.
+    pub(crate) fn funds(&self) -> Option<Decimal> {
+        self.balance.as_deref().map(|text| money::balance(text, self.currency()).unwrap_or_default())
+    }
+}
+
+/// A booked transaction of an account.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Transaction {
+    /// Resource id of the account.
+    pub(crate) account: String,
+    /// What `transactionsDetails` holds when every member may be shown.
+    pub(crate) details: Map<String, Value>,
+}
+
+impl Transaction {
+    /// Its `transactionId`.
+    pub fn id(&self) -> &str {
+        self.details.get("transactionId").and_then(Value::as_str).unwrap_or_default()
+    }
+}
+
+/// A payment that was made before the bank opened.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct EarlierPayment {
+    pub(crate) payment_id: String,
+    pub(crate) product: Product,
+    /// Whether it is a bulk payment.
+    #[serde(default)]
+    pub(crate) bulk: bool,
+    pub(crate) status: Status,
+    /// The PSU for whom it was made, who alone may see it; whoever asks, where none is named.
+    #[serde(default)]
+    pub(crate) psu_id: Option<String>,
+}
+
+/// Why a text is no seed.
+#[derive(Debug, thiserror::Error)]
+pub enum SeedError {
+    /// No JSON of this form; line and column are said.
+    #[error("expected seed data, found: {0}")]
+    Json(#[from] serde_json::Error),
+    /// Parts that do not fit together.
+    #[error("{place}: expected {expected}, found {found:?}")]
+    Content {
+        /// Where, as a JSON pointer.
+        place: String,
+        /// What should be there.
+        expected: &'static str,
+        /// What is there.
+        found: String,
+    },
+}
+
+impl Seed {
+    /// Reads a file of seed data, in the form of the built-in one.
+    ///
+    /// # Errors
+    ///
+    /// A text that is no JSON of that form, an account without its customer or with another currency than
+    /// those of the document, a transaction without its account or an id, and ids that come twice.
+    pub fn read(json: &str) -> Result<Self, SeedError> {
+        let seed: Self = serde_json::from_str(json)?;
+        let wrong = |place: String, expected, found: &str| {
+            Err(SeedError::Content { place, expected, found: found.to_owned() })
+        };
+        let mut ids = BTreeSet::new();
+        let mut own = |kind: &'static str, id: &str| ids.insert((kind, id.to_owned()));
+        for (index, psu) in seed.psus.iter().enumerate() {
+            if !own("psu", &psu.id.to_ascii_lowercase()) {
+                return wrong(format!("/psus/{index}/psuId"), "an id that no other has", &psu.id);
+            }
+        }
+        for (index, customer) in seed.customers.iter().enumerate() {
+            if !own("customer", &customer.id) {
+                let place = format!("/customers/{index}/customerId");
+                return wrong(place, "an id that no other has", &customer.id);
+            }
+        }
+        for (index, account) in seed.accounts.iter().enumerate() {
+            let place = |member: &str| format!("/accounts/{index}/{member}");
+            if !seed.customers.iter().any(|customer| customer.id == account.owner) {
+                return wrong(place("owner"), "the id of a customer", &account.owner);
+            }
+            let Some(currency) = Currency::listed(&account.currency) else {
+                return wrong(place("currency"), "a currency of the document", &account.currency);
+            };
+            if let Some(balance) = &account.balance
+                && money::balance(balance, currency).is_none()
+            {
+                return wrong(place("balance"), "a decimal with the digits of its currency", balance);
+            }
+            if !own("account", &account.resource_id) {
+                return wrong(place("resourceId"), "an id that no other has", &account.resource_id);
+            }
+        }
+        for (index, transaction) in seed.transactions.iter().enumerate() {
+            let place = |member: &str| format!("/transactions/{index}/{member}");
+            if !seed.accounts.iter().any(|account| account.resource_id == transaction.account) {
+                return wrong(place("account"), "the resource id of an account", &transaction.account);
+            }
+            let id = format!("{}/{}", transaction.account, transaction.id());
+            if transaction.id().is_empty() || !own("transaction", &id) {
+                let expected = "an id that no other transaction of the account has";
+                return wrong(place("details/transactionId"), expected, transaction.id());
+            }
+        }
+        for (index, payment) in seed.payments.iter().enumerate() {
+            if !own("payment", &payment.payment_id) {
+                let place = format!("/payments/{index}/paymentId");
+                return wrong(place, "an id that no other has", &payment.payment_id);
+            }
+            if let Some(psu) =
+                payment.psu_id.as_ref().filter(|id| !seed.psus.iter().any(|psu| psu.id == **id))
+            {
+                return wrong(format!("/payments/{index}/psuId"), "the id of a PSU", psu);
+            }
+        }
+        Ok(seed)
+    }
+
+    /// The data that is built in.
+    pub fn built_in() -> Arc<Self> {
+        // A test reads it.
+        static BUILT_IN: LazyLock<Arc<Seed>> = LazyLock::new(|| {
+            Arc::new(Seed::read(include_str!("../seed.json")).unwrap_or(Seed {
+                psus: vec![],
+                customers: vec![],
+                accounts: vec![],
+                transactions: vec![],
+                payments: vec![],
+            }))
+        });
+        Arc::clone(&BUILT_IN)
+    }
+}
+
+/// The digits of a new Norwegian account number, with 0000 in place of a bank's number: the eleventh makes
+/// the weighted sum of the ten before it a multiple of 11, and a number that would need 10 there does not
+/// exist.
+pub(crate) fn bban(number: u64) -> Option<String> {
+    let digits = format!("0000{:06}", number % 1_000_000);
+    let weights = [5, 4, 3, 2, 7, 6, 5, 4, 3, 2];
+    let sum: u32 =
+        digits.chars().filter_map(|digit| digit.to_digit(10)).zip(weights).map(|(a, b)| a * b).sum();
+    let last = (11 - sum % 11) % 11;
+    (last < 10).then(|| format!("{digits}{last}"))
+}
+
+/// The iban of a Norwegian account number (ISO 13616-1: N is 23, O is 24, and the remainder by 97 is 1).
+pub(crate) fn iban(bban: &str) -> String {
+    let remainder = format!("{bban}232400")
+        .bytes()
+        .fold(0, |remainder, digit| (remainder * 10 + u32::from(digit - b'0')) % 97);
+    format!("NO{:02}{bban}", 98 - remainder)
+}
+
+#[cfg(test)]
+pub(crate) const PRIVATE_PSU: &str = "0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e7f";
+#[cfg(test)]
+pub(crate) const CORPORATE_PSU: &str = "7b1e4d2a-9c80-4f36-a5d4-1f0e2d3c4b5a";
+#[cfg(test)]
+pub(crate) const CORPORATE_ID: &str = "AGR-310000019";
+#[cfg(test)]
+pub(crate) const PRIVATE_ACCOUNT: &str = "acc-private-0001";
+#[cfg(test)]
+pub(crate) const CORPORATE_ACCOUNT: &str = "acc-corporate-0001";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn built_in() -> Seed {
+        Seed::read(include_str!("../seed.json")).unwrap()
+    }
+
+    fn ends_with_check_digit(number: &str, weights: &[u32]) -> bool {
+        let (digits, last) = number.split_at(number.len() - 1);
+        let sum: u32 =
+            digits.chars().zip(weights).map(|(digit, weight)| digit.to_digit(10).unwrap() * weight).sum();
+        last == ((11 - sum % 11) % 11).to_string()
+    }
+
+    #[test]
+    fn the_readme_names_the_seed_data() {
+        let readme = include_str!("../README.md");
+        let seed = built_in();
+        let mut ids: Vec<&str> = Vec::new();
+        ids.extend(seed.psus.iter().flat_map(|psu| [&*psu.id, &psu.identity]));
+        ids.extend(
+            seed.accounts.iter().flat_map(|account| [&*account.resource_id, &account.iban, &account.bban]),
+        );
+        ids.extend(seed.customers.iter().flat_map(|known| [&*known.id, &known.number]));
+        ids.extend(seed.transactions.iter().map(Transaction::id));
+        ids.extend(seed.payments.iter().map(|payment| &*payment.payment_id));
+        ids.push(CORPORATE_ID);
+        for id in ids {
+            assert!(readme.contains(&format!("`{id}`")), "{id}");
+        }
+    }
+
+    #[test]
+    fn account_numbers_are_well_formed() {
+        for account in built_in().accounts {
+            assert!(account.bban.starts_with("0000"), "where a bank's number would be");
+            assert_eq!(bban(account.bban[4..10].parse().unwrap()), Some(account.bban.clone()));
+            assert_eq!(iban(&account.bban), account.iban);
+        }
+        let none = (0..100).filter(|number| bban(*number).is_none()).count();
+        assert!((1..20).contains(&none), "{none} of a hundred numbers do not exist");
+    }
+
+    #[test]
+    fn person_and_organisation_numbers_are_synthetic() {
+        let seed = built_in();
+        for psu in &seed.psus {
+            assert!(psu.identity[2..4].parse::<u32>().unwrap() > 80);
+            assert!(ends_with_check_digit(&psu.identity[..10], &[3, 7, 6, 1, 8, 9, 4, 5, 2]));
+            assert!(ends_with_check_digit(&psu.identity, &[5, 4, 3, 2, 7, 6, 5, 4, 3, 2]));
+        }
+        let organisation = &seed.customers[1].number;
+        assert!(organisation.starts_with('3'));
+        assert!(ends_with_check_digit(organisation, &[3, 2, 7, 6, 5, 4, 3, 2]));
+    }
+
+    #[test]
+    fn data_that_do_not_fit_together_are_refused_with_their_place() {
+        let changed = |from: &str, to: &str| {
+            let text = include_str!("../seed.json");
+            assert!(text.contains(from), "{from}");
+            Seed::read(&text.replacen(from, to, 1)).unwrap_err().to_string()
+        };
+        for (from, to, expected) in [
+            (
+                "\"owner\": \"customer-0001\"",
+                "\"owner\": \"nobody\"",
+                "/accounts/0/owner: expected the id of a customer",
+            ),
+            ("\"balance\": \"0.00\"", "\"balance\": \"0.001\"", "/accounts/1/balance: expected a decimal"),
+            ("\"currency\": \"NOK\"", "\"currency\": \"XXY\"", "/accounts/0/currency: expected a currency"),
+            (
+                "\"account\": \"acc-private-0001\"",
+                "\"account\": \"x\"",
+                "/transactions/0/account: expected the resource",
+            ),
+            (
+                "20250211-0000001",
+                "20250212!0000002=",
+                "/transactions/1/details/transactionId: expected an id",
+            ),
+            ("payment-rejected-0001", "payment-pending-0001", "/payments/2/paymentId: expected an id"),
+            (
+                "\"status\": \"RJCT\",\n   \"psuId\": \"0c5d",
+                "\"status\": \"RJCT\",\n   \"psuId\": \"1c5d",
+                "/payments/2/psuId: expected the id of a PSU",
+            ),
+            ("\"psus\"", "\"persons\"", "unknown field `persons`"),
+        ] {
+            let error = changed(from, to);
+            assert!(error.contains(expected), "{error}");
+        }
+        assert!(Seed::read("{").unwrap_err().to_string().contains("line 1 column 1"));
+    }
+}

@@ -1,0 +1,299 @@
+//! What the bank remembers between requests, in memory.
+
+mod notes;
+mod payments;
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use chrono::NaiveDate;
+use lru::LruCache;
+use rust_decimal::Decimal;
+use serde_json::{Map, Value};
+
+use crate::currency::Currency;
+use crate::policy::Looked;
+use crate::random::mixed;
+use crate::seed::{self, Account, Customer, CustomerType, Psu, Seed, Transaction};
+pub use crate::status::Status;
+pub use payments::{Owner, Payment};
+
+/// Everything that the bank knows, from its seed on.
+pub struct State {
+    seed: u64,
+    opened: NaiveDate,
+    memory: Mutex<Memory>,
+}
+
+/// Payments, baskets and requests that the bank remembers at most, each. It forgets what was asked for
+/// longest ago: a sandbox may run for months.
+const REMEMBERED: NonZeroUsize = NonZeroUsize::new(20_000).unwrap();
+
+struct Memory {
+    /// How many ids each request was given.
+    ids: LruCache<u64, u64>,
+    /// What was noted of earlier requests.
+    seen: HashMap<(&'static str, String), String>,
+    /// The payments that the bank began with, which it never forgets.
+    earlier: HashMap<String, Payment>,
+    payments: LruCache<String, Payment>,
+    /// What payments take from each account with a balance, in minor units.
+    taken: HashMap<String, Decimal>,
+    /// The payments of each basket.
+    baskets: LruCache<String, Vec<String>>,
+    unattended_calls: HashMap<String, (NaiveDate, u32)>,
+    /// Payments whose ids are numbers.
+    numbers: u64,
+    /// Wrong signatures since the last right one.
+    wrong_signatures: u32,
+    psus: Vec<Psu>,
+    customers: Vec<Arc<Customer>>,
+    accounts: Vec<Arc<Account>>,
+    transactions: Vec<Arc<Transaction>>,
+}
+
+impl State {
+    /// A bank that opens on this day. Its ids follow from `seed` and from the requests that they are made for
+    /// (`origin`), so that requests side by side get the same ones in every run.
+    pub fn new(seed: u64, data: &Seed, opened: NaiveDate) -> Self {
+        let earlier = data.payments.iter().map(|of| (of.payment_id.clone(), Payment::earlier(of)));
+        let memory = Memory {
+            ids: recent(),
+            seen: HashMap::new(),
+            earlier: earlier.collect(),
+            payments: recent(),
+            taken: HashMap::new(),
+            baskets: recent(),
+            unattended_calls: HashMap::new(),
+            numbers: 0,
+            wrong_signatures: 0,
+            psus: data.psus.clone(),
+            customers: data.customers.iter().cloned().map(Arc::new).collect(),
+            accounts: data.accounts.iter().cloned().map(Arc::new).collect(),
+            transactions: data.transactions.iter().cloned().map(Arc::new).collect(),
+        };
+        Self { seed, opened, memory: Mutex::new(memory) }
+    }
+
+    /// Whether the PSU with this PSU-ID is a corporate user, or nothing if there is none; the case of a
+    /// UUID's digits does not count (RFC 9562 section 4).
+    pub(crate) fn psu_by_id(&self, id: &str) -> Option<bool> {
+        let memory = self.memory();
+        memory.psus.iter().find(|psu| psu.id.eq_ignore_ascii_case(id)).map(|psu| psu.is_corporate)
+    }
+
+    /// Whether the PSU with this national identity number is a corporate user.
+    pub(crate) fn psu_by_identity(&self, identity: &str) -> Option<bool> {
+        self.memory().psus.iter().find(|psu| psu.identity == identity).map(|psu| psu.is_corporate)
+    }
+
+    /// The PSU-ID of the PSU with this PSU-ID, in whatever letters, or else with this national identity
+    /// number.
+    pub(crate) fn psu_id(&self, id: Option<&str>, identity: Option<&str>) -> Option<String> {
+        let memory = self.memory();
+        let found = memory.psus.iter().find(|psu| match (id, identity) {
+            (Some(id), _) => psu.id.eq_ignore_ascii_case(id),
+            (None, Some(identity)) => psu.identity == identity,
+            (None, None) => false,
+        });
+        found.map(|psu| psu.id.clone())
+    }
+
+    /// Whether some customer has the agreement among those that are looked at.
+    pub(crate) fn has_agreement(&self, id: &str, looked: Looked) -> bool {
+        self.memory().customers.iter().map(|customer| &customer.agreements).any(|all| {
+            all.iter().enumerate().any(|(index, one)| one.id == id && looked.includes(index, all.len()))
+        })
+    }
+
+    /// All customers, each with its accounts.
+    pub(crate) fn customers(&self) -> Vec<(Arc<Customer>, Vec<Arc<Account>>)> {
+        let memory = self.memory();
+        let of = |customer: &Customer| {
+            memory.accounts.iter().filter(|account| account.owner == customer.id).cloned().collect()
+        };
+        memory.customers.iter().map(|customer| (Arc::clone(customer), of(customer))).collect()
+    }
+
+    /// Remembers a customer, whose PSU signs in with the same number, and gives both their ids, and ids to
+    /// its agreements. A number that another customer has is none.
+    pub(crate) fn create_customer(
+        &self,
+        mut customer: Customer,
+        origin: u64,
+    ) -> Option<(Arc<Customer>, String)> {
+        let mut memory = self.memory();
+        if memory.customers.iter().any(|known| known.number == customer.number) {
+            return None;
+        }
+        customer.id = memory.next_id(self.seed, origin);
+        for agreement in &mut customer.agreements {
+            agreement.id = memory.next_id(self.seed, origin);
+        }
+        let psu_id = memory.next_id(self.seed, origin);
+        memory.psus.push(Psu {
+            id: psu_id.clone(),
+            identity: customer.number.clone(),
+            is_corporate: customer.kind == CustomerType::Corporate,
+        });
+        let customer = Arc::new(customer);
+        memory.customers.push(Arc::clone(&customer));
+        Some((customer, psu_id))
+    }
+
+    /// Opens an account for a customer, with a number that nobody has. Nothing if there is no such customer.
+    pub(crate) fn create_account(
+        &self,
+        owner: &str,
+        currency: Currency,
+        balance: Option<String>,
+        origin: u64,
+    ) -> Option<Arc<Account>> {
+        let mut memory = self.memory();
+        memory.customers.iter().find(|customer| customer.id == owner)?;
+        let is_new = |bban: &String| memory.accounts.iter().all(|account| account.bban != *bban);
+        let bban =
+            (500_000 + mixed(origin) % 400_000..).find_map(|number| seed::bban(number).filter(is_new))?;
+        let account = Arc::new(Account {
+            resource_id: memory.next_id(self.seed, origin),
+            owner: owner.to_owned(),
+            iban: seed::iban(&bban),
+            bban,
+            currency: currency.code().to_owned(),
+            balance,
+            consent_days: 0,
+        });
+        memory.accounts.push(Arc::clone(&account));
+        Some(account)
+    }
+
+    /// Gives an account another balance. Nothing if there is no such account.
+    pub(crate) fn set_balance(&self, resource_id: &str, balance: String) -> Option<Arc<Account>> {
+        let mut memory = self.memory();
+        let account = memory.accounts.iter_mut().find(|account| account.resource_id == resource_id)?;
+        Arc::make_mut(account).balance = Some(balance);
+        Some(Arc::clone(account))
+    }
+
+    /// Books a transaction, with an id of its own. Nothing if there is no such account.
+    pub(crate) fn book(
+        &self,
+        resource_id: &str,
+        mut details: Map<String, Value>,
+        origin: u64,
+    ) -> Option<String> {
+        let mut memory = self.memory();
+        memory.accounts.iter().find(|account| account.resource_id == resource_id)?;
+        let id = memory.next_id(self.seed, origin);
+        details.insert("transactionId".to_owned(), id.clone().into());
+        memory.transactions.push(Arc::new(Transaction { account: resource_id.to_owned(), details }));
+        Some(id)
+    }
+
+    /// The account with this resource id.
+    pub fn account(&self, resource_id: &str) -> Option<Arc<Account>> {
+        self.memory().accounts.iter().find(|account| account.resource_id == resource_id).cloned()
+    }
+
+    /// How many days ago the PSU consented, with SCA, to reading the account.
+    pub fn consent_age(&self, account: &Account, today: NaiveDate) -> i64 {
+        (today - self.opened).num_days() + i64::from(account.consent_days)
+    }
+
+    /// The account with this iban or bban, and what payments have left on it, if its balance is limited.
+    pub fn account_by_number(&self, number: &str) -> Option<(Arc<Account>, Option<Decimal>)> {
+        let memory = self.memory();
+        let account =
+            memory.accounts.iter().find(|account| account.iban == number || account.bban == number)?;
+        let taken = memory.taken.get(&account.resource_id).copied().unwrap_or_default();
+        let left = account.funds().map(|funds| funds - taken);
+        Some((Arc::clone(account), left))
+    }
+
+    /// Whether the account with this iban or bban is that of a corporate customer.
+    pub(crate) fn is_of_a_company(&self, number: &str) -> bool {
+        let memory = self.memory();
+        let account = memory.accounts.iter().find(|account| account.iban == number || account.bban == number);
+        let owner = account.and_then(|account| memory.customer(&account.owner));
+        owner.is_some_and(|owner| owner.kind == CustomerType::Corporate)
+    }
+
+    /// Whether the PSU with this PSU-ID may see the account: one's own, and any of a company, whose
+    /// agreements say who acts for it.
+    pub(crate) fn account_shows_to(&self, account: &Account, psu_id: Option<&str>) -> bool {
+        let memory = self.memory();
+        let psu = psu_id.and_then(|id| memory.psus.iter().find(|psu| psu.id == id));
+        let owner = memory.customer(&account.owner);
+        let Some((psu, owner)) = psu.zip(owner) else { return true };
+        owner.kind == CustomerType::Corporate || owner.number == psu.identity
+    }
+
+    /// Remembers whether a signature was right, and says how many before it were wrong, one after the other.
+    pub fn count_wrong_signatures(&self, is_right: bool) -> u32 {
+        let mut memory = self.memory();
+        let next = if is_right { 0 } else { memory.wrong_signatures.saturating_add(1) };
+        std::mem::replace(&mut memory.wrong_signatures, next)
+    }
+
+    /// Counts a call without PSU-IP-Address, and returns how many there were on that account on that day.
+    pub fn count_unattended_call(&self, account: &str, day: NaiveDate) -> u32 {
+        let mut memory = self.memory();
+        let (counted_on, calls) = memory.unattended_calls.entry(account.to_owned()).or_insert((day, 0));
+        if *counted_on != day {
+            (*counted_on, *calls) = (day, 0);
+        }
+        *calls = calls.saturating_add(1);
+        *calls
+    }
+
+    /// The booked transactions of an account.
+    pub fn transactions(&self, account: &str) -> Vec<Arc<Transaction>> {
+        self.memory().transactions.iter().filter(|booked| booked.account == account).cloned().collect()
+    }
+
+    /// A booked transaction.
+    pub(crate) fn transaction(&self, account: &str, id: &str) -> Option<Arc<Transaction>> {
+        let memory = self.memory();
+        memory.transactions.iter().find(|booked| booked.account == account && booked.id() == id).cloned()
+    }
+
+    /// A booked transaction of any account.
+    pub(crate) fn transaction_anywhere(&self, id: &str) -> Option<Arc<Transaction>> {
+        self.memory().transactions.iter().find(|booked| booked.id() == id).cloned()
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is remembered of the last few, without room for all of them in advance.
+fn recent<K: Hash + Eq, V>() -> LruCache<K, V> {
+    let mut recent = LruCache::unbounded();
+    recent.resize(REMEMBERED);
+    recent
+}
+
+impl Memory {
+    fn customer(&self, id: &str) -> Option<&Arc<Customer>> {
+        self.customers.iter().find(|customer| customer.id == id)
+    }
+
+    /// The next id, in the form of a UUID of version 8 (RFC 9562 section 5.8), which leaves its bits to
+    /// whoever makes it: opaque to the TPP, and the same in every run with this seed for the same request.
+    fn next_id(&mut self, seed: u64, origin: u64) -> String {
+        let count = self.ids.get_or_insert_mut(origin, || 0);
+        *count += 1;
+        let high = mixed(seed ^ mixed(origin ^ mixed(*count)));
+        let low = mixed(high ^ mixed(origin));
+        let high = high & !0xf000 | 0x8000;
+        let low = low & !(0b11 << 62) | 0b10 << 62;
+        let hex = format!("{high:016x}{low:016x}");
+        format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+    }
+}
+
+#[cfg(test)]
+mod tests;

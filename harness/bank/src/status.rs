@@ -1,0 +1,34 @@
+//! The status of a payment.
+
+use serde::Deserialize;
+
+/// The statuses of payments that this bank uses (the document, section States and transitions).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Status {
+    /// Received.
+    Rcvd,
+    /// Accepted: a series that has begun.
+    Actc,
+    /// Pending: under way, and no longer to be deleted.
+    Pdng,
+    /// Settled.
+    Acsc,
+    /// Rejected.
+    Rjct,
+    /// Cancelled.
+    Canc,
+}
+
+impl Status {
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Self::Rcvd => "RCVD",
+            Self::Actc => "ACTC",
+            Self::Pdng => "PDNG",
+            Self::Acsc => "ACSC",
+            Self::Rjct => "RJCT",
+            Self::Canc => "CANC",
+        }
+    }
+}
