@@ -10,10 +10,13 @@ use indexmap::IndexMap;
 use regex::Regex;
 use serde::{Deserialize, Deserializer, de::Error as _};
 
-use crate::{problem::Problem, tree::Tree, yaml, yaml::At};
+use crate::{iban, problem::Problem, tree::Tree, yaml, yaml::At};
 
 /// Where it stands in a tree.
 pub const FILE: &str = "fixtures/spec/client-rules.yaml";
+
+/// The structure of the IBANs of each country.
+const IBANS: &str = "fixtures/tables/ibans.csv";
 
 /// The place that stands for each header field.
 const EACH_HEADER: &str = "header/*";
@@ -41,6 +44,9 @@ pub struct ClientRules {
     /// What the reference bank calls its rules.
     #[serde(default)]
     pub bank: BankRules,
+    /// How many characters an IBAN has, by country.
+    #[serde(skip)]
+    ibans: BTreeMap<String, usize>,
 }
 
 /// A regular expression.
@@ -61,6 +67,7 @@ struct Usual {
 enum Form {
     IpAddress,
     HttpDate,
+    Iban,
 }
 
 /// A rule of the value of a place.
@@ -186,6 +193,11 @@ pub struct RejectionRule {
 }
 
 impl RejectionRule {
+    /// Returns true if it is of a header that was not sent.
+    pub fn is_of_a_header(&self) -> bool {
+        self.without.is_some()
+    }
+
     /// Returns what a client did by this rule.
     pub fn wrong(&self) -> Wrong {
         Wrong {
@@ -274,7 +286,14 @@ impl ClientRules {
     /// Reads them from a tree.
     pub fn load(tree: &Tree) -> Result<Self, Problem> {
         let Some(text) = tree.text(FILE) else { return Ok(Self::default()) };
-        let rules: Self = yaml::read(FILE, text)?;
+        let mut rules: Self = yaml::read(FILE, text)?;
+        // Country and structure stand first in each row.
+        for row in tree.text(IBANS).into_iter().flat_map(str::lines).skip(1) {
+            let (country, rest) = row.split_once(',').unwrap_or_default();
+            if let Some(bban) = rest.split(',').next().and_then(iban::length) {
+                rules.ibans.insert(country.to_owned(), 4 + bban);
+            }
+        }
         for row in &rules.values {
             let Rule { form, matches, unmatched, most, absent, repeated, at, .. } = &row.value;
             let tests = [matches.is_some() || unmatched.is_some(), form.is_some(), most.is_some()];
@@ -355,7 +374,7 @@ impl ClientRules {
             for at in places {
                 let name = at.strip_prefix("header/").unwrap_or_default().to_ascii_lowercase();
                 let is_known = found.iter().any(|known| known.at.eq_ignore_ascii_case(&at));
-                if let Some(value) = rule.broken(&values(&at)).filter(|_| !is_known) {
+                if let Some(value) = rule.broken(&values(&at), &self.ibans).filter(|_| !is_known) {
                     let clause = rule.clause.replace("<name>", &name).replace("<operation>", operation);
                     found.push(Wrong { at, clause, send: rule.send.clone(), value, is_warning: rule.warn });
                 }
@@ -368,7 +387,7 @@ impl ClientRules {
 impl Rule {
     /// Returns the value that breaks it.
     #[expect(clippy::option_option, reason = "what is missing breaks a rule as well")]
-    fn broken(&self, values: &[String]) -> Option<Option<String>> {
+    fn broken(&self, values: &[String], ibans: &BTreeMap<String, usize>) -> Option<Option<String>> {
         if self.absent {
             return values.iter().all(|text| text.trim().is_empty()).then_some(None);
         }
@@ -380,7 +399,7 @@ impl Rule {
             return twice.map(|(_, text)| Some(format!("{text} twice")));
         }
         let is_broken = |text: &String| match self.form {
-            Some(form) => !form.has(text),
+            Some(form) => !form.has(text, ibans),
             None => {
                 self.matches.as_ref().is_none_or(|pattern| pattern.is_match(text))
                     && self.unmatched.as_ref().is_none_or(|pattern| !pattern.is_match(text))
@@ -393,9 +412,16 @@ impl Rule {
 }
 
 impl Form {
-    fn has(self, text: &str) -> bool {
+    fn has(self, text: &str, ibans: &BTreeMap<String, usize>) -> bool {
         let text = text.trim();
         match self {
+            // ISO 13616-1: check digits from 02 to 98, and the length that the registry has for the country.
+            Self::Iban => {
+                let digits = text.get(2..4).and_then(|digits| digits.parse::<u32>().ok());
+                let length = text.get(..2).and_then(|country| ibans.get(country));
+                digits.is_none_or(|digits| (2..=98).contains(&digits))
+                    && length.is_none_or(|length| text.chars().count() == *length)
+            }
             Self::IpAddress => text.parse::<IpAddr>().is_ok(),
             // RFC 9110, section 5.6.7: the form that is sent, and the two that are only read.
             Self::HttpDate => {

@@ -19,6 +19,12 @@ pub(crate) fn bban(structure: &str, letters: &mut dyn FnMut(&str, u64) -> String
     Some(bban)
 }
 
+/// How many characters a bban of a structure of the registry has.
+pub(crate) fn length(structure: &str) -> Option<usize> {
+    let parts = structure.split_terminator(|letter: char| letter.is_ascii_alphabetic());
+    parts.map(|part| part.strip_suffix('!')?.parse::<usize>().ok()).sum()
+}
+
 /// The IBAN of a country and bban. Its check digits are right, or as far `off` as said.
 pub(crate) fn with_check_digits(country: &str, bban: &str, off: u64) -> Option<String> {
     let digits = 98 - remainder(&format!("{bban}{country}00"))?;
@@ -58,6 +64,11 @@ mod tests {
             assert!(!is_iban(&wrong), "{wrong}");
         }
         assert!(!is_iban("no9386011117947") && !is_iban("NO93") && !is_iban("NO93860111179é7"));
+    }
+
+    #[test]
+    fn a_structure_says_how_long_a_bban_is() {
+        assert_eq!(["4!n6!n1!n", "8!n10!c", "n", ""].map(length), [Some(11), Some(18), None, Some(0)]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use serde_json::Value;
 use xs2aspec_record::{End, Finding, Level, LevelSource, Mismatch};
 use xs2aspec_spec::{
     Strength,
-    client::{Mentioned, PathRules, Wrong},
+    client::{Mentioned, PathRules, RejectionRule, Wrong},
     request::{Payload as Shown, View},
 };
 use xs2aspec_suite::baseline::Baseline;
@@ -46,7 +46,12 @@ impl TrafficJudge {
             judged.ids.extend(own.iter().cloned());
             ids.extend(own.iter().filter(|_| !operation.lists).map(|id| (ID.to_owned(), id.clone())));
         }
-        let is_ours = operation.is_some() || mentioned.is_some() || self.has_certificate(sent);
+        let is_refused = traffic.answer.as_ref().is_some_and(|answer| answer.status >= 400);
+        let is_ours = operation.is_some()
+            || mentioned.is_some()
+            || self.has_certificate(sent)
+            // Pages for the PSU may be there too, and need no signature.
+            || (is_refused && self.routes.is_below(sent));
         let status =
             traffic.answer.as_ref().map(|answer| answer.status).filter(|_| traffic.failure.is_none());
         if let Some(paths) = &rules.paths {
@@ -54,8 +59,7 @@ impl TrafficJudge {
                 self.signature(sent, operation.as_deref(), paths, judged);
             }
             // A bank that has no such path need not read the body, so that the exchange may end early.
-            let is_refused = traffic.answer.as_ref().is_some_and(|answer| answer.status >= 400);
-            if operation.is_none() && mentioned.is_none() && is_refused {
+            if is_refused && (sent.has_gap() || operation.is_none() && mentioned.is_none()) {
                 self.path(sent, paths, judged);
             }
             if operation.as_deref().is_some_and(|name| self.is_for_tests(name))
@@ -103,7 +107,8 @@ impl TrafficJudge {
         let has = |name: &str| sent.header(name).is_some_and(|text| !text.trim().is_empty());
         let rule = rules.rejection(operation.as_deref().unwrap_or_default(), &judged.codes, &has);
         let is_told = judged.accuses(End::Client);
-        if let Some(rule) = rule.filter(|_| is_rejection && !is_made && !is_told)
+        let may_be = |rule: &&RejectionRule| is_rejection && !is_told && (!is_made || rule.is_of_a_header());
+        if let Some(rule) = rule.filter(may_be)
             && (!rule.warn || !names_its_rule && !judged.accuses(End::Bank) && !knows(&exchange, &rule.at))
         {
             let said = format!("a rejection with {}", judged.codes.join(" and "));
@@ -364,7 +369,7 @@ fn of_path(clause: &str, send: String, value: String) -> Wrong {
 /// Returns the ids in the path of a request for an operation that the document mentions.
 fn mentioned<'a>(paths: &'a PathRules, sent: &Sent) -> Option<(&'a Mentioned, Vec<String>)> {
     let (path, _) = sent.target();
-    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    let parts: Vec<&str> = path.split('/').skip(1).collect();
     paths.mentioned.iter().find_map(|mentioned| {
         let wanted: Vec<&str> = mentioned.path.split('/').filter(|part| !part.is_empty()).collect();
         let own = &parts[parts.len().checked_sub(wanted.len())?..];

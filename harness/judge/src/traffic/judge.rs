@@ -114,6 +114,9 @@ impl TrafficJudge {
         if !is_own {
             asked.unsure.push("whether the bank knows the certificate".to_owned());
         }
+        if traffic.request.has_gap() {
+            asked.unsure.push("whether the bank passes over an empty part of the path".to_owned());
+        }
         if self.memory.was_accepted(&operation, reading.amounts()) {
             asked
                 .unsure

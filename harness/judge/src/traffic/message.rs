@@ -105,6 +105,11 @@ impl Sent {
         }
     }
 
+    /// Returns true if the path has an empty part, which makes it another path (RFC 3986, section 6.2.2).
+    pub fn has_gap(&self) -> bool {
+        self.target().0.split('/').skip(1).any(str::is_empty)
+    }
+
     /// Host and port of the URL, as they are written in it.
     pub fn authority(&self) -> Option<&str> {
         let (_, rest) = self.url.split_once("://")?;

@@ -82,6 +82,17 @@ impl Routes {
         let fitting = fitting.map(|route| (route, route.values(&parts))).collect();
         Some(Found { operation: &best.operation, fitting })
     }
+
+    /// Returns true if a path goes on where that of an operation ends, as the path of what it made does.
+    pub(crate) fn is_below(&self, request: &Sent) -> bool {
+        let (path, _) = request.target();
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        // A single word stands below many things.
+        let whole = self.routes.iter().filter(|route| route.segments.len() > 1);
+        whole
+            .filter(|route| route.segments.iter().all(|segment| matches!(segment, Segment::Text(_))))
+            .any(|route| (1..parts.len()).any(|end| route.fits(&parts[..end])))
+    }
 }
 
 impl Route {

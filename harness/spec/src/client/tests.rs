@@ -36,6 +36,22 @@ const VALUES: &[Row] = &[
         ],
     ),
     (
+        "header/Host",
+        &["a", "bank.example", "127.0.0.1:8080", "[::1]:80", "bank.example:"],
+        &["", "http://bank.example", "bank.example/v1", "a b", "bank.example:port", "[::1", "a:80:80"],
+    ),
+    (
+        "body/debtorAccount/iban",
+        &["NO9386011117947", "GB29NWBK60161331926819", "ZZ0200", "no digits"],
+        &[
+            "NO938601111794",
+            "NO93860111179470",
+            "NO0186011117947",
+            "NO9986011117947",
+            "GB29NWBK6016133192681",
+        ],
+    ),
+    (
         "header/TPP-Redirect-URI",
         &[
             "https://tpp.example",
@@ -44,9 +60,15 @@ const VALUES: &[Row] = &[
             "tpp://back/here",
             "https://tpp.example/a,b",
             "app:callback",
+            "https://user:word@tpp.example:8443?a=b:c",
+            "http://[::1]:8080/a",
+            "https://tpp.example/a:b",
         ],
         &[
             "",
+            "https://tpp.example:port/back",
+            "https://tpp.example:80a",
+            "http://[::1]:x/a",
             "https://tpp.example/100%",
             "https://tpp.example/%zz",
             "/back",

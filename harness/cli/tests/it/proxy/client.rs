@@ -166,6 +166,8 @@ fn paths_of_no_operation_are_named_and_nothing_conforms_that_was_not_judged() {
         ("/sandbox/customers", "version.path-prefix", 1),
         ("/v1/sandbox/customer", "customers.path", 1),
         ("/v1/accounts/a/transactions", "service.signed", 1),
+        ("/v1/signing-baskets/a/status", "service.signed", 1),
+        ("/v1/payments/norwegian-cross-border-credit-transfers/a", "service.signed", 1),
         ("/favicon.ico", "", 4),
     ] {
         let (code, broken, said) = send(path);
