@@ -1,10 +1,13 @@
 //! The description of the bank's interface, as OpenAPI 3.1.0 (spec.openapis.org/oas/v3.1.0). Paths, methods
-//! and headers come from what the bank does; the schemas of bodies are written in `openapi/schemas.json`.
+//! and headers come from what the bank does; the schemas of bodies are written in `openapi/schemas.json`, and
+//! what only a reader needs in `openapi/tables.json`.
+
+use std::sync::LazyLock;
 
 use serde_json::{Map, Value, json};
 
 use crate::header::{self, Header};
-use crate::operation::{Operation, Product};
+use crate::operation::Operation;
 use crate::operations;
 
 /// The description, for a bank at this address.
@@ -49,7 +52,7 @@ pub fn schemas() -> Value {
 fn described(operation: Operation) -> Value {
     let mut described = json!({
         "operationId": operation_id(operation),
-        "summary": summary(operation),
+        "summary": says(operation)["summary"],
         "parameters": parameters(operation),
         "responses": responses(operation)
     });
@@ -61,35 +64,25 @@ fn described(operation: Operation) -> Value {
 
 /// The name of the schema of the request body of an operation, if it has one.
 pub fn request_schema(operation: Operation) -> Option<&'static str> {
-    match operation {
-        Operation::Basket => Some("Basket"),
-        Operation::Ncbct => Some("Ncbct"),
-        Operation::Periodic => Some("PeriodicNdct"),
-        Operation::CreateCustomer => Some("NewCustomer"),
-        Operation::CreateAccount => Some("NewAccount"),
-        Operation::Book => Some("NewTransaction"),
-        Operation::SetBalance => Some("NewBalance"),
-        _ => None,
-    }
+    says(operation)["request"].as_str()
 }
 
 /// The name of the schema of what an operation answers if all is well; empty where it answers nothing.
 pub fn answer_schema(operation: Operation) -> &'static str {
-    match operation {
-        Operation::Basket => "BasketCreated",
-        Operation::Ncbct | Operation::Periodic => "PaymentCreated",
-        Operation::Customers => "Customers",
-        Operation::Transaction => "TransactionDetails",
-        Operation::Payment(Product::Ncbct) => "NcbctShown",
-        Operation::Payment(Product::Periodic) => "PeriodicNdctShown",
-        Operation::Status(_) => "PaymentStatus",
-        Operation::BasketStatus => "BasketStatusShown",
-        Operation::Transactions => "Transactions",
-        Operation::CreateCustomer => "CustomerTakenOn",
-        Operation::CreateAccount | Operation::SetBalance => "SandboxAccount",
-        Operation::Book => "Booked",
-        Operation::Deletion(_) => "",
-    }
+    says(operation)["answer"].as_str().unwrap_or_default()
+}
+
+/// What is written of operations, refusals and headers.
+fn tables() -> &'static Value {
+    // The text is part of the program, and a test reads it.
+    static TABLES: LazyLock<Value> =
+        LazyLock::new(|| serde_json::from_str(include_str!("openapi/tables.json")).unwrap_or_default());
+    &TABLES
+}
+
+/// What is written of an operation.
+fn says(operation: Operation) -> &'static Value {
+    &tables()["operations"][operation_id(operation)]
 }
 
 /// The id of an operation, with the product where there is one for each.
@@ -102,63 +95,19 @@ fn operation_id(operation: Operation) -> String {
     }
 }
 
-fn summary(operation: Operation) -> &'static str {
-    match operation {
-        Operation::Basket => "Create payments signing basket",
-        Operation::Ncbct => "Create NCBCT payment",
-        Operation::Periodic => "Create periodic NDCT payment",
-        Operation::Customers => "Get sandbox customers",
-        Operation::Transaction => "Get transaction details",
-        Operation::Payment(_) => "Get a payment (not specified by the document)",
-        Operation::Status(_) => "Get the status of a payment (not specified by the document)",
-        Operation::Deletion(_) => "Delete a payment (not specified by the document)",
-        Operation::BasketStatus => "Get the status of a basket (not specified by the document)",
-        Operation::Transactions => "Get the transactions of an account (not specified by the document)",
-        Operation::CreateCustomer => "Take a customer on (not specified by the document)",
-        Operation::CreateAccount => "Open an account (not specified by the document)",
-        Operation::Book => "Book a transaction (not specified by the document)",
-        Operation::SetBalance => "Set a balance (not specified by the document)",
-    }
-}
-
 fn responses(operation: Operation) -> Value {
     let schema = answer_schema(operation);
-    let success = match operation {
+    let (status, success) = match operation {
         Operation::Deletion(_) => ("204", json!({ "description": "Deleted" })),
         _ if operation.creates() => ("201", json!({ "description": "Created", "content": content(schema) })),
         _ => ("200", json!({ "description": "OK", "content": content(schema) })),
     };
     let mut responses = Map::new();
-    responses.insert(success.0.to_owned(), success.1);
-    let mut refusals = vec![
-        ("400", "A header, parameter, Digest or body that breaks a rule"),
-        (
-            "401",
-            "A certificate or signature that does not hold, an unknown PSU, or a consent that is too old",
-        ),
-        ("403", "An agreement that is not the PSU's"),
-        ("408", "A body that does not come to its end"),
-        ("413", "A body beyond 1 MiB"),
-    ];
-    match operation {
-        Operation::Periodic | Operation::Customers => {}
-        Operation::Basket => refusals.push(("409", "A payment that was deleted")),
-        Operation::Ncbct => refusals.push(("409", "The payment that was made before, where it may not be")),
-        Operation::Deletion(_) => {
-            refusals.extend([("404", "An unknown payment"), ("409", "A payment with status PDNG")]);
-        }
-        Operation::CreateCustomer => refusals.push(("409", "A number that another customer has")),
-        Operation::CreateAccount => refusals.push(("404", "An unknown customer")),
-        Operation::Book | Operation::SetBalance => refusals.push(("404", "An unknown account")),
-        Operation::Transaction | Operation::Transactions => refusals.extend([
-            ("404", "An unknown account or transaction"),
-            ("429", "More than four calls of a day without PSU-IP-Address"),
-        ]),
-        _ => refusals.push(("404", "An unknown payment or basket")),
-    }
-    for (status, description) in refusals {
-        responses
-            .insert(status.to_owned(), json!({ "description": description, "content": content("Refusal") }));
+    responses.insert(status.to_owned(), success);
+    let refusals = [&tables()["refusals"], &says(operation)["refusals"]];
+    for (status, description) in refusals.into_iter().filter_map(Value::as_object).flatten() {
+        let refusal = json!({ "description": description, "content": content("Refusal") });
+        responses.insert(status.clone(), refusal);
     }
     Value::Object(responses)
 }
@@ -188,13 +137,14 @@ fn parameters(operation: Operation) -> Value {
     );
     let headers = header::parts(operation).map(|(header, is_required)| {
         // X-PSU-IDENTITY stands for PSU-ID on payment creation, so that neither is required by itself.
+        let says = &tables()["headers"][header.name()];
         let is_required = is_required && !(header == Header::PsuId && operation.creates_payment());
         json!({
             "name": header.name(),
             "in": "header",
             "required": is_required,
-            "schema": value(header),
-            "example": example(header)
+            "schema": says["schema"],
+            "example": says["example"]
         })
     });
     // Signed where it is sent (the document, section Authentication, rule 2).
@@ -206,45 +156,6 @@ fn parameters(operation: Operation) -> Value {
         "example": "Thu, 31 Jan 2030 12:00:00 GMT"
     });
     Value::Array(in_path.chain(in_query).chain(headers).chain([date]).collect())
-}
-
-fn value(header: Header) -> Value {
-    match header {
-        Header::PsuId | Header::PsuDeviceId => json!({ "type": "string", "format": "uuid" }),
-        Header::TppRedirectUri => json!({ "type": "string", "format": "uri" }),
-        Header::TppRedirectPreferred => json!({ "type": "string", "enum": ["true", "false"] }),
-        Header::PsuContext => json!({ "type": "string", "enum": ["PRIVATE", "CORPORATE"] }),
-        Header::PsuHttpMethod => {
-            json!({ "type": "string", "enum": ["GET", "POST", "PUT", "PATCH", "DELETE"] })
-        }
-        Header::PsuIpAddress => {
-            json!({ "type": "string", "anyOf": [{ "format": "ipv4" }, { "format": "ipv6" }] })
-        }
-        Header::XPsuIdentity => json!({ "type": "string", "pattern": "^[0-9]{11}$" }),
-        _ => json!({ "type": "string", "minLength": 1 }),
-    }
-}
-
-fn example(header: Header) -> &'static str {
-    match header {
-        Header::XAcceptFix => "amount-as-string",
-        Header::XRequestId => "6f1c7a52-8f0e-4f0e-9d55-0d4f7d6e2a11",
-        Header::TppSessionId => "1c0f9a52-7a3e-4a53-9a6b-2f6c5c1f0d11",
-        Header::TppRedirectUri => "https://tpp.example/return",
-        Header::TppRedirectPreferred => "true",
-        Header::Digest => "SHA-256=<base64 of the SHA-256 of the body>",
-        Header::TppSignatureCertificate => "<base64 of the certificate's DER>",
-        Header::Signature => {
-            "keyId=\"SN=<hex>,CA=<issuer>\",algorithm=\"rsa-sha256\",headers=\"date digest ..\",signature=\"<base64>\""
-        }
-        Header::PsuId => "0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e7f",
-        Header::XPsuIdentity => "01819000391",
-        Header::PsuCorporateId => "AGR-310000019",
-        Header::PsuContext => "PRIVATE",
-        Header::PsuIpAddress => "192.0.2.10",
-        Header::PsuHttpMethod => "POST",
-        Header::PsuDeviceId => "99435c7e-ad88-49ec-a2ad-99ddcb1f5555",
-    }
 }
 
 #[cfg(test)]
@@ -266,6 +177,11 @@ mod tests {
         let ids: BTreeSet<&str> =
             operations.iter().map(|operation| operation["operationId"].as_str().unwrap()).collect();
         assert_eq!(ids.len(), Operation::SPECIFIED.len() + Operation::MENTIONED.len());
+        for operation in &operations {
+            assert!(operation["summary"].is_string(), "{operation}");
+            let parameters = operation["parameters"].as_array().unwrap();
+            assert!(parameters.iter().all(|parameter| parameter["schema"].is_object()), "{operation}");
+        }
         let text = description.to_string();
         for part in text.split("\"#/components/schemas/").skip(1) {
             let name = part.split('"').next().unwrap();
@@ -360,8 +276,10 @@ mod tests {
         let description = description("http://127.0.0.1:1");
         assert_eq!(description["security"], json!([{ "signature": [] }]));
         assert!(description.pointer("/components/securitySchemes/signature/scheme").is_some());
-        let validator =
-            jsonschema::options().should_validate_formats(true).build(&value(Header::PsuIpAddress)).unwrap();
+        let validator = jsonschema::options()
+            .should_validate_formats(true)
+            .build(&tables()["headers"]["psu-ip-address"]["schema"])
+            .unwrap();
         for (address, fits) in
             [("192.0.2.10", true), ("2001:db8::1", true), ("192.0.2", false), ("here", false), ("", false)]
         {

@@ -46,8 +46,6 @@ struct Memory {
     unattended_calls: HashMap<String, (NaiveDate, u32)>,
     /// Payments whose ids are numbers.
     numbers: u64,
-    /// Wrong signatures since the last right one.
-    wrong_signatures: u32,
     psus: Vec<Psu>,
     customers: Vec<Arc<Customer>>,
     accounts: Vec<Arc<Account>>,
@@ -68,7 +66,6 @@ impl State {
             baskets: recent(),
             unattended_calls: HashMap::new(),
             numbers: 0,
-            wrong_signatures: 0,
             psus: data.psus.clone(),
             customers: data.customers.iter().cloned().map(Arc::new).collect(),
             accounts: data.accounts.iter().cloned().map(Arc::new).collect(),
@@ -228,13 +225,6 @@ impl State {
         let owner = memory.customer(&account.owner);
         let Some((psu, owner)) = psu.zip(owner) else { return true };
         owner.kind == CustomerType::Corporate || owner.number == psu.identity
-    }
-
-    /// Remembers whether a signature was right, and says how many before it were wrong, one after the other.
-    pub fn count_wrong_signatures(&self, is_right: bool) -> u32 {
-        let mut memory = self.memory();
-        let next = if is_right { 0 } else { memory.wrong_signatures.saturating_add(1) };
-        std::mem::replace(&mut memory.wrong_signatures, next)
     }
 
     /// Counts a call without PSU-IP-Address, and returns how many there were on that account on that day.

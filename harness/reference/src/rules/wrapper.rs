@@ -147,9 +147,14 @@ impl Wrapper {
             }
             (Self::LockedAfterFive, _) => {
                 let Call { context, policy, operation, request } = *call;
-                let (state, is_right) =
-                    (&context.state, operations::authenticate(context, policy, operation, request).is_ok());
-                if state.count_wrong_signatures(is_right) >= 5 && is_right {
+                let state = &context.state;
+                let since = state.times("right signatures", "").to_string();
+                if operations::authenticate(context, policy, operation, request).is_err() {
+                    state.count("wrong signatures", &since);
+                    return handle();
+                }
+                state.count("right signatures", "");
+                if state.times("wrong signatures", &since) >= 5 {
                     let says = "expected a key that was not used wrongly five times, found one that was";
                     return Err(Refusal::unauthenticated("signature.locked", says).at("signature"));
                 }
