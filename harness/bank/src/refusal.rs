@@ -1,12 +1,12 @@
 //! How the bank says no: an HTTP status and one `tppMessages` entry that names the rule.
 
 use http::StatusCode;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// Codes of a `TppMessage`: those of the document, section Errors, that this bank uses, and
 /// `REFERENCE_MIX_INVALID`, which the same section demands without listing it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "each is the code of that name")]
 pub enum Code {
@@ -23,26 +23,6 @@ pub enum Code {
     ReferenceMixInvalid,
     ResourceUnknown,
     SystemError,
-}
-
-impl Code {
-    pub(crate) fn text(self) -> &'static str {
-        match self {
-            Self::AccessExceeded => "ACCESS_EXCEEDED",
-            Self::BadRequest => "BAD_REQUEST",
-            Self::Conflict => "CONFLICT",
-            Self::ConsentExpired => "CONSENT_EXPIRED",
-            Self::Forbidden => "FORBIDDEN",
-            Self::FormatError => "FORMAT_ERROR",
-            Self::HttpHeaderRequired => "HTTP_HEADER_REQUIRED",
-            Self::NotFound => "NOT_FOUND",
-            Self::PaymentFailed => "PAYMENT_FAILED",
-            Self::PsuCredentialsInvalid => "PSU_CREDENTIALS_INVALID",
-            Self::ReferenceMixInvalid => "REFERENCE_MIX_INVALID",
-            Self::ResourceUnknown => "RESOURCE_UNKNOWN",
-            Self::SystemError => "SYSTEM_ERROR",
-        }
-    }
 }
 
 /// A refused request: which rule, where in the request, and what is wrong with the value.
@@ -103,7 +83,7 @@ impl Refusal {
 
     /// The error body.
     pub fn body(&self) -> Value {
-        let mut message = json!({ "category": "ERROR", "code": self.code.text() });
+        let mut message = json!({ "category": "ERROR", "code": self.code });
         if let Some(path) = &self.path {
             message["path"] = json!(path);
         }

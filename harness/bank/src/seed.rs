@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
 use rust_decimal::Decimal;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::currency::Currency;
@@ -61,20 +61,11 @@ pub struct Customer {
 }
 
 /// Private or corporate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub(crate) enum CustomerType {
     Private,
     Corporate,
-}
-
-impl CustomerType {
-    pub(crate) fn text(self) -> &'static str {
-        match self {
-            Self::Private => "PRIVATE",
-            Self::Corporate => "CORPORATE",
-        }
-    }
 }
 
 /// An agreement of a corporate customer; its id is a value of PSU-Corporate-ID.

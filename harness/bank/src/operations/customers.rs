@@ -31,7 +31,7 @@ pub(super) fn show(customer: &Customer, accounts: &[Arc<Account>], with_agreemen
     json!({
         "customerId": customer.id,
         "customerNumber": customer.number,
-        "customerType": customer.kind.text(),
+        "customerType": customer.kind,
         "customerName": customer.name,
         "agreements": agreements.iter().map(|agreement| show_agreement(agreement, &href)).collect::<Vec<_>>(),
         "accounts": accounts.iter().map(|account| &*account.bban).collect::<Vec<_>>(),

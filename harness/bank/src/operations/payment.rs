@@ -80,7 +80,7 @@ pub(super) fn create(
     if !funds_available {
         let text = "payment.funds: expected an account with funds, found one without";
         answer["tppMessages"] =
-            json!([{ "category": "ERROR", "code": Code::PaymentFailed.text(), "text": text }]);
+            json!([{ "category": "ERROR", "code": Code::PaymentFailed, "text": text }]);
     }
     Ok(answer)
 }
