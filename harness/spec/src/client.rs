@@ -243,6 +243,9 @@ pub struct Mentioned {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct BankRules {
+    /// Rules by which it rejects what a client could not know before.
+    #[serde(default)]
+    pub warned: BTreeSet<String>,
     /// Rules by which it rejects requests of clients that did nothing wrong.
     #[serde(default)]
     pub not_of_the_client: BTreeSet<String>,

@@ -128,7 +128,9 @@ impl TrafficJudge {
         let of_bank = &self.suite.spec().client.bank;
         let clause = of_bank.clauses.get(rule).unwrap_or(rule);
         let is_told = judged.of(End::Client).any(|finding| finding.level == Level::Deny);
-        let Some(operation) = judged.operation.clone().filter(|_| !is_told) else { return };
+        if is_told {
+            return;
+        }
         let is_free = |freedom: &&str| *freedom == clause.as_str() || *freedom == rule.as_str();
         let is_of_code = self.suite.spec().client.is_of_a_code(clause);
         if of_bank.not_of_the_client.contains(rule)
@@ -140,8 +142,10 @@ impl TrafficJudge {
         }
         let clauses = self.suite.clauses();
         let known = clauses.get(clause).map(|clause| clause.id.as_str());
-        let plain = || self.suite.requests().plain_clause(&operation);
-        let clause = known.or_else(plain).unwrap_or(clause.as_str());
+        let operation = judged.operation.as_deref();
+        let plain = || self.suite.requests().plain_clause(operation?);
+        // A path of no operation has a rule that is none of the document.
+        let Some(clause) = known.or_else(plain) else { return };
         let is_firm = clauses.get(clause).is_some_and(|clause| {
             matches!(clause.strength, Strength::Stated | Strength::Derived(_))
                 || self.suite.spec().client.denied.contains(&clause.id)
@@ -167,7 +171,8 @@ impl TrafficJudge {
             },
             value: None,
             // A rule that stands for no clause says less.
-            is_warning: known.is_none()
+            is_warning: of_bank.warned.contains(rule)
+                || known.is_none()
                 || !is_firm
                 || is_open
                 || (judged.due == "accepted" && judged.is_sure),

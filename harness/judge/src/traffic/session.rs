@@ -125,8 +125,25 @@ fn wrong(at: &str, clause: &str, send: &str, value: &str) -> Told {
     })
 }
 
+/// The same, where another reading is left.
+fn warned(at: &str, clause: &str, send: &str, value: &str) -> Told {
+    match wrong(at, clause, send, value) {
+        Told::Wrong(wrong) => Told::Wrong(Wrong { is_warning: true, ..wrong }),
+        told => told,
+    }
+}
+
+/// What a client sends of which nothing else is known.
+const UNKNOWN: &str = "an id that no earlier response gave, and that the bank does not know";
+
 /// The status of a bank that does not know an id (RFC 9110 section 15.5.5).
 const NOT_FOUND: u16 = 404;
+
+/// The status of a bank where something is in the way of what is asked for (RFC 9110 section 15.5.10).
+const CONFLICT: u16 = 409;
+
+/// The status of a bank that did not look at a request (RFC 6585 section 4).
+const TOO_MANY: u16 = 429;
 
 /// Where the path of a request is.
 const PATH: &str = "path";
@@ -148,6 +165,7 @@ impl Session {
         }
         told.extend(self.in_basket(exchange, ids, &psu));
         told.extend(self.transaction(exchange, ids));
+        told.extend(self.list(exchange, ids));
         if let Some(counted) = rules.counted.as_ref().filter(|rule| is_counted(rule, exchange)) {
             let account = exchange.named(&ids.account).unwrap_or_default();
             let earlier = self.counted.get(hash(account)).into_iter().flatten();
@@ -212,6 +230,11 @@ impl Session {
                 &value,
             ));
         }
+        if is_deletion && exchange.status == Some(CONFLICT) && self.rejected.get(exchange.asks).is_some() {
+            let value = "one whose deletion was refused before";
+            let send = "the deletion of a payment with another status";
+            return Some(warned(PATH, &pending.clause, send, value));
+        }
         if !exchange.is_rejected() || (exchange.is_known)(id) {
             return None;
         }
@@ -229,18 +252,22 @@ impl Session {
             Some(_) => None,
             None if self.is_nearly_made(id) => Some(wrong(PATH, &of.clause, send, "nearly the id of one")),
             // What was made before the history began is not in it.
-            None => (exchange.status == Some(NOT_FOUND)).then(|| {
-                Told::Wrong(Wrong {
-                    at: PATH.to_owned(),
-                    clause: of.clause.clone(),
-                    send: send.to_owned(),
-                    value: Some(
-                        "an id that no earlier response gave, and that the bank does not know".to_owned(),
-                    ),
-                    is_warning: true,
-                })
-            }),
+            None => (exchange.status == Some(NOT_FOUND)).then(|| warned(PATH, &of.clause, send, UNKNOWN)),
         }
+    }
+
+    /// The account whose transactions are listed.
+    fn list(&self, exchange: &Exchange<'_>, rules: &IdRules) -> Option<Told> {
+        let (account, clause) = (exchange.lists.as_deref()?, &rules.account.clause);
+        let send = "the id of an account of the PSU";
+        if rules.no_id.is_match(account) {
+            return Some(wrong(PATH, clause, send, "what is no id"));
+        }
+        let is_unknown = exchange.is_clean
+            && exchange.status == Some(NOT_FOUND)
+            && !(exchange.is_known)(account)
+            && self.listed.get(hash(account)).is_none();
+        is_unknown.then(|| warned(PATH, clause, send, UNKNOWN))
     }
 
     fn in_basket(&self, exchange: &Exchange<'_>, rules: &IdRules, psu: &[(String, u64)]) -> Option<Told> {
@@ -326,7 +353,7 @@ impl Session {
             let is_answered = exchange.status.is_some();
             self.calls.insert(call, Call { number, began, asks: exchange.asks, is_answered });
         }
-        if exchange.has(4) {
+        if exchange.has(4) && exchange.status != Some(TOO_MANY) {
             self.rejected.insert(exchange.asks, exchange.number);
         }
         if !exchange.has(2) {

@@ -284,10 +284,8 @@ impl Examination<'_> {
         match kind {
             // A list with what is not there is told by its own rule.
             Kind::Right | Kind::NoText => None,
-            Kind::NotRsa => {
-                found.hide_signature("is not checked: the certificate is not of an RSA key".to_owned());
-                None
-            }
+            // No other algorithm is one of the document.
+            Kind::NotRsa => Some(("algorithm-hmac", says)),
             Kind::Sha512 | Kind::OtherHash => Some(("other-hash", says)),
             Kind::UrlSafe => Some(("url-safe", says)),
             Kind::ForeignCharacters => Some(("foreign-characters", says)),

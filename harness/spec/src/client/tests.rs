@@ -267,7 +267,9 @@ fn codes_of_rejections_say_something_of_some_requests() {
     assert_eq!(clause("transaction", "CONSENT_EXPIRED", &["PSU-IP-Address"]), warned("limit.sca-renewal"));
     assert_eq!(clause("transaction", "BAD_REQUEST", &[]), warned("error.corporate-id"));
     assert_eq!(clause("transaction", "BAD_REQUEST", &["PSU-Corporate-ID"]), None);
-    assert_eq!(clause("ncbct", "BAD_REQUEST", &[]), None, "a reference is missing or wrong, or it is that");
+    assert_eq!(clause("ncbct", "BAD_REQUEST", &[]), warned("error.kid.status"));
+    assert_eq!(clause("periodic", "KID_INVALID", &["PSU-Corporate-ID"]), warned("error.kid.status"));
+    assert_eq!(clause("deletion", "CONFLICT", &[]), warned("error.pdng"));
     assert_eq!(clause("ncbct", "FORMAT_ERROR", &[]), None);
     assert!(rules.is_of_a_code("basket.mix") && !rules.is_of_a_code("limit.consent-age"));
 }

@@ -163,7 +163,10 @@ fn deletions_are_told_by_statuses_and_deletions_before_them() {
         })
     };
     assert_eq!(delete("payment-0001", 409), "error.pdng");
+    assert_eq!(delete("payment-never-read", 429), "");
     assert_eq!(delete("payment-never-read", 409), "");
+    assert_eq!(delete("payment-never-read", 429), "");
+    assert_eq!(delete("payment-never-read", 409), "error.pdng", "the bank said it before");
     assert_eq!(delete("payment-0002", 204), "");
     assert_eq!(delete("payment-0002", 404), "payment.unknown");
     for (ids, status, expected) in [
@@ -215,6 +218,16 @@ fn transactions_are_told_by_the_lists() {
         answer,
         ..One::default()
     });
+    for (account, status, expected) in [
+        ("acc-1", 404, ""),
+        ("acc-3", 404, "transaction.path.account-id"),
+        ("acc-3", 403, ""),
+        ("known", 404, ""),
+        ("undefined", 200, "transaction.path.account-id"),
+    ] {
+        let list = One { method: "GET", path, lists: Some(account), status: Some(status), ..One::default() };
+        assert_eq!(told.after(&list), expected, "{account} {status}");
+    }
     for (account, id, status, expected) in [
         ("acc-1", "t-1", 404, ""),
         ("acc-1", "t-2", 404, "transaction.path.unknown"),
