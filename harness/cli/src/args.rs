@@ -5,6 +5,7 @@ mod levels;
 mod mask_key;
 mod own;
 mod parsed;
+pub(crate) mod prove;
 mod run;
 mod source;
 mod traffic;
@@ -18,9 +19,7 @@ use xs2aspec_suite::Depth;
 pub(crate) use self::identity::Ids;
 pub(crate) use self::levels::Levels;
 pub(crate) use self::mask_key::MaskKeyFile;
-pub(crate) use self::own::{
-    InspectCert, Judge, Keys, Listen, Prove, Scaffold, Serve, Sign, Trend, Variations,
-};
+pub(crate) use self::own::{InspectCert, Judge, Keys, Listen, Scaffold, Serve, Sign, Trend};
 use self::parsed::{depth, time};
 pub(crate) use self::run::{InDoubt, Run, Server};
 pub(crate) use self::source::Source;
@@ -57,7 +56,7 @@ pub(crate) enum Command {
     ClientReport(ClientReport),
     /// Runs every case against the built-in bank with each of its faults and variations, and in its styles:
     /// what is caught, and what is accused wrongly
-    Prove(Prove),
+    Prove(prove::Prove),
     /// Sends requests that nobody wrote, drawn from a model of the document, until one shows a violation;
     /// makes it small and keeps it
     Explore(Explore),

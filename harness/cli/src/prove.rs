@@ -1,5 +1,12 @@
 //! `xs2aspec prove`: the suite against banks of which it is known what is wrong with them, if anything.
 
+mod conditions;
+mod findings;
+mod heat_map;
+mod order;
+mod pairs;
+mod search;
+
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -9,8 +16,7 @@ use std::{
 
 use indicatif::ProgressBar;
 use xs2aspec_prove::{
-    BankVariant, FaultSearch, Flaw, KillMatrix, Kind, MutationOptions, ProveError, Row, SearchOptions,
-    mutation, pairs, snapshot,
+    BankVariant, Flaw, KillMatrix, Kind, MutationOptions, ProveError, Row, mutation, snapshot,
 };
 use xs2aspec_record::{CaseVerdict, Event, Exit, outputs};
 use xs2aspec_reference::Fault;
@@ -19,10 +25,12 @@ use xs2aspec_suite::Suite;
 
 use crate::{
     Failure,
-    args::{Prove, Source, Variations},
-    attribution, conditions, heat_map, order,
+    args::{
+        Source,
+        prove::{Asking, Cases, Derived, Part, Prove, Variations, Written},
+    },
     recording::Recording,
-    report::{cannot_write, write},
+    report::write,
 };
 
 /// What is left in the folder for the reports.
@@ -34,10 +42,8 @@ const HEAT_MAP: &str = "heat-map.html";
 const NOT_EVERY_CASE: &str = "# what each case is needed for: `xs2aspec prove --every-case` tells it\n";
 /// The folder of the run on the clean bank.
 const CLEAN: &str = "clean";
-/// What `--pairs` leaves.
-const PAIRS: &str = "pairs.tsv";
-/// What `--explore` leaves.
-const EXPLORED: &str = "explore.tsv";
+/// Among how many banks with many variations the cases are shared out, if they are.
+const SHARES: u32 = 6;
 
 impl From<ProveError> for Failure {
     fn from(error: ProveError) -> Self {
@@ -48,58 +54,83 @@ impl From<ProveError> for Failure {
     }
 }
 
-/// Runs every case against the clean bank, every fault and every variation, and says what was caught and what
-/// was not.
+/// Asks banks, and says what was found of each and what was not.
 pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
-    let suite = Arc::new(crate::suite(&Source { cases: args.cases.clone(), pack: None })?);
+    match &args.part {
+        None => written(&args.written).await,
+        Some(Part::Derived(args)) => derived(args).await,
+        Some(Part::Explore(args)) => search::measure(args).await,
+        Some(Part::Pairs(args)) => pairs::measure(args).await,
+        Some(Part::Findings(args)) => findings::measure(args).await,
+        Some(Part::Conditions(args)) => conditions::measure_all(args).await,
+        Some(Part::Peers(args)) => conditions::measure_peers(args).await,
+        Some(Part::Order(args)) => Box::pin(order::order(args)).await,
+    }
+}
+
+/// Runs every case against the clean bank, every fault and every variation.
+async fn written(args: &Written) -> Result<Exit, Failure> {
+    let suite = suite(&args.asking)?;
     if let Some(name) = &args.fault {
         return explain(args, &suite, BankVariant::Fault(name.parse().map_err(Failure::input)?)).await;
     }
     if let Some(name) = &args.variation {
         return explain(args, &suite, BankVariant::Variation(name.parse().map_err(Failure::input)?)).await;
     }
-    if args.conditions {
-        return conditions::measure_all(args).await;
-    }
-    if !args.peers.is_empty() {
-        return conditions::measure_peers(args).await;
-    }
-    if let Some(count) = args.findings {
-        return attribution::measure(args, &suite, count, &options(args)).await;
-    }
-    if let Some(count) = args.pairs {
-        return in_pairs(args, &suite, count).await;
-    }
-    if let Some(path) = &args.order {
-        return Box::pin(order::order(args, &suite, &options(args), path)).await;
-    }
-    let all: Vec<BankVariant> = match args.derived {
-        _ if !args.style.is_empty() => in_styles(args)?,
-        _ if args.drawn.is_some() => BankVariant::drawn(args.drawn.unwrap_or_default(), args.seed).collect(),
-        Some(count) => BankVariant::derived(count, args.seed),
-        None if args.explore.is_some() => BankVariant::all().chain(BankVariant::interactions()).collect(),
-        None if is_together(args) => BankVariant::all_together().collect(),
-        None => BankVariant::all().collect(),
+    let variations = variations(args);
+    let all: Vec<BankVariant> = if !args.style.is_empty() {
+        in_styles(&args.style, &Fault::all().collect::<Vec<_>>())?
+    } else if let Some(count) = args.drawn {
+        BankVariant::drawn(count, args.asking.seed).collect()
+    } else if variations == Variations::Apart {
+        BankVariant::all().collect()
+    } else {
+        BankVariant::all_together().collect()
     };
-    let banks: Vec<BankVariant> = all.into_iter().filter(|bank| bank.is_wanted(&args.only)).collect();
-    if banks.len() == 1 && !args.only.is_empty() {
-        let only = args.only.join("`, `");
-        return Err(Failure::input(format!("no fault, variation or style matches `{only}`")));
-    }
-    match args.explore {
-        Some(budget) => search(args, &suite, banks, budget).await,
-        None => mutate(args, &suite, banks).await,
-    }
+    let plan = Plan {
+        asking: &args.asking,
+        cases: &args.cases,
+        matrix: args.matrix.as_deref(),
+        is_written_anew: args.update,
+        variations,
+        is_whole: args.style.is_empty() && args.drawn.is_none(),
+        enough: (!args.style.is_empty()).then_some(args.enough.at_least),
+    };
+    mutate(&plan, &suite, all).await
 }
 
-/// Among how many banks with many variations the cases are shared out, if they are.
-const SHARES: u32 = 6;
+/// Asks faults that operators make.
+async fn derived(args: &Derived) -> Result<Exit, Failure> {
+    let suite = suite(&args.asking)?;
+    let derived = BankVariant::derived(args.count, args.asking.seed);
+    let banks = if args.style.is_empty() {
+        derived
+    } else {
+        let faults: Vec<Fault> = derived.into_iter().flat_map(BankVariant::faults).collect();
+        in_styles(&args.style, &faults)?
+    };
+    let plan = Plan {
+        asking: &args.asking,
+        cases: &args.cases,
+        matrix: None,
+        is_written_anew: false,
+        variations: Variations::Apart,
+        is_whole: false,
+        enough: Some(args.enough.at_least),
+    };
+    mutate(&plan, &suite, banks).await
+}
+
+/// The suite that is asked.
+fn suite(asking: &Asking) -> Result<Arc<Suite>, Failure> {
+    crate::suite(&Source { cases: asking.cases.clone(), pack: None }).map(Arc::new)
+}
 
 /// In which banks variations are asked. What is named or kept is what each comes to by itself.
-fn variations(args: &Prove) -> Variations {
-    let usual = if args.update || !args.only.is_empty() {
+fn variations(args: &Written) -> Variations {
+    let usual = if args.update || !args.asking.only.is_empty() {
         Variations::Apart
-    } else if args.matrix.is_some() || args.every_case {
+    } else if args.matrix.is_some() || args.cases.every_case {
         Variations::Together
     } else {
         Variations::Shared
@@ -107,21 +138,10 @@ fn variations(args: &Prove) -> Variations {
     args.variations.unwrap_or(usual)
 }
 
-/// Whether all variations are asked in as few banks as they fit into.
-fn is_together(args: &Prove) -> bool {
-    variations(args) != Variations::Apart
-}
-
 /// The clean bank, and the styles: each as it is, and with each of the faults.
-fn in_styles(args: &Prove) -> Result<Vec<BankVariant>, Failure> {
-    let faults: Vec<Fault> = match args.derived {
-        Some(count) => {
-            BankVariant::derived(count, args.seed).into_iter().flat_map(BankVariant::faults).collect()
-        }
-        None => Fault::all().collect(),
-    };
+fn in_styles(styles: &[String], faults: &[Fault]) -> Result<Vec<BankVariant>, Failure> {
     let mut banks = vec![BankVariant::Clean];
-    for name in &args.style {
+    for name in styles {
         let style = name.parse().map_err(Failure::input)?;
         banks.push(BankVariant::Style(style));
         banks.extend(faults.iter().map(|fault| BankVariant::FaultIn(style, *fault)));
@@ -129,26 +149,46 @@ fn in_styles(args: &Prove) -> Result<Vec<BankVariant>, Failure> {
     Ok(banks)
 }
 
-async fn mutate(args: &Prove, suite: &Arc<Suite>, banks: Vec<BankVariant>) -> Result<Exit, Failure> {
+/// What a matrix is made of, and what becomes of it.
+struct Plan<'a> {
+    asking: &'a Asking,
+    cases: &'a Cases,
+    /// The file that it is held to, or written to.
+    matrix: Option<&'a Path>,
+    is_written_anew: bool,
+    variations: Variations,
+    /// Whether each bank that somebody wrote is asked, but for those that `--only` leaves out.
+    is_whole: bool,
+    /// How many percent of the faults must be found, where that is enough.
+    enough: Option<u8>,
+}
+
+async fn mutate(plan: &Plan<'_>, suite: &Arc<Suite>, all: Vec<BankVariant>) -> Result<Exit, Failure> {
+    let Plan { asking, cases, matrix, is_written_anew, .. } = *plan;
+    let banks: Vec<BankVariant> = all.into_iter().filter(|bank| bank.is_wanted(&asking.only)).collect();
+    if banks.len() == 1 && !asking.only.is_empty() {
+        let only = asking.only.join("`, `");
+        return Err(Failure::input(format!("no fault, variation or style matches `{only}`")));
+    }
     let start = Instant::now();
     // What cannot be read or written is told before anybody is asked.
-    let matrix = args.matrix.as_deref();
     let reads: Vec<&Path> = matrix.into_iter().collect();
     for name in [MATRIX, CASES, SUMMARY, HEAT_MAP] {
-        outputs::may_write(&args.out.join(name), &reads).map_err(Failure::input)?;
+        outputs::may_write(&asking.out.join(name), &reads).map_err(Failure::input)?;
     }
-    if let Some(path) = matrix.filter(|_| args.update) {
+    if let Some(path) = matrix.filter(|_| is_written_anew) {
         outputs::may_write(path, &[]).map_err(Failure::input)?;
     }
-    let kept = matrix.filter(|_| !args.update).map(read).transpose()?;
-    let clean: PathBuf = args.out.join(CLEAN);
+    let kept = matrix.filter(|_| !is_written_anew).map(read).transpose()?;
+    let clean: PathBuf = asking.out.join(CLEAN);
     let mut recording = Recording::create(&clean, &reads)?;
     let bar = ProgressBar::new(banks.len() as u64);
-    let (options, mut done) = (options(args), |_: &Row| bar.inc(1));
+    let shares = if plan.variations == Variations::Shared { SHARES } else { 1 };
+    let (options, mut done) = (options(asking, cases, shares), |_: &Row| bar.inc(1));
     let record = &mut |event: &Event| recording.write(event);
     let mut rows = mutation::rows(suite, banks, &options, record, &mut done).await?;
     recording.finish()?;
-    if is_together(args) {
+    if plan.variations != Variations::Apart && plan.is_whole {
         let accused = |name: &str| rows.iter().any(|row| row.name == name && row.is_accused());
         let apart =
             BankVariant::all_together().filter(|bank| bank.kind() == Kind::Style && accused(bank.name()));
@@ -159,98 +199,68 @@ async fn mutate(args: &Prove, suite: &Arc<Suite>, banks: Vec<BankVariant>) -> Re
         }
     }
     bar.finish_and_clear();
-    let is_plain = args.derived.is_none() && args.style.is_empty() && args.drawn.is_none();
-    let whole = args.only.is_empty() && args.skip.is_empty() && args.requests.is_none() && is_plain;
-    let matrix = KillMatrix::new(rows, mutation::testable(suite));
-    let mut flaws = matrix.flaws(whole, &snapshot::survivors());
-    match (&args.matrix, kept) {
+    let whole = plan.is_whole && asking.only.is_empty() && cases.skip.is_empty() && cases.requests.is_none();
+    let found = KillMatrix::new(rows, mutation::testable(suite));
+    let mut flaws = found.flaws(whole, &snapshot::survivors());
+    match (matrix, kept) {
         (Some(path), Some(kept)) => {
             flaws.extend(snapshot::differences(
                 &path.display().to_string(),
                 &kept,
-                &matrix.snapshot(),
-                is_together(args),
+                &found.snapshot(),
+                plan.variations != Variations::Apart,
             ));
         }
-        (Some(path), None) => write(path, &[], matrix.snapshot().as_bytes())?,
+        (Some(path), None) => write(path, &[], found.snapshot().as_bytes())?,
         (None, _) => {}
     }
-    let cases: Vec<&str> = suite.cases().iter().map(|case| case.id.as_str()).collect();
+    let all: Vec<&str> = suite.cases().iter().map(|case| case.id.as_str()).collect();
     // What each case is needed for takes every case.
-    let needed = if args.every_case { matrix.cases(&cases) } else { NOT_EVERY_CASE.to_owned() };
-    let needs = if args.every_case { matrix.needs() } else { String::new() };
-    let summary = matrix.summary(&flaws) + &needs;
-    let drawn = heat_map::page(&matrix);
-    for (name, text) in [(MATRIX, matrix.details()), (CASES, needed), (SUMMARY, summary), (HEAT_MAP, drawn)] {
-        write(&args.out.join(name), &reads, text.as_bytes())?;
+    let needed = if cases.every_case { found.cases(&all) } else { NOT_EVERY_CASE.to_owned() };
+    let needs = if cases.every_case { found.needs() } else { String::new() };
+    let summary = found.summary(&flaws) + &needs;
+    let drawn = heat_map::page(&found);
+    for (name, text) in [(MATRIX, found.details()), (CASES, needed), (SUMMARY, summary), (HEAT_MAP, drawn)] {
+        write(&asking.out.join(name), &reads, text.as_bytes())?;
     }
     for Flaw(flaw) in &flaws {
         say!("{flaw}");
     }
-    say!("{}", matrix.totals());
-    let banks = matrix.rows().len();
+    say!("{}", found.totals());
+    let banks = found.rows().len();
     let seconds = start.elapsed().as_secs_f64();
-    say!("{banks} banks in {seconds:.1} s; reports in {}", args.out.display());
-    let is_enough = match args.derived {
-        None if args.style.is_empty() => flaws.is_empty(),
-        _ => matrix.percent_caught() >= usize::from(args.at_least) && matrix.is_silent(),
+    say!("{banks} banks in {seconds:.1} s; reports in {}", asking.out.display());
+    let is_enough = match plan.enough {
+        None => flaws.is_empty(),
+        Some(least) => found.percent_caught() >= usize::from(least) && found.is_silent(),
     };
     Ok(if is_enough { Exit::Conforms } else { Exit::Violation })
 }
 
 /// How the banks are asked.
-fn options(args: &Prove) -> MutationOptions {
+fn options(asking: &Asking, cases: &Cases, shares: u32) -> MutationOptions {
     MutationOptions {
-        seed: args.seed,
-        now: args.now,
-        depth: args.depth,
-        skip: args.skip.clone(),
-        requests: args.requests,
-        jobs: usize::from(args.jobs),
-        banks: usize::from(args.banks),
-        every_case: args.every_case,
-        shares: if variations(args) == Variations::Shared && args.style.is_empty() { SHARES } else { 1 },
-        tcp: args.tcp,
+        seed: asking.seed,
+        now: asking.now,
+        depth: asking.depth,
+        skip: cases.skip.clone(),
+        requests: cases.requests,
+        jobs: usize::from(asking.jobs),
+        banks: usize::from(asking.banks),
+        every_case: cases.every_case,
+        shares,
+        tcp: cases.tcp,
     }
-}
-
-/// Banks with two faults, each of which some case finds alone: both must be found.
-async fn in_pairs(args: &Prove, suite: &Arc<Suite>, count: usize) -> Result<Exit, Failure> {
-    let start = Instant::now();
-    let path = args.out.join(PAIRS);
-    fs::create_dir_all(&args.out).map_err(|error| cannot_write(&path, &error))?;
-    outputs::may_write(&path, &[]).map_err(Failure::input)?;
-    let survivors = snapshot::survivors();
-    let wanted = |fault: &Fault| BankVariant::Fault(*fault).is_wanted(&args.only);
-    let found = Fault::all().filter(|fault| wanted(fault) && !survivors.contains_key(fault.name()));
-    let drawn = pairs::drawn(found.collect(), count, args.seed);
-    if drawn.is_empty() {
-        return Err(Failure::input("there are no two faults of different clauses to be drawn"));
-    }
-    let rows = pairs::rows(suite, drawn, &options(args)).await?;
-    write(&path, &[], pairs::table(&rows).as_bytes())?;
-    for row in rows.iter().filter(|row| !row.is_clear()) {
-        let [one, other] = row.names;
-        for hidden in &row.hidden {
-            say!("{hidden} is hidden: {one} and {other}");
-        }
-        for clause in &row.blamed {
-            say!("{clause} is blamed, and neither breaks it: {one} and {other}");
-        }
-    }
-    let both = rows.iter().filter(|row| row.hidden.is_empty()).count();
-    let blamed = rows.iter().filter(|row| !row.blamed.is_empty()).count();
-    say!("{both} of {} pairs: both faults are found; another clause is blamed in {blamed}", rows.len());
-    say!("{:.1} s; the table is {}", start.elapsed().as_secs_f64(), path.display());
-    let is_enough = both * 100 >= rows.len() * usize::from(args.at_least) && blamed == 0;
-    Ok(if is_enough { Exit::Conforms } else { Exit::Violation })
 }
 
 /// One bank: every case that fails, with its exchange. A fault must be caught by its own clause, and a
 /// variation by none.
-async fn explain(args: &Prove, suite: &Arc<Suite>, bank: BankVariant) -> Result<Exit, Failure> {
+async fn explain(args: &Written, suite: &Arc<Suite>, bank: BankVariant) -> Result<Exit, Failure> {
     let mut events = Vec::new();
-    mutation::run(suite, bank, &options(args), &mut |event| events.push(event.clone())).await?;
+    mutation::run(suite, bank, &options(&args.asking, &args.cases, 1), &mut |event| {
+        events.push(event.clone());
+    })
+    .await?;
     let verdicts: Vec<CaseVerdict> = events
         .iter()
         .filter_map(|event| if let Event::Verdict(verdict) = event { Some(verdict.clone()) } else { None })
@@ -277,43 +287,6 @@ async fn explain(args: &Prove, suite: &Arc<Suite>, bank: BankVariant) -> Result<
         say!("  {case}");
     }
     Ok(if own > 0 { Exit::Conforms } else { Exit::Violation })
-}
-
-/// Says how many drawn requests it takes to find each fault.
-async fn search(
-    args: &Prove,
-    suite: &Arc<Suite>,
-    banks: Vec<BankVariant>,
-    budget: u64,
-) -> Result<Exit, Failure> {
-    let start = Instant::now();
-    let options = SearchOptions { seed: args.seed, now: args.now, budget, banks: usize::from(args.banks) };
-    let search = FaultSearch::run(suite, banks, &options).await?;
-    fs::create_dir_all(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
-    let path = args.out.join(EXPLORED);
-    write(&path, &[], search.table().as_bytes())?;
-    for one in search.false_positives() {
-        say!("false positive: {}: {}", one.bank.name(), one.found_by().unwrap_or_default());
-    }
-    for one in search.missed() {
-        say!("not found: {}", one.bank.name());
-    }
-    let needed = search.needed();
-    let all = needed.len() + search.missed().count();
-    say!("{} of {all} faults in rules for requests found, each within {budget} requests", needed.len());
-    let share =
-        |part: usize| needed.get((needed.len() * part / 100).min(needed.len().saturating_sub(1))).copied();
-    if let (Some(half), Some(most), Some(last), Some(end)) = (share(50), share(90), share(99), needed.last())
-    {
-        say!("requests needed: half of them {half}, 90 % {most}, 99 % {last}, all {end}");
-    }
-    for (concern, (all, found)) in search.others() {
-        say!("{found} of {all} faults in {} found besides", concern.word());
-    }
-    let lawful = search.lawful().count();
-    say!("{} false positives on {lawful} banks that keep the document", search.false_positives().count());
-    say!("{:.1} s; {}", start.elapsed().as_secs_f64(), path.display());
-    Ok(if search.is_complete(args.at_least) { Exit::Conforms } else { Exit::Violation })
 }
 
 /// The matrix that was kept.

@@ -160,7 +160,7 @@ fn share(part: usize, whole: usize) -> f64 {
 /// The order as a file. Stable between runs with the same suite and banks.
 pub fn text(steps: &[Step]) -> String {
     let mut text = String::from(
-        "# case, requests with it and all before it, faults that these catch, those that it adds; made by `xs2aspec prove --order FILE \
+        "# case, requests with it and all before it, faults that these catch, those that it adds; made by `xs2aspec prove order FILE \
          --update`\n",
     );
     for Step { case, requests, caught, adds } in steps {

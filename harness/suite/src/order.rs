@@ -11,7 +11,7 @@ use crate::{
     suite::Suite,
 };
 
-/// The file of the order: cases by what they add. `xs2aspec prove --order` makes it.
+/// The file of the order: cases by what they add. `xs2aspec prove order` makes it.
 pub const FILE: &str = "fixtures/kill-matrix/order.tsv";
 
 /// So many refusals are believed, and then the plain requests of their operations are asked again.

@@ -3,111 +3,12 @@
 use std::{net::SocketAddr, path::PathBuf};
 
 use chrono::{DateTime, Utc};
-use xs2aspec_suite::Depth;
 
 use super::{
     mask_key::MaskKeyFile,
-    parsed::{depth, method, time},
+    parsed::{method, time},
     traffic::ClientTls,
 };
-
-#[derive(Debug, Clone, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
-pub(crate) struct Prove {
-    /// Explain this fault alone: which cases catch it, and by which exchange
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["only", "matrix", "update"])]
-    pub(crate) fault: Option<String>,
-    /// Explain this variation alone: what is seen of it, and whether it is taken for a fault
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["fault", "only", "matrix", "update"])]
-    pub(crate) variation: Option<String>,
-    /// Every fault on a whole lawful bank in place of the plain one: plain, strict, lenient, other, or
-    /// drawn-N, which is drawn from all variations with the seed N; may be repeated
-    #[arg(long, value_name = "STYLE", conflicts_with_all = ["fault", "variation", "matrix", "explore"])]
-    pub(crate) style: Vec<String>,
-    /// N drawn lawful banks in place of all others: the one that the seed draws, and those after it
-    #[arg(long, value_name = "N", conflicts_with_all = ["fault", "variation", "matrix", "explore", "derived", "style"])]
-    pub(crate) drawn: Option<u64>,
-    /// In which banks variations are asked; by default shared, but together where there is a `--matrix`, and
-    /// apart where there is `--only` or `--update`
-    #[arg(long, value_enum, value_name = "HOW", conflicts_with_all = ["update", "explore", "derived", "style", "drawn"])]
-    pub(crate) variations: Option<Variations>,
-    /// In place of all other banks, ask N that have two faults at once, drawn by the seed
-    #[arg(long, value_name = "N", conflicts_with_all = ["fault", "variation", "matrix", "explore", "derived", "style", "drawn", "every_case"])]
-    pub(crate) pairs: Option<usize>,
-    /// Ask N banks with one fault, drawn by the seed, all cases: in how many does the first finding name the
-    /// broken clause, and how many findings are there?
-    #[arg(long, value_name = "N", conflicts_with_all = ["fault", "variation", "matrix", "explore", "derived", "style", "drawn", "pairs"])]
-    pub(crate) findings: Option<usize>,
-    /// Run conforming banks and a sample of faults under everyday conditions: none is accused, none acquitted
-    #[arg(long, conflicts_with_all = ["fault", "variation", "matrix", "explore", "derived", "drawn", "pairs", "findings", "every_case", "skip", "requests"])]
-    pub(crate) conditions: bool,
-    /// Run the independent banks that `peers.toml` of this folder names, and each of their faults; with
-    /// --conditions, run them under the conditions; may be repeated
-    #[arg(long, value_name = "DIR")]
-    pub(crate) peers: Vec<PathBuf>,
-    /// With --conditions or --peers: number of faults (of each peer)
-    #[arg(long, value_name = "N", default_value_t = 60)]
-    pub(crate) faults: usize,
-    /// Only faults, variations, styles and conditions whose name begins so; may be repeated
-    #[arg(long, value_name = "BEGINNING")]
-    pub(crate) only: Vec<String>,
-    /// Without these cases, as `run --skip` has them: which faults would then survive; may be repeated
-    #[arg(long, value_name = "PATTERN")]
-    pub(crate) skip: Vec<String>,
-    /// Ask with N drawn requests in place of the cases: how many does `explore` need to find each fault?
-    #[arg(long, value_name = "N", conflicts_with_all = ["skip", "matrix", "fault", "variation"])]
-    pub(crate) explore: Option<u64>,
-    /// In place of the faults that somebody wrote, ask N, or `all`, of those that operators make of the
-    /// bank's tables; drawn by the seed, as many of each operator
-    #[arg(long, value_name = "N", value_parser = count, conflicts_with_all = ["explore", "matrix", "fault", "variation"])]
-    pub(crate) derived: Option<usize>,
-    /// Percent that is enough: of the faults in rules for requests, with `--explore`; of its faults, with
-    /// `--derived` and on each `--style`; of pairs with both found, with `--pairs`; of banks whose first
-    /// finding is right, with `--findings`
-    #[arg(long, value_name = "PERCENT", default_value_t = 100)]
-    pub(crate) at_least: u8,
-    /// Compare the matrix with this file, and fail where it differs
-    #[arg(long, value_name = "FILE", group = "kept", conflicts_with_all = ["only", "skip", "requests"])]
-    pub(crate) matrix: Option<PathBuf>,
-    /// In place of all this, ask each fault, in each style, all cases of its clause, and compare the order in
-    /// which cases catch the most for the fewest requests with this file
-    #[arg(long, value_name = "FILE", group = "kept", conflicts_with_all = ["only", "skip", "requests", "matrix", "fault", "variation", "explore", "derived", "drawn", "pairs", "findings", "every_case"])]
-    pub(crate) order: Option<PathBuf>,
-    /// Write the file in place of comparing
-    #[arg(long, requires = "kept", conflicts_with = "only")]
-    pub(crate) update: bool,
-    /// Only the cases that catch the most, as many as N requests suffice for, as with `run --requests`
-    #[arg(long, value_name = "N", conflicts_with = "explore", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) requests: Option<u64>,
-    /// Folder for the reports
-    #[arg(long, value_name = "DIR", default_value = "reports/prove")]
-    pub(crate) out: PathBuf,
-    /// How much to run against each bank
-    #[arg(long, value_name = "DEPTH", default_value = "standard", value_parser = depth)]
-    pub(crate) depth: Depth,
-    /// Banks side by side
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
-    pub(crate) banks: u16,
-    /// Ask every bank every case. Otherwise a bank with a fault is asked for the broken clause first, for the
-    /// rest only if that does not catch it, and no further than to a case that denies it
-    #[arg(long)]
-    pub(crate) every_case: bool,
-    /// Ask every bank over TCP, even where its fault or variation shows without
-    #[arg(long)]
-    pub(crate) tcp: bool,
-    /// Cases in flight at once, for each bank
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) jobs: u16,
-    /// Seed of all fresh identifiers
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
-    pub(crate) seed: u64,
-    /// The clock of all runs and banks, RFC 3339
-    #[arg(long, value_name = "TIME", default_value = "2030-01-31T12:00:00Z", value_parser = time)]
-    pub(crate) now: DateTime<Utc>,
-    /// Folder of case files to use in place of the embedded ones
-    #[arg(long, value_name = "DIR")]
-    pub(crate) cases: Option<PathBuf>,
-}
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Trend {
@@ -277,25 +178,6 @@ pub(crate) struct Listen {
     /// File to write the JSON into as well
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-}
-
-/// A number, or all there are.
-fn count(text: &str) -> Result<usize, String> {
-    match text {
-        "all" => Ok(usize::MAX),
-        _ => text.parse().map_err(|_| "expected a number or `all`".to_owned()),
-    }
-}
-
-/// In which banks the variations of the reference bank are asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Variations {
-    /// Each in a bank of its own.
-    Apart,
-    /// All in as few lawful banks as they fit into; those of a bank that is accused also one by one.
-    Together,
-    /// The same, and the cases are shared out: each of these banks is asked a sixth of them.
-    Shared,
 }
 
 #[derive(Debug, clap::Args)]

@@ -19,7 +19,7 @@ fn every_case_has_its_place_and_the_plain_requests_come_first() {
     assert!(order[..plain].iter().all(is_plain) && !order[plain..].iter().any(is_plain));
 }
 
-/// `prove --order` makes it; what it says of costs follows from the cases, and is told here without asking
+/// `prove order` makes it; what it says of costs follows from the cases, and is told here without asking
 /// anybody.
 #[test]
 fn the_order_names_cases_of_this_suite_and_what_they_cost() {
@@ -33,7 +33,7 @@ fn the_order_names_cases_of_this_suite_and_what_they_cost() {
         chosen.push(case);
         if lines % 50 == 0 {
             let cost = suite.cost(chosen.iter().copied());
-            assert_eq!(parts[1], cost.requests().to_string(), "{}: prove --order FILE --update", parts[0]);
+            assert_eq!(parts[1], cost.requests().to_string(), "{}: prove order FILE --update", parts[0]);
         }
         let caught: usize = parts[2].parse().unwrap();
         assert!(caught >= before && !parts[3].is_empty(), "{line}");

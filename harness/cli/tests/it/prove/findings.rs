@@ -1,4 +1,4 @@
-//! `xs2aspec prove --findings` measures whether the first finding of a whole run names the broken clause.
+//! `xs2aspec prove findings` measures whether the first finding of a whole run names the broken clause.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use crate::support::{command, printed};
 
 fn measured(arguments: &[&str]) -> (Option<i32>, String, String) {
     let out = TempDir::new().unwrap();
-    let fixed = ["prove", "--findings", "1", "--seed", "3", "--now", "2030-01-31T12:00:00Z", "--out"];
+    let fixed = ["prove", "findings", "1", "--seed", "3", "--now", "2030-01-31T12:00:00Z", "--out"];
     let output = command().args(fixed).arg(out.path()).args(arguments).output().unwrap();
     let table = fs::read_to_string(out.path().join("findings.tsv")).unwrap_or_default();
     (output.status.code(), printed(&output), table)

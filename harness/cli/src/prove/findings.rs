@@ -1,22 +1,22 @@
-//! `xs2aspec prove --findings N`: whole runs against banks with one fault each, and which clause their
+//! `xs2aspec prove findings N`: whole runs against banks with one fault each, and which clause their
 //! findings name first.
 
-use std::{fs, sync::Arc, time::Instant};
+use std::{fs, time::Instant};
 
 use indicatif::ProgressBar;
 use xs2aspec_prove::{
-    BankVariant, MutationOptions,
+    BankVariant,
     attribution::{self, AttributionRow, Place},
     mutation, snapshot,
 };
 use xs2aspec_record::{Exit, outputs};
 use xs2aspec_reference::Fault;
 use xs2aspec_report::{Run, findings::Found};
-use xs2aspec_suite::Suite;
 
+use super::{options, suite};
 use crate::{
     Failure,
-    args::Prove,
+    args::prove::{Cases, Sample},
     report::{cannot_write, write},
 };
 
@@ -24,30 +24,27 @@ use crate::{
 const FINDINGS: &str = "findings.tsv";
 
 /// Asks so many banks with one fault everything, and says where the findings name its clause.
-pub(crate) async fn measure(
-    args: &Prove,
-    suite: &Arc<Suite>,
-    count: usize,
-    options: &MutationOptions,
-) -> Result<Exit, Failure> {
-    let start = Instant::now();
-    let path = args.out.join(FINDINGS);
-    fs::create_dir_all(&args.out).map_err(|error| cannot_write(&path, &error))?;
+pub(super) async fn measure(args: &Sample) -> Result<Exit, Failure> {
+    let Sample { count, enough, asking } = args;
+    let (start, suite) = (Instant::now(), suite(asking)?);
+    let path = asking.out.join(FINDINGS);
+    fs::create_dir_all(&asking.out).map_err(|error| cannot_write(&path, &error))?;
     outputs::may_write(&path, &[]).map_err(Failure::input)?;
     let survivors = snapshot::survivors();
     let wanted = |fault: &Fault| {
-        BankVariant::Fault(*fault).is_wanted(&args.only) && !survivors.contains_key(fault.name())
+        BankVariant::Fault(*fault).is_wanted(&asking.only) && !survivors.contains_key(fault.name())
     };
-    let faults = attribution::drawn(Fault::all().filter(wanted).collect(), count, args.seed);
+    let faults = attribution::drawn(Fault::all().filter(wanted).collect(), *count, asking.seed);
     if faults.is_empty() {
         return Err(Failure::input("no fault matches"));
     }
+    let options = options(asking, &Cases::default(), 1);
     let bar = ProgressBar::new(faults.len() as u64);
     let mut rows = Vec::new();
     for fault in faults {
         let mut events = Vec::new();
         let bank = BankVariant::Fault(fault);
-        mutation::run(suite, bank, options, &mut |event| events.push(event.clone())).await?;
+        mutation::run(&suite, bank, &options, &mut |event| events.push(event.clone())).await?;
         let run = Run::of(&events).map_err(Failure::input)?;
         let findings = run.summary().findings().all().iter().map(named).collect();
         let (fault, clause) = (fault.name().to_owned(), fault.clause().to_owned());
@@ -71,7 +68,7 @@ pub(crate) async fn measure(
     );
     let is_right = |place: &Place| matches!(place, Place::First | Place::InOtherWords);
     let first: usize = places.iter().filter(|(place, _)| is_right(place)).map(|(_, times)| times).sum();
-    let is_enough = first * 100 >= rows.len() * usize::from(args.at_least);
+    let is_enough = first * 100 >= rows.len() * usize::from(enough.at_least);
     Ok(if is_enough { Exit::Conforms } else { Exit::Violation })
 }
 

@@ -1,30 +1,31 @@
-//! `xs2aspec prove --order`: which cases a run asks first that may send so many requests only.
+//! `xs2aspec prove order`: which cases a run asks first that may send so many requests only.
 
-use std::{fs, path::Path, sync::Arc, time::Instant};
+use std::{fs, time::Instant};
 
 use indicatif::ProgressBar;
-use xs2aspec_prove::{MutationOptions, order};
+use xs2aspec_prove::order;
 use xs2aspec_record::{Exit, outputs};
 use xs2aspec_reference::{Fault, Style};
-use xs2aspec_suite::Suite;
 
-use crate::{Failure, args::Prove, report::write};
+use super::{options, suite};
+use crate::{
+    Failure,
+    args::prove::{Cases, Order},
+    report::write,
+};
 
 /// Asks every fault in every style, and writes the order, or holds it against the file.
-pub(crate) async fn order(
-    args: &Prove,
-    suite: &Arc<Suite>,
-    options: &MutationOptions,
-    path: &Path,
-) -> Result<Exit, Failure> {
-    let start = Instant::now();
+pub(super) async fn order(args: &Order) -> Result<Exit, Failure> {
+    let (start, suite, path) = (Instant::now(), suite(&args.asking)?, args.file.as_path());
     outputs::may_write(path, &[]).map_err(Failure::input)?;
     let styles = styles(args)?;
     let bar = ProgressBar::new((Fault::all().count() * (styles.len() + 1)) as u64);
-    let catches = order::catches(suite, options, &styles, &mut || bar.inc(1)).await?;
+    let catches =
+        order::catches(&suite, &options(&args.asking, &Cases::default(), 1), &styles, &mut || bar.inc(1))
+            .await?;
     bar.finish_and_clear();
-    let steps = catches.order(suite);
-    let first = catches.first(suite, &steps);
+    let steps = catches.order(&suite);
+    let first = catches.first(&suite, &steps);
     let text = order::text(&steps);
     for most in [100, 300, 1000, 1500] {
         let caught =
@@ -51,7 +52,7 @@ pub(crate) async fn order(
 }
 
 /// The styles that were named, or all that have a name and differ from the bank that everybody gets.
-fn styles(args: &Prove) -> Result<Vec<Style>, Failure> {
+fn styles(args: &Order) -> Result<Vec<Style>, Failure> {
     if args.style.is_empty() {
         return Ok(Style::named().filter(|style| !style.variations().is_empty()).collect());
     }

@@ -1,4 +1,4 @@
-//! `xs2aspec prove --conditions` and `--peers`: banks under circumstances that are nobody's violation, and
+//! `xs2aspec prove conditions` and `prove peers`: banks under circumstances that are nobody's violation, and
 //! independent banks.
 
 use std::{
@@ -24,7 +24,7 @@ use xs2aspec_reference::{Fault, Style};
 
 use crate::{
     Failure,
-    args::Prove,
+    args::prove::{Asking, Conditions, Peers},
     report::{cannot_write, write},
 };
 
@@ -48,14 +48,14 @@ struct Task {
 }
 
 /// Runs conforming banks and a sample of faults under each condition. Prints what is accused or acquitted.
-pub(crate) async fn measure_all(args: &Prove) -> Result<Exit, Failure> {
-    let start = Instant::now();
-    let paths = [ROWS, TABLE].map(|name| args.out.join(name));
-    fs::create_dir_all(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
+pub(super) async fn measure_all(args: &Conditions) -> Result<Exit, Failure> {
+    let (start, asking) = (Instant::now(), &args.asking);
+    let paths = [ROWS, TABLE].map(|name| asking.out.join(name));
+    fs::create_dir_all(&asking.out).map_err(|error| cannot_write(&asking.out, &error))?;
     for path in &paths {
         outputs::may_write(path, &[]).map_err(Failure::input)?;
     }
-    let conditions = chosen(args)?;
+    let conditions = chosen(asking)?;
     let known = KnownFailure::all().map_err(Failure::input)?;
     let tasks = tasks(args, &conditions).await?;
     if tasks.is_empty() {
@@ -91,16 +91,16 @@ pub(crate) async fn measure_all(args: &Prove) -> Result<Exit, Failure> {
 }
 
 /// Runs each peer at depth standard, and with each of its faults. No peer may be accused; faults are counted.
-pub(crate) async fn measure_peers(args: &Prove) -> Result<Exit, Failure> {
-    let start = Instant::now();
-    let path = args.out.join(PEERS);
-    fs::create_dir_all(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
+pub(super) async fn measure_peers(args: &Peers) -> Result<Exit, Failure> {
+    let (start, asking) = (Instant::now(), &args.asking);
+    let path = asking.out.join(PEERS);
+    fs::create_dir_all(&asking.out).map_err(|error| cannot_write(&asking.out, &error))?;
     outputs::may_write(&path, &[]).map_err(Failure::input)?;
-    let options = options(args, &["--depth", args.depth.word()])?;
+    let options = options(asking, &["--depth", asking.depth.word()])?;
     let wanted =
-        |peer: &Peer| args.only.is_empty() || args.only.iter().any(|only| peer.name.starts_with(only));
+        |peer: &Peer| asking.only.is_empty() || asking.only.iter().any(|only| peer.name.starts_with(only));
     let (mut rows, mut accused, mut clean_runs) = (Vec::new(), 0, 0);
-    for folder in &args.peers {
+    for folder in &args.folders {
         for peer in Peer::read(folder)?.into_iter().filter(wanted) {
             let faults = peer.with_each_fault()?;
             let name = peer.name.clone();
@@ -139,13 +139,13 @@ fn counts(rows: &[(String, Detected)]) -> String {
 }
 
 /// Returns the conditions that `--only` names.
-fn chosen(args: &Prove) -> Result<Vec<Condition>, Failure> {
+fn chosen(asking: &Asking) -> Result<Vec<Condition>, Failure> {
     let all = Condition::all().map_err(Failure::input)?;
-    if let Some(pattern) = args.only.iter().find(|only| !all.iter().any(|one| is_of(&one.name, only))) {
+    if let Some(pattern) = asking.only.iter().find(|only| !all.iter().any(|one| is_of(&one.name, only))) {
         return Err(Failure::input(format!("no condition is named `{pattern}`")));
     }
     let wanted =
-        |one: &Condition| args.only.is_empty() || args.only.iter().any(|only| is_of(&one.name, only));
+        |one: &Condition| asking.only.is_empty() || asking.only.iter().any(|only| is_of(&one.name, only));
     Ok(all.into_iter().filter(wanted).collect())
 }
 
@@ -155,18 +155,18 @@ fn is_of(name: &str, only: &str) -> bool {
 }
 
 /// Returns every bank with every condition that it is run under.
-async fn tasks(args: &Prove, conditions: &[Condition]) -> Result<Vec<Task>, Failure> {
-    let mut tasks = Vec::new();
-    let whole = options(args, &["--depth", args.depth.word()])?;
+async fn tasks(args: &Conditions, conditions: &[Condition]) -> Result<Vec<Task>, Failure> {
+    let (mut tasks, asking) = (Vec::new(), &args.asking);
+    let whole = options(asking, &["--depth", asking.depth.word()])?;
     for bank in conforming(args)? {
-        add(&mut tasks, args, conditions, &bank, None, &whole)?;
+        add(&mut tasks, asking, conditions, &bank, None, &whole)?;
     }
     for fault in sample(args) {
         let bank = Subject::Fault(fault);
-        let options = options(args, &["--depth", args.depth.word(), "--only", fault.clause()])?;
+        let options = options(asking, &["--depth", asking.depth.word(), "--only", fault.clause()])?;
         // A fault that no run denies without a condition shows nothing with one.
         if let Some(clause) = undisturbed(&bank, &options).await? {
-            add(&mut tasks, args, conditions, &bank, Some(&clause), &options)?;
+            add(&mut tasks, asking, conditions, &bank, Some(&clause), &options)?;
         }
     }
     Ok(tasks)
@@ -174,7 +174,7 @@ async fn tasks(args: &Prove, conditions: &[Condition]) -> Result<Vec<Task>, Fail
 
 fn add(
     tasks: &mut Vec<Task>,
-    args: &Prove,
+    asking: &Asking,
     conditions: &[Condition],
     bank: &Subject,
     expected: Option<&str>,
@@ -184,7 +184,7 @@ fn add(
         let instances = instances(condition, bank)?.into_iter();
         let wanted = |instance: &Instance| {
             let name = instance.name();
-            args.only.is_empty() || args.only.iter().any(|only| matches(&format!("{only}*"), &name))
+            asking.only.is_empty() || asking.only.iter().any(|only| matches(&format!("{only}*"), &name))
         };
         tasks.extend(instances.filter(wanted).map(|instance| Task {
             instance,
@@ -197,7 +197,7 @@ fn add(
 }
 
 /// Returns the styles and the peers that are run.
-fn conforming(args: &Prove) -> Result<Vec<Subject>, Failure> {
+fn conforming(args: &Conditions) -> Result<Vec<Subject>, Failure> {
     let styles: Vec<Style> = if args.style.is_empty() {
         Style::named().collect()
     } else {
@@ -211,17 +211,17 @@ fn conforming(args: &Prove) -> Result<Vec<Subject>, Failure> {
 }
 
 /// Draws faults that the kept matrix has as denied.
-fn sample(args: &Prove) -> Vec<Fault> {
+fn sample(args: &Conditions) -> Vec<Fault> {
     let denied = snapshot::denied();
     let faults: Vec<Fault> = Fault::all().filter(|fault| denied.contains(fault.name())).collect();
-    attribution::drawn(faults, args.faults, args.seed)
+    attribution::drawn(faults, args.faults, args.asking.seed)
 }
 
-fn options(args: &Prove, options: &[&str]) -> Result<ConditionOptions, Failure> {
+fn options(asking: &Asking, options: &[&str]) -> Result<ConditionOptions, Failure> {
     let program: PathBuf = env::current_exe()
         .map_err(|error| Failure::input(format!("cannot find the program itself: {error}")))?;
-    let out = std::path::absolute(Path::new(&args.out))
-        .map_err(|error| Failure::input(format!("{}: {error}", args.out.display())))?;
+    let out = std::path::absolute(Path::new(&asking.out))
+        .map_err(|error| Failure::input(format!("{}: {error}", asking.out.display())))?;
     let options = options.iter().map(|option| (*option).to_owned()).collect();
-    Ok(ConditionOptions { program, out: out.join("runs"), options, seed: args.seed })
+    Ok(ConditionOptions { program, out: out.join("runs"), options, seed: asking.seed })
 }

@@ -1,0 +1,50 @@
+//! `xs2aspec prove pairs`: banks with two faults, each of which some case finds alone: both must be found.
+
+use std::{fs, time::Instant};
+
+use xs2aspec_prove::{BankVariant, pairs, snapshot};
+use xs2aspec_record::{Exit, outputs};
+use xs2aspec_reference::Fault;
+
+use super::{options, suite};
+use crate::{
+    Failure,
+    args::prove::{Cases, Sample},
+    report::{cannot_write, write},
+};
+
+/// What it leaves in the folder for the reports.
+const PAIRS: &str = "pairs.tsv";
+
+/// Asks so many pairs.
+pub(super) async fn measure(args: &Sample) -> Result<Exit, Failure> {
+    let Sample { count, enough, asking } = args;
+    let (start, suite) = (Instant::now(), suite(asking)?);
+    let path = asking.out.join(PAIRS);
+    fs::create_dir_all(&asking.out).map_err(|error| cannot_write(&path, &error))?;
+    outputs::may_write(&path, &[]).map_err(Failure::input)?;
+    let survivors = snapshot::survivors();
+    let wanted = |fault: &Fault| BankVariant::Fault(*fault).is_wanted(&asking.only);
+    let found = Fault::all().filter(|fault| wanted(fault) && !survivors.contains_key(fault.name()));
+    let drawn = pairs::drawn(found.collect(), *count, asking.seed);
+    if drawn.is_empty() {
+        return Err(Failure::input("there are no two faults of different clauses to be drawn"));
+    }
+    let rows = pairs::rows(&suite, drawn, &options(asking, &Cases::default(), 1)).await?;
+    write(&path, &[], pairs::table(&rows).as_bytes())?;
+    for row in rows.iter().filter(|row| !row.is_clear()) {
+        let [one, other] = row.names;
+        for hidden in &row.hidden {
+            say!("{hidden} is hidden: {one} and {other}");
+        }
+        for clause in &row.blamed {
+            say!("{clause} is blamed, and neither breaks it: {one} and {other}");
+        }
+    }
+    let both = rows.iter().filter(|row| row.hidden.is_empty()).count();
+    let blamed = rows.iter().filter(|row| !row.blamed.is_empty()).count();
+    say!("{both} of {} pairs: both faults are found; another clause is blamed in {blamed}", rows.len());
+    say!("{:.1} s; the table is {}", start.elapsed().as_secs_f64(), path.display());
+    let is_enough = both * 100 >= rows.len() * usize::from(enough.at_least) && blamed == 0;
+    Ok(if is_enough { Exit::Conforms } else { Exit::Violation })
+}
