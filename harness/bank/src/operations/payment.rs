@@ -79,8 +79,7 @@ pub(super) fn create(
     });
     if !funds_available {
         let text = "payment.funds: expected an account with funds, found one without";
-        answer["tppMessages"] =
-            json!([{ "category": "ERROR", "code": Code::PaymentFailed, "text": text }]);
+        answer["tppMessages"] = json!([{ "category": "ERROR", "code": Code::PaymentFailed, "text": text }]);
     }
     Ok(answer)
 }
