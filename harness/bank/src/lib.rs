@@ -1,8 +1,8 @@
 //! A bank that obeys the document: it answers the five operations that the document specifies and those that
 //! it mentions, and refuses what the document forbids.
 //!
-//! [`operations::perform`] answers one request by a [`policy::Policy`], whose default is the document. There is
-//! no network in it: what listens, and what makes other banks of it, is around it.
+//! [`operations::perform`] answers one request by a [`policy::Policy`], whose default is the document. There
+//! is no network in it: what listens, and what makes other banks of it, is around it.
 //!
 //! Its rules are typed here from the document alone. It shares no code and no data with the side that writes
 //! requests: its own signing string, its own parsers, its own tables, and `rsa` where the other side uses

@@ -105,6 +105,8 @@ pub(crate) struct Sample {
     #[arg(value_name = "N")]
     pub(crate) count: usize,
     #[command(flatten)]
+    pub(crate) cases: Cases,
+    #[command(flatten)]
     pub(crate) enough: Enough,
     #[command(flatten)]
     pub(crate) asking: Asking,

@@ -16,7 +16,7 @@ use xs2aspec_report::{Run, findings::Found};
 use super::{options, suite};
 use crate::{
     Failure,
-    args::prove::{Cases, Sample},
+    args::prove::Sample,
     report::{cannot_write, write},
 };
 
@@ -25,7 +25,7 @@ const FINDINGS: &str = "findings.tsv";
 
 /// Asks so many banks with one fault everything, and says where the findings name its clause.
 pub(super) async fn measure(args: &Sample) -> Result<Exit, Failure> {
-    let Sample { count, enough, asking } = args;
+    let Sample { count, cases, enough, asking } = args;
     let (start, suite) = (Instant::now(), suite(asking)?);
     let path = asking.out.join(FINDINGS);
     fs::create_dir_all(&asking.out).map_err(|error| cannot_write(&path, &error))?;
@@ -38,7 +38,7 @@ pub(super) async fn measure(args: &Sample) -> Result<Exit, Failure> {
     if faults.is_empty() {
         return Err(Failure::input("no fault matches"));
     }
-    let options = options(asking, &Cases::default(), 1);
+    let options = options(asking, cases, 1);
     let bar = ProgressBar::new(faults.len() as u64);
     let mut rows = Vec::new();
     for fault in faults {

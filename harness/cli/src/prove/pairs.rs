@@ -9,7 +9,7 @@ use xs2aspec_reference::Fault;
 use super::{options, suite};
 use crate::{
     Failure,
-    args::prove::{Cases, Sample},
+    args::prove::Sample,
     report::{cannot_write, write},
 };
 
@@ -18,7 +18,7 @@ const PAIRS: &str = "pairs.tsv";
 
 /// Asks so many pairs.
 pub(super) async fn measure(args: &Sample) -> Result<Exit, Failure> {
-    let Sample { count, enough, asking } = args;
+    let Sample { count, cases, enough, asking } = args;
     let (start, suite) = (Instant::now(), suite(asking)?);
     let path = asking.out.join(PAIRS);
     fs::create_dir_all(&asking.out).map_err(|error| cannot_write(&path, &error))?;
@@ -30,7 +30,7 @@ pub(super) async fn measure(args: &Sample) -> Result<Exit, Failure> {
     if drawn.is_empty() {
         return Err(Failure::input("there are no two faults of different clauses to be drawn"));
     }
-    let rows = pairs::rows(&suite, drawn, &options(asking, &Cases::default(), 1)).await?;
+    let rows = pairs::rows(&suite, drawn, &options(asking, cases, 1)).await?;
     write(&path, &[], pairs::table(&rows).as_bytes())?;
     for row in rows.iter().filter(|row| !row.is_clear()) {
         let [one, other] = row.names;

@@ -2,7 +2,8 @@
 //! needs to know of them is data, so that another document is another folder.
 //!
 //! The names are taken from the spec and looked for in each string of each file, `harness/bank` and
-//! `harness/reference` apart, which are the other reading of the document. Comments and tests may say what they like.
+//! `harness/reference` apart, which are the other reading of the document. Comments and tests may say what
+//! they like.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
