@@ -63,7 +63,11 @@ impl Variation {
         });
         let effects = self.0.effects.iter().filter_map(|effect| match effect {
             Effect::Treats(one) => Some(one.subject()),
-            Effect::Alters(one) => Some(format!("{} answers {}", one.operation, one.pointer)),
+            // Two that change the same object may make it an unlawful one.
+            Effect::Alters(one) => {
+                let object: Vec<&str> = one.pointer.split('/').take(3).collect();
+                Some(format!("{} answers {}", one.operation, object.join("/")))
+            }
             Effect::Refuses(rule, ..) => Some(format!("refuses {rule}")),
             Effect::Forms(form) => Some(form.subject().to_owned()),
             Effect::Reads(_) | Effect::Policy(_) | Effect::Wraps(_) => None,
