@@ -165,11 +165,7 @@ struct Plan<'a> {
 
 async fn mutate(plan: &Plan<'_>, suite: &Arc<Suite>, all: Vec<BankVariant>) -> Result<Exit, Failure> {
     let Plan { asking, cases, matrix, is_written_anew, .. } = *plan;
-    let banks: Vec<BankVariant> = all.into_iter().filter(|bank| bank.is_wanted(&asking.only)).collect();
-    if banks.len() == 1 && !asking.only.is_empty() {
-        let only = asking.only.join("`, `");
-        return Err(Failure::input(format!("no fault, variation or style matches `{only}`")));
-    }
+    let banks = wanted(asking, all)?;
     let start = Instant::now();
     // What cannot be read or written is told before anybody is asked.
     let reads: Vec<&Path> = matrix.into_iter().collect();
@@ -235,6 +231,16 @@ async fn mutate(plan: &Plan<'_>, suite: &Arc<Suite>, all: Vec<BankVariant>) -> R
         Some(least) => found.percent_caught() >= usize::from(least) && found.is_silent(),
     };
     Ok(if is_enough { Exit::Conforms } else { Exit::Violation })
+}
+
+/// Those of the banks that `--only` names, and the clean one.
+fn wanted(asking: &Asking, all: impl IntoIterator<Item = BankVariant>) -> Result<Vec<BankVariant>, Failure> {
+    let banks: Vec<BankVariant> = all.into_iter().filter(|bank| bank.is_wanted(&asking.only)).collect();
+    if banks.len() == 1 && !asking.only.is_empty() {
+        let only = asking.only.join("`, `");
+        return Err(Failure::input(format!("no fault, variation or style matches `{only}`")));
+    }
+    Ok(banks)
 }
 
 /// How the banks are asked.

@@ -5,7 +5,7 @@ use std::{fs, time::Instant};
 use xs2aspec_prove::{BankVariant, FaultSearch, SearchOptions};
 use xs2aspec_record::Exit;
 
-use super::suite;
+use super::{suite, wanted};
 use crate::{
     Failure,
     args::prove::Explored,
@@ -19,12 +19,7 @@ const EXPLORED: &str = "explore.tsv";
 pub(super) async fn measure(args: &Explored) -> Result<Exit, Failure> {
     let Explored { budget, enough, asking } = args;
     let (start, suite) = (Instant::now(), suite(asking)?);
-    let all = BankVariant::all().chain(BankVariant::interactions());
-    let banks: Vec<BankVariant> = all.filter(|bank| bank.is_wanted(&asking.only)).collect();
-    if banks.len() == 1 && !asking.only.is_empty() {
-        let only = asking.only.join("`, `");
-        return Err(Failure::input(format!("no fault or variation matches `{only}`")));
-    }
+    let banks = wanted(asking, BankVariant::all().chain(BankVariant::interactions()))?;
     let (seed, now, banks_at_once) = (asking.seed, asking.now, usize::from(asking.banks));
     let options = SearchOptions { seed, now, budget: *budget, banks: banks_at_once };
     let search = FaultSearch::run(&suite, banks, &options).await?;
