@@ -290,13 +290,7 @@ impl ClientRules {
     pub fn load(tree: &Tree) -> Result<Self, Problem> {
         let Some(text) = tree.text(FILE) else { return Ok(Self::default()) };
         let mut rules: Self = yaml::read(FILE, text)?;
-        // Country and structure stand first in each row.
-        for row in tree.text(IBANS).into_iter().flat_map(str::lines).skip(1) {
-            let (country, rest) = row.split_once(',').unwrap_or_default();
-            if let Some(bban) = rest.split(',').next().and_then(iban::length) {
-                rules.ibans.insert(country.to_owned(), 4 + bban);
-            }
-        }
+        rules.ibans = tree.text(IBANS).map_or_else(|| Ok(BTreeMap::new()), lengths)?;
         for row in &rules.values {
             let Rule { form, matches, unmatched, most, absent, repeated, at, .. } = &row.value;
             let tests = [matches.is_some() || unmatched.is_some(), form.is_some(), most.is_some()];
@@ -385,6 +379,24 @@ impl ClientRules {
         }
         found
     }
+}
+
+/// Reads how many characters the IBANs of each country have.
+fn lengths(table: &str) -> Result<BTreeMap<String, usize>, Problem> {
+    #[derive(Deserialize)]
+    struct Row {
+        country: String,
+        bban: String,
+    }
+    let wrong = |why: String| Problem::of_file(IBANS, format!("is no table: {why}"));
+    let rows = csv::Reader::from_reader(table.as_bytes()).into_deserialize();
+    rows.map(|row: csv::Result<Row>| {
+        let Row { country, bban } = row.map_err(|error| wrong(error.to_string()))?;
+        let length = iban::length(&bban);
+        let length = length.ok_or_else(|| wrong(format!("`{bban}` of {country} is no structure")))?;
+        Ok((country, 4 + length))
+    })
+    .collect()
 }
 
 impl Rule {

@@ -273,3 +273,13 @@ fn codes_of_rejections_say_something_of_some_requests() {
     assert_eq!(clause("ncbct", "FORMAT_ERROR", &[]), None);
     assert!(rules.is_of_a_code("basket.mix") && !rules.is_of_a_code("limit.consent-age"));
 }
+
+#[test]
+fn a_table_of_ibans_that_is_none_is_named() {
+    let expected = BTreeMap::from([("NO".to_owned(), 15)]);
+    assert_eq!(lengths("country,bban,national_check\nNO,4!n6!n1!n,own\n").unwrap(), expected);
+    for table in ["country,bban\nNO\n", "country,bban\nNO,eleven\n", "land,bban\nNO,4!n\n"] {
+        let problem = lengths(table).unwrap_err();
+        assert_eq!(problem.file, IBANS, "{table}");
+    }
+}
