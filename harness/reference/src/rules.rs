@@ -226,14 +226,6 @@ fn policy_of(rules: Rules) -> Policy {
     Policy::with(settings).unwrap_or_else(|error| panic!("the settings of a fault: {error}"))
 }
 
-#[cfg(test)]
-impl Rules {
-    /// The whole document, in this bank's usual way.
-    pub(crate) fn kept() -> Self {
-        Self::of(vec![])
-    }
-}
-
 /// The members of a valid body of an operation that creates.
 pub(crate) fn valid(operation: Operation) -> Map<String, Value> {
     let json = match operation {
@@ -298,7 +290,7 @@ mod tests {
     #[test]
     fn rules_are_broken_by_their_own_fault_only() {
         assert_eq!(of("basket.mix/first-payment-only").policy().baskets.mix, Looked::First);
-        assert_eq!(Rules::kept().policy().baskets.mix, Looked::All);
+        assert_eq!(Rules::plain().policy().baskets.mix, Looked::All);
         let family = of("header.x-request-id.ncbct/not-required");
         let may_lack = |header, operation| family.policy().headers.may_lack(header, operation);
         assert!(may_lack(Header::XRequestId, Operation::Ncbct));
@@ -330,6 +322,6 @@ mod tests {
         let rules = Rules::of(vec![variation.entry()]);
         let read = |rules: Rules| rules.bytes(Operation::Ncbct, br#"{"a":null}"#).map(Cow::into_owned);
         assert_eq!(read(rules), Ok(b"{}".to_vec()));
-        assert_eq!(read(Rules::kept()), Ok(br#"{"a":null}"#.to_vec()));
+        assert_eq!(read(Rules::plain()), Ok(br#"{"a":null}"#.to_vec()));
     }
 }

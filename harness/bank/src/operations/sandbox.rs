@@ -4,6 +4,7 @@
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
+use super::transaction::unknown;
 use super::{Context, customers, link};
 use crate::currency::Currency;
 use crate::member::{Member, Object};
@@ -152,11 +153,6 @@ fn show(account: &Account) -> Value {
         shown["balance"] = json!({ "amount": balance, "currency": account.currency });
     }
     shown
-}
-
-fn unknown(rule: &str, path: &str) -> Refusal {
-    let says = "expected a resource of this bank, found an unknown id";
-    Refusal::new(StatusCode::NOT_FOUND, Code::ResourceUnknown, rule, says).at(path)
 }
 
 /// Whether an operation makes test data.

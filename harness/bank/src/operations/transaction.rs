@@ -148,7 +148,8 @@ fn unknown_transaction() -> Refusal {
     unknown("transaction.transaction-id.known", "transactionId")
 }
 
-fn unknown(rule: &str, path: &str) -> Refusal {
+/// The refusal of an id that nothing of this bank has.
+pub(super) fn unknown(rule: &str, path: &str) -> Refusal {
     let says = "expected a resource of this bank, found an unknown id";
     Refusal::new(StatusCode::NOT_FOUND, Code::ResourceUnknown, rule, says).at(path)
 }

@@ -105,7 +105,7 @@ impl Sent {
         }
     }
 
-    /// Returns true if the path has an empty part, which makes it another path (RFC 3986, section 6.2.2).
+    /// Returns true if the path has an empty part, which makes it another path (RFC 3986, section 3.3).
     pub fn has_gap(&self) -> bool {
         self.target().0.split('/').skip(1).any(str::is_empty)
     }
