@@ -17,6 +17,7 @@ use crate::{
     Failure,
     args::Bundle,
     report::{self, cannot_write},
+    text_of,
 };
 
 /// Makes the bundle of a run.
@@ -59,9 +60,4 @@ pub(crate) fn program() -> Result<Program, Failure> {
     let (_, sha256) = measured(&mut file).map_err(wrong)?;
     let name = format!("xs2aspec {}", env!("CARGO_PKG_VERSION"));
     Ok(Program { name, sha256 })
-}
-
-pub(crate) fn text_of(path: &Path) -> Result<String, Failure> {
-    fs::read_to_string(path)
-        .map_err(|error| Failure::input(format!("{}: cannot be read: {error}", path.display())))
 }

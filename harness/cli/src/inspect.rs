@@ -1,10 +1,10 @@
 //! `xs2aspec inspect-cert`: what a certificate says, and how keyId names it.
 
-use std::{fs, time::SystemTime};
+use std::time::SystemTime;
 
 use chrono::{DateTime, Utc};
 use xs2aspec_judge::certificate_encoding::CertificateEncoding;
-use xs2aspec_record::Exit;
+use xs2aspec_record::{Exit, inputs};
 use xs2aspec_report::text::harmless;
 use xs2aspec_signing::{
     Certificate, KeyIdForm,
@@ -13,13 +13,12 @@ use xs2aspec_signing::{
     qualified::Role,
 };
 
-use crate::{Failure, args::InspectCert, target};
+use crate::{Failure, args::InspectCert, cannot_read, target};
 
 /// Prints everything that a bank looks at, the keyId last.
 pub(crate) fn inspect(args: &InspectCert) -> Result<Exit, Failure> {
     let path = args.file.display();
-    let bytes =
-        fs::read(&args.file).map_err(|error| Failure::input(format!("{path}: cannot be read: {error}")))?;
+    let bytes = inputs::read(&args.file).map_err(|error| cannot_read(&args.file, &error))?;
     let is_pem = bytes.windows(11).any(|part| part == b"-----BEGIN ");
     let read = if is_pem {
         Certificate::all_from_pem(&bytes)

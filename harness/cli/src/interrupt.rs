@@ -1,23 +1,54 @@
 //! Signals that end a command in order, and those that must not end it.
 
+#[cfg(unix)]
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use xs2aspec_signing::command;
+
+/// Whether the command ends in order when it is asked to.
+static IS_ORDERLY: AtomicBool = AtomicBool::new(false);
+
+/// Ends what a profile has started, and the program itself where it would not end in order, when it is asked
+/// to end. A command of a profile is in a process group of its own, to which the terminal sends nothing.
+pub(crate) fn end_with_commands() {
+    let asked = signals();
+    tokio::spawn(async move {
+        let signal = asked.await;
+        command::end_all();
+        if !IS_ORDERLY.load(Ordering::Relaxed) {
+            // As shells say it (POSIX.1-2024, XCU section 2.8.2).
+            std::process::exit(128 + signal);
+        }
+    });
+}
 
 /// Waits until the command is to end: for an interrupt from the keyboard, a terminal that hangs up, or a
 /// request of the system to terminate. It listens from the call on, not from the first wait on: whoever can
 /// connect to what the command opens next can interrupt it in order.
-#[cfg(unix)]
 pub(crate) fn asked_to_end() -> impl Future<Output = ()> + Send + 'static {
-    let signals = [SignalKind::interrupt(), SignalKind::hangup(), SignalKind::terminate()].map(signal);
+    IS_ORDERLY.store(true, Ordering::Relaxed);
+    let asked = signals();
+    async move {
+        _ = asked.await;
+    }
+}
+
+/// Waits for a signal that asks the command to end, and returns its number.
+#[cfg(unix)]
+fn signals() -> impl Future<Output = i32> + Send + 'static {
+    let kinds = [SignalKind::interrupt(), SignalKind::hangup(), SignalKind::terminate()];
+    let signals = kinds.map(signal);
     async move {
         let [interrupt, hangup, terminate] = signals.map(came);
-        tokio::select! {
-            () = interrupt => {}
-            () = hangup => {}
-            () = terminate => {}
-        }
+        let kind = tokio::select! {
+            () = interrupt => kinds[0],
+            () = hangup => kinds[1],
+            () = terminate => kinds[2],
+        };
+        kind.as_raw_value()
     }
 }
 
@@ -30,10 +61,11 @@ async fn came(signal: io::Result<Signal>) {
     }
 }
 
-/// Waits until the command is to end.
+/// Waits for an interrupt from the keyboard, and returns its number on Unix.
 #[cfg(not(unix))]
-pub(crate) async fn asked_to_end() {
+async fn signals() -> i32 {
     drop(tokio::signal::ctrl_c().await);
+    2
 }
 
 /// Makes a file that grows beyond the limit of the process an error of its write, instead of the end of the

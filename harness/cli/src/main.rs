@@ -56,11 +56,17 @@ mod traffic_log;
 mod verdicts;
 mod verify;
 
-use std::{collections::BTreeMap, path::PathBuf, pin::Pin, process::ExitCode};
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+    pin::Pin,
+    process::ExitCode,
+};
 
 use args::{Args, Command, Source};
 use clap::Parser;
-use xs2aspec_record::Exit;
+use xs2aspec_record::{Exit, inputs};
 use xs2aspec_suite::{Depth, Problem, ProfileSpec, SigningSpec, Suite, Tree};
 
 /// A run makes and drops many small texts on two threads, and the system's allocator takes a quarter of its
@@ -97,6 +103,7 @@ fn started() -> Result<Exit, Failure> {
 fn carried_out(args: Args) -> Pin<Box<dyn Future<Output = Result<Exit, Failure>>>> {
     Box::pin(async move {
         interrupt::survive_the_limit_of_files();
+        interrupt::end_with_commands();
         match args.command {
             None => again::run(&args.run).await,
             Some(Command::Run(run)) => again::run(&run).await,
@@ -150,6 +157,15 @@ impl Failure {
     fn unreachable(message: String) -> Self {
         Self { exit: Exit::CouldNotTell, message }
     }
+}
+
+/// Returns the text of a file.
+fn text_of(path: &Path) -> Result<String, Failure> {
+    inputs::read_to_string(path).map_err(|error| cannot_read(path, &error))
+}
+
+fn cannot_read(path: &Path, error: &io::Error) -> Failure {
+    Failure::input(format!("{}: cannot be read: {error}", path.display()))
 }
 
 /// Returns a seed that nobody chose.

@@ -1,7 +1,7 @@
 //! The command line itself, as other programs want it: completions of shells, pages of the manual, a page for
 //! the documentation.
 
-use std::{fs, io, path::Path};
+use std::{fs, path::Path};
 
 use clap::CommandFactory as _;
 use xs2aspec_record::Exit;
@@ -31,9 +31,20 @@ pub(crate) fn pages(args: &Man) -> Result<Exit, Failure> {
         );
         return Ok(Exit::Conforms);
     };
-    let cannot = |error: &io::Error| report::cannot_write(folder, error);
-    fs::create_dir_all(folder).map_err(|error| cannot(&error))?;
-    clap_mangen::generate_to(Args::command(), Path::new(folder)).map_err(|error| cannot(&error))?;
+    fs::create_dir_all(folder).map_err(|error| report::cannot_write(folder, &error))?;
+    let mut command = Args::command().disable_help_subcommand(true);
+    command.build();
+    write_pages(&command, folder)?;
     say!("{}", folder.display());
     Ok(Exit::Conforms)
+}
+
+/// Writes the page of a command, and those of its own commands.
+fn write_pages(command: &clap::Command, folder: &Path) -> Result<(), Failure> {
+    let page = clap_mangen::Man::new(command.clone());
+    let mut text = Vec::new();
+    page.render(&mut text).map_err(Failure::input)?;
+    report::write_in(&folder.join(page.get_filename()), &text)?;
+    let visible = command.get_subcommands().filter(|own| !own.is_hide_set());
+    visible.into_iter().try_for_each(|own| write_pages(own, folder))
 }

@@ -1,7 +1,7 @@
 //! `coverage --matrix`: every place of requests with every mistake and lawful form, and what must come of it;
 //! and every place of answers with every way to be wrong, and what is said of it.
 
-use std::{collections::BTreeMap, fmt::Write, fs, path::Path};
+use std::{collections::BTreeMap, fmt::Write, path::Path};
 
 use xs2aspec_record::Exit;
 use xs2aspec_suite::{
@@ -9,7 +9,7 @@ use xs2aspec_suite::{
     matrix::{Cell, Decision},
 };
 
-use crate::Failure;
+use crate::{Failure, report};
 
 /// How a decision is drawn: its letter, what it means, and its colour.
 struct Drawn {
@@ -48,8 +48,7 @@ pub(crate) fn draw(suite: &Suite, is_json: bool, page: Option<&Path>) -> Result<
     let totals = format!("{}\nanswers: {}", totals(&requests), self::totals(&answers));
     let cells = [requests, answers].concat();
     if let Some(path) = page {
-        fs::write(path, drawn_page(&cells, &totals))
-            .map_err(|error| Failure::input(format!("cannot write {}: {error}", path.display())))?;
+        report::write(path, &[], drawn_page(&cells, &totals).as_bytes())?;
         say!("{} cells in {}", cells.len(), path.display());
     } else if is_json {
         say!("{:#}", serde_json::to_value(&cells).map_err(Failure::input)?);

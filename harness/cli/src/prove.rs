@@ -8,7 +8,6 @@ mod pairs;
 mod search;
 
 use std::{
-    fs,
     path::{Path, PathBuf},
     sync::Arc,
     time::Instant,
@@ -31,6 +30,7 @@ use crate::{
     },
     recording::Recording,
     report::write,
+    text_of,
 };
 
 /// What is left in the folder for the reports.
@@ -175,7 +175,7 @@ async fn mutate(plan: &Plan<'_>, suite: &Arc<Suite>, all: Vec<BankVariant>) -> R
     if let Some(path) = matrix.filter(|_| is_written_anew) {
         outputs::may_write(path, &[]).map_err(Failure::input)?;
     }
-    let kept = matrix.filter(|_| !is_written_anew).map(read).transpose()?;
+    let kept = matrix.filter(|_| !is_written_anew).map(text_of).transpose()?;
     let clean: PathBuf = asking.out.join(CLEAN);
     let mut recording = Recording::create(&clean, &reads)?;
     let bar = ProgressBar::new(banks.len() as u64);
@@ -293,10 +293,4 @@ async fn explain(args: &Written, suite: &Arc<Suite>, bank: BankVariant) -> Resul
         say!("  {case}");
     }
     Ok(if own > 0 { Exit::Conforms } else { Exit::Violation })
-}
-
-/// The matrix that was kept.
-fn read(path: &Path) -> Result<String, Failure> {
-    fs::read_to_string(path)
-        .map_err(|error| Failure::input(format!("{}: cannot be read: {error}", path.display())))
 }

@@ -1,7 +1,7 @@
 //! `xs2aspec proxy`: between a client and a bank on a test system. What they say passes unaltered; what
 //! either breaks is shown.
 
-use std::{fs, net::SocketAddr, path::Path, sync::Arc, time::Duration};
+use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use tokio::sync::mpsc::Receiver;
 use xs2aspec_judge::Profile;
@@ -12,7 +12,7 @@ use xs2aspec_runner::{Options, exchange::Connector};
 use crate::{
     Failure,
     args::{ClientTls, Proxy as Asked},
-    interrupt, target,
+    interrupt, target, text_of,
     traffic_log::{Setup, TrafficLog},
 };
 
@@ -84,15 +84,11 @@ pub(crate) async fn open(
             Ok(Box::new(stream) as BoxStream)
         })
     });
-    let read = |path: &Path| {
-        let text = fs::read_to_string(path);
-        text.map_err(|error| Failure::input(format!("{}: cannot be read: {error}", path.display())))
-    };
     let tls = match (&tls.tls_certificate, &tls.tls_key) {
         (Some(certificates), Some(key)) => {
-            let clients = tls.client_authorities.as_deref().map(read).transpose()?;
+            let clients = tls.client_authorities.as_deref().map(text_of).transpose()?;
             let clients = clients.as_deref().map(|text| (text, tls.client_certificate_required));
-            Some(acceptor(&read(certificates)?, &read(key)?, clients).map_err(Failure::input)?)
+            Some(acceptor(&text_of(certificates)?, &text_of(key)?, clients).map_err(Failure::input)?)
         }
         _ => None,
     };

@@ -168,6 +168,17 @@ pub(crate) fn write(path: &Path, reads: &[&Path], content: &[u8]) -> Result<(), 
     outputs::write(path, content).map_err(|error| cannot_write(path, &error))
 }
 
+/// [`write()`] for a file in a folder that the command was given, which no link there leads out of.
+pub(crate) fn write_in(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    outputs::may_write(path, &[]).map_err(Failure::input)?;
+    let write = || {
+        let mut output = Output::in_folder(path)?;
+        output.write_all(content)?;
+        output.finish()
+    };
+    write().map_err(|error| cannot_write(path, &error))
+}
+
 /// The names of the reports beside a record.
 pub(crate) fn names() -> [&'static str; FileFormat::ALL.len()] {
     FileFormat::ALL.map(FileFormat::file)

@@ -11,7 +11,7 @@ use std::{
 
 use xs2aspec_judge::{Profile, profile::Offered};
 use xs2aspec_prove::declare;
-use xs2aspec_record::{End, Exit, Traffic, outputs};
+use xs2aspec_record::{End, Exit, Traffic, inputs, outputs};
 use xs2aspec_reference::{Bank, Busy, Clock, Config, Seed, Tls, Variation};
 use xs2aspec_runner::Options;
 use xs2aspec_signing::keys;
@@ -21,7 +21,7 @@ use crate::{
     args::{ClientTls, Keys, MaskKeyFile, Serve, Source},
     interrupt, live, proxy,
     report::cannot_write,
-    target,
+    target, text_of,
     traffic_log::{Rejections, Setup, TrafficLog},
 };
 
@@ -162,21 +162,16 @@ async fn record(args: &Serve, folder: &Path, config: Config) -> Result<Exit, Fai
 
 fn data(args: &Serve) -> Result<Arc<Seed>, Failure> {
     let Some(path) = &args.data else { return Ok(Seed::built_in()) };
-    let data = Seed::read(&read(path)?);
+    let data = Seed::read(&text_of(path)?);
     data.map(Arc::new).map_err(|error| Failure::input(format!("{}: {error}", path.display())))
-}
-
-fn read(path: &Path) -> Result<String, Failure> {
-    fs::read_to_string(path)
-        .map_err(|error| Failure::input(format!("{}: cannot be read: {error}", path.display())))
 }
 
 fn tls(args: &ClientTls) -> Result<Option<Tls>, Failure> {
     let (Some(certificates), Some(key)) = (&args.tls_certificate, &args.tls_key) else { return Ok(None) };
     Ok(Some(Tls {
-        certificates: read(certificates)?,
-        key: read(key)?,
-        client_authorities: args.client_authorities.as_deref().map(read).transpose()?,
+        certificates: text_of(certificates)?,
+        key: text_of(key)?,
+        client_authorities: args.client_authorities.as_deref().map(text_of).transpose()?,
         client_required: args.client_certificate_required,
     }))
 }
@@ -186,7 +181,7 @@ fn tls(args: &ClientTls) -> Result<Option<Tls>, Failure> {
 pub(crate) fn keys(args: &Keys) -> Result<Exit, Failure> {
     for path in keys::FILES.map(|name| args.out.join(name)) {
         let shown = path.display();
-        match fs::read(&path) {
+        match inputs::read(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             _ if !args.overwrite => {
                 return Err(Failure::input(format!(
@@ -215,5 +210,5 @@ pub(crate) fn keys(args: &Keys) -> Result<Exit, Failure> {
 /// Whether a file is a certificate of ours, or a key beside its certificate of ours.
 fn is_test_material(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().replace(".key.pem", ".cert.pem");
-    fs::read_to_string(path.with_file_name(name)).is_ok_and(|text| keys::is_test_material(&text))
+    inputs::read_to_string(&path.with_file_name(name)).is_ok_and(|text| keys::is_test_material(&text))
 }

@@ -1,15 +1,14 @@
 //! `xs2aspec sign`: a request of one's own signed by the rules of the document, or a signed one explained.
 
 use std::{
-    fs,
-    io::{self, Read as _, Write as _},
+    io::{self, Write as _},
     path::{Path, PathBuf},
 };
 
 use chrono::Utc;
 use reqwest::Url;
 use xs2aspec_judge::{Profile, certificate_encoding::CertificateEncoding, profile};
-use xs2aspec_record::Exit;
+use xs2aspec_record::{Exit, inputs};
 use xs2aspec_report::text::harmless;
 use xs2aspec_signing::{
     Options, RequestTarget, Signer,
@@ -22,8 +21,9 @@ use xs2aspec_suite::SigningSpec;
 use crate::{
     Failure,
     args::Sign,
+    cannot_read,
     message::{Request, is_token},
-    output, target,
+    output, report, target,
 };
 
 /// Signs, or verifies.
@@ -79,17 +79,9 @@ fn show(args: &Sign, request: &Request) -> Result<(), Failure> {
         return Ok(());
     }
     let file = path.display();
-    let same = |input: &&PathBuf| {
-        fs::canonicalize(input).is_ok_and(|input| fs::canonicalize(path).is_ok_and(|out| out == input))
-    };
     let inputs = [&args.body, &args.request, &args.key, &args.certificate];
-    if let Some(input) = inputs.into_iter().flatten().find(same) {
-        return Err(Failure::input(format!(
-            "--out {file} would replace {}, which it is made of",
-            input.display()
-        )));
-    }
-    fs::write(path, bytes).map_err(|error| Failure::input(format!("{file}: cannot be written: {error}")))?;
+    let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
+    report::write(path, &inputs, &bytes)?;
     note!("written  {file}; xs2aspec sign --verify --request {file} reads it");
     Ok(())
 }
@@ -228,12 +220,6 @@ fn request(args: &Sign, spec: &SigningSpec) -> Result<Request, Failure> {
 
 /// The bytes of a file, or of standard input for `-`.
 fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
-    let mut read = Vec::new();
-    let done = if path == Path::new("-") {
-        io::stdin().lock().read_to_end(&mut read).map(drop)
-    } else {
-        fs::read(path).map(|bytes| read = bytes)
-    };
-    done.map_err(|error| Failure::input(format!("{}: cannot be read: {error}", path.display())))?;
-    Ok(read)
+    let read = if path == Path::new("-") { inputs::bounded(io::stdin().lock()) } else { inputs::read(path) };
+    read.map_err(|error| cannot_read(path, &error))
 }

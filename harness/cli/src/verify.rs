@@ -14,8 +14,8 @@ use xs2aspec_signing::Certificate;
 use crate::{
     Failure,
     args::{Source, Verify},
-    evidence::{program, text_of},
-    report,
+    evidence::program,
+    report, text_of,
 };
 
 /// Verifies a bundle. The exit code is 1 if something in it contradicts something else, and 3 if not every

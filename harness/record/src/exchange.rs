@@ -70,6 +70,10 @@ pub struct Header(
     pub String,
 );
 
+/// The name under which a message lists header lines that are malformed (RFC 9112 section 5), and bytes that
+/// follow its end.
+pub const MALFORMED: &str = "";
+
 /// A request as sent. Secrets are masked before they come here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {

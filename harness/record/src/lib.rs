@@ -22,7 +22,7 @@
 //!   it, event by event or case by case; [`read_error`]: why it is not read.
 //! - [`parts`]: the records of shards, one after the other, as one run.
 //! - [`case_events`]: what reports take from a record, case by case.
-//! - [`outputs`]: which files a command may write, and how.
+//! - [`outputs`]: which files a command may write, and how; [`inputs`]: reading small files whole.
 //! - [`run_folder`]: one command at a time writes into the folder of a run.
 //! - [`doubt`]: the cases of a run that was killed, of which nobody knows what they made.
 
@@ -41,6 +41,7 @@ pub mod exchange;
 pub mod exit;
 pub mod finding_id;
 pub mod got;
+pub mod inputs;
 pub mod level;
 pub mod lines;
 pub mod mismatch;
@@ -68,7 +69,7 @@ pub use event::{
     CaseSource, ClauseText, DocumentText, Event, Reading, Resumed, RunFinished, RunStarted, TargetProfile,
     Traffic,
 };
-pub use exchange::{Body, Exchange, Header, Look, Request, Response, Sending};
+pub use exchange::{Body, Exchange, Header, Look, MALFORMED, Request, Response, Sending};
 pub use exit::Exit;
 pub use got::{Foreign, Got};
 pub use level::{ClauseLevel, Level, LevelRule, LevelSource};

@@ -21,6 +21,9 @@ pub(crate) const RECORD_BEGINS: &[u8] = b"{\"event\":\"run-started\"";
 /// Bytes at the beginning of a file in which a key is looked for.
 const LOOKED_AT: u64 = 64 * 1024;
 
+/// Bytes that are written at once.
+const BUFFER: usize = 1 << 16;
+
 /// Why a file is not written.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
@@ -198,7 +201,18 @@ impl Output {
                 }
             }
         };
-        Ok(Self { out: BufWriter::with_capacity(1 << 16, place), path })
+        Ok(Self { out: BufWriter::with_capacity(BUFFER, place), path })
+    }
+
+    /// [`Output::create`] for a file of a folder that a command was given. A symbolic link there may lead out
+    /// of the folder, and is replaced, unless it leads to a device.
+    pub fn in_folder(path: &Path) -> io::Result<Self> {
+        let is_device = fs::metadata(path).is_ok_and(|file| !file.is_file());
+        if !path.is_symlink() || is_device {
+            return Self::create(path);
+        }
+        let out = BufWriter::with_capacity(BUFFER, Place::Beside(beside(path)?));
+        Ok(Self { out, path: path.to_owned() })
     }
 
     /// Returns the file that holds what was written so far.
@@ -400,6 +414,23 @@ mod tests {
         assert_eq!(mode("new"), mode("usual"));
         assert_eq!(write(&path("full"), b"a").unwrap_err().kind(), io::ErrorKind::StorageFull);
         assert!(path("full").is_symlink());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn no_link_leads_out_of_a_folder() {
+        use std::os::unix::fs::symlink;
+        let folder = folder();
+        let path = |name: &str| folder.path().join(name);
+        for (link, to) in [("soft", "report.html"), ("none", "nothing")] {
+            symlink(to, path(link)).unwrap();
+            let mut output = Output::in_folder(&path(link)).unwrap();
+            output.write_all(b"own").unwrap();
+            output.finish().unwrap();
+            assert_eq!((path(link).is_symlink(), fs::read(path(link)).unwrap()), (false, b"own".to_vec()));
+        }
+        assert_eq!(fs::read(path("report.html")).unwrap(), b"<!doctype html>");
+        assert!(!path("nothing").exists());
     }
 
     #[test]

@@ -113,7 +113,7 @@ pub fn write(folder: &Path, summary: &RunSummary, beside: &mut [&mut dyn Reporte
 
 fn write_archive(path: &Path, record: RecordReader<'_>, summary: &RunSummary) -> Result<(), ReportsError> {
     let unwritable = |error| ReportsError::Write { path: path.to_owned(), error };
-    let mut out = Output::create(path).map_err(unwritable)?;
+    let mut out = Output::in_folder(path).map_err(unwritable)?;
     har::write(record.events(), summary, &mut out).map_err(|error| match error {
         ReportsError::Draw(error) => unwritable(error),
         other => other,
@@ -132,7 +132,7 @@ struct ReportFile {
 impl ReportFile {
     fn create(report: Report, folder: &Path, summary: &RunSummary) -> Option<Self> {
         let (path, reporter) = (folder.join(report.file()), report.reporter(Some(folder))?);
-        let out = Output::create(&path);
+        let out = Output::in_folder(&path);
         let mut file = Self { path, reporter, out };
         file.step(|reporter, out| reporter.begin(summary, out));
         Some(file)

@@ -2,9 +2,11 @@
 //! a profile prepares.
 
 use std::{
+    collections::BTreeSet,
     io::{Read, Write},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    sync::{Mutex, MutexGuard, PoisonError, mpsc},
     thread,
     time::{Duration, Instant},
 };
@@ -13,6 +15,8 @@ use std::{
 const MOST: u64 = 1024 * 1024;
 /// How often a running command is looked after.
 const STEP: Duration = Duration::from_millis(2);
+/// How long the last bytes of an output take after the command has ended.
+const LAST_BYTES: Duration = Duration::from_millis(100);
 
 /// Why a command gave no answer. Its standard error goes where ours goes.
 #[derive(Debug, thiserror::Error)]
@@ -71,28 +75,32 @@ pub fn run(
     } else {
         path
     };
-    let mut child = Command::new(path)
-        .args(arguments)
-        .current_dir(folder)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(start)?;
+    let mut command = Command::new(path);
+    command.args(arguments).current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
+    // What it starts in turn ends with it.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let begun = Instant::now();
+    let mut child = command.spawn().map_err(start)?;
+    let group = Group::begin(&child);
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
     let input = input.to_owned();
     // A command that does not read what it is given may be right all the same; its answer says.
-    let writer = thread::spawn(move || drop(stdin.map(|mut stdin| stdin.write_all(&input))));
-    let reader = thread::spawn(move || {
+    thread::spawn(move || drop(stdin.map(|mut stdin| stdin.write_all(&input))));
+    let (sender, output) = mpsc::sync_channel(1);
+    thread::spawn(move || {
         let mut printed = Vec::new();
-        stdout.map_or(Ok(0), |stdout| stdout.take(MOST + 1).read_to_end(&mut printed)).map(|_| printed)
+        let read = stdout.map_or(Ok(0), |stdout| stdout.take(MOST + 1).read_to_end(&mut printed));
+        // Nobody waits for it any more if the time is over.
+        drop(sender.send(read.map(|_| printed)));
     });
-    let status = ended(&mut child, limit).map_err(start)?;
-    let Some(status) = status else {
-        return Err(CommandError::Slow { program: program.clone(), limit });
-    };
-    drop(writer.join());
-    let printed =
-        reader.join().map_err(|_| start(std::io::Error::other("its output was lost")))?.map_err(start)?;
+    let status = ended(&mut child, limit);
+    drop(group);
+    let slow = || CommandError::Slow { program: program.clone(), limit };
+    let status = status.map_err(start)?.ok_or_else(slow)?;
+    // What left its group may keep the output open.
+    let left = limit.saturating_sub(begun.elapsed()).max(LAST_BYTES);
+    let printed = output.recv_timeout(left).map_err(|_| slow())?.map_err(start)?;
     if printed.len() as u64 > MOST {
         return Err(CommandError::Long { program: program.clone() });
     }
@@ -100,6 +108,46 @@ pub fn run(
         return Err(CommandError::Failed { program: program.clone(), status: status.to_string() });
     }
     Ok(printed)
+}
+
+/// The process groups of the commands that are running, by their numbers.
+static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+/// Ends the commands that are running, with all that they started.
+pub fn end_all() {
+    std::mem::take(&mut *running()).into_iter().for_each(end);
+}
+
+fn running() -> MutexGuard<'static, BTreeSet<u32>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(unix)]
+fn end(group: u32) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+    let group = i32::try_from(group).ok().and_then(Pid::from_raw);
+    // It may have ended by itself.
+    _ = group.map(|group| kill_process_group(group, Signal::KILL));
+}
+
+#[cfg(not(unix))]
+fn end(_: u32) {}
+
+/// The process group of a command, which ends when this is dropped.
+struct Group(u32);
+
+impl Group {
+    fn begin(child: &Child) -> Self {
+        running().insert(child.id());
+        Self(child.id())
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        running().remove(&self.0);
+        end(self.0);
+    }
 }
 
 /// The end of a child; `None` where it took too long and was stopped.
@@ -141,6 +189,21 @@ mod tests {
         let none = run(&["./no-such-file".to_owned()], Path::new("/"), b"", STEP).unwrap_err().to_string();
         assert!(none.starts_with("`./no-such-file` cannot be run: "), "{none}");
         assert!(run(&[], Path::new(""), b"", STEP).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_a_command_started_ends_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let mark = folder.path().join("mark").display().to_string();
+        for (end, expected) in [("sleep 20", None), ("exit 3", None), ("echo out", Some(b"out\n".to_vec()))] {
+            let begun = Instant::now();
+            let printed = shell(&format!("(sleep 1; touch '{mark}') & {end}"), b"");
+            assert_eq!(printed.ok(), expected, "{end}");
+            assert!(begun.elapsed() < Duration::from_secs(1), "{end}");
+        }
+        thread::sleep(Duration::from_millis(1500));
+        assert!(!folder.path().join("mark").exists());
     }
 
     #[test]

@@ -264,7 +264,7 @@ impl Tree {
             } else if kind.is_file() && ending == "yml" {
                 problems.push(Problem::of_file(&shown, "is not read").help("name it `.yaml`"));
             } else if kind.is_file() && endings.contains(&ending) && name != README {
-                match std::fs::read_to_string(&path) {
+                match text(&path) {
                     Ok(text) => _ = self.files.insert(inside, text),
                     Err(error) => {
                         problems.push(Problem::of_file(&shown, format!("cannot be read: {error}")));
@@ -273,6 +273,15 @@ impl Tree {
             }
         }
     }
+}
+
+/// Returns the text of a file. Nobody writes one of more than 16 MB.
+fn text(path: &Path) -> std::io::Result<String> {
+    const MOST: u64 = 16 * 1024 * 1024;
+    if std::fs::metadata(path)?.len() > MOST {
+        return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, "is longer than 16 MB"));
+    }
+    std::fs::read_to_string(path)
 }
 
 /// Returns true if a component of `path` below `folder` is a symbolic link, which may lead out of the folder.

@@ -49,7 +49,8 @@ impl MaskKey {
     /// Reads a key from a file.
     pub fn read(path: &Path) -> Result<Self, MaskKeyError> {
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|error| MaskKeyError::File(name.clone(), error))?;
+        let text = xs2aspec_record::inputs::read_to_string(path)
+            .map_err(|error| MaskKeyError::File(name.clone(), error))?;
         Self::parse(text.trim()).ok_or(MaskKeyError::NoKey(name))
     }
 

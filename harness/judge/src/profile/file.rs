@@ -121,7 +121,7 @@ impl Reader<'_> {
 
     fn bytes(&self, key: &str, path: &Path) -> Result<Vec<u8>, ProfileError> {
         let path = self.folder.join(path);
-        std::fs::read(&path)
+        xs2aspec_record::inputs::read(&path)
             .map_err(|source| self.wrong(format!("`{key}`: {}: cannot be read: {source}", path.display())))
     }
 

@@ -255,7 +255,7 @@ fn is_loopback(host: &str) -> bool {
 
 /// The text of a file.
 pub(crate) fn text(path: &Path) -> Result<String, ProfileError> {
-    std::fs::read_to_string(path)
+    xs2aspec_record::inputs::read_to_string(path)
         .map_err(|source| ProfileError::File { file: path.display().to_string(), source })
 }
 

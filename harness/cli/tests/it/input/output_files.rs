@@ -144,6 +144,8 @@ fn precious() -> TempDir {
     fs::hard_link(path("waivers.toml"), path("named/summary.md")).unwrap();
     fs::remove_file(path("linked/junit.xml")).unwrap();
     symlink("../key.pem", path("linked/junit.xml")).unwrap();
+    fs::create_dir(path("manual")).unwrap();
+    symlink("../key.pem", path("manual/xs2aspec.1")).unwrap();
     folder
 }
 
@@ -180,6 +182,9 @@ fn nothing_is_written_over_that_cannot_be_made_again() {
         ("run --only ncbct.path --waivers waivers.toml --out named", read),
         ("run --only ncbct.path --out linked", key),
         ("run --resume doubt --force", "cannot be used with"),
+        ("coverage --page key.pem", key),
+        ("coverage --page 1/record.jsonl", "the record of a run stands there"),
+        ("man --out manual", key),
         ("init bank.toml", "a file stands there"),
         ("init key.pem", "a file stands there"),
         ("keys --out real", "a file stands there: --overwrite replaces it"),
@@ -331,7 +336,8 @@ fn keys_that_cannot_be_read_are_named() {
 fn a_folder_belongs_to_the_run_that_writes_into_it() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
-    let arguments = ["run", "--quiet", "--seed", "1", "--jobs", "1", "--out", text(&out)];
+    let arguments =
+        ["run", "--quiet", "--seed", "1", "--jobs", "1", "--only", "transaction", "--out", text(&out)];
     let mut first = command().args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let lock = out.join("run.lock");
     let begun = Instant::now();
