@@ -3,9 +3,7 @@
 use std::{fmt, time::Duration};
 
 use chrono::{DateTime, Utc};
-
-/// The name under which a response lists a header line that is malformed (RFC 9112 section 5).
-pub const MALFORMED: &str = "";
+pub use xs2aspec_record::MALFORMED;
 
 /// An answer.
 #[derive(Debug, Clone, PartialEq, Eq)]

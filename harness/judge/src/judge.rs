@@ -160,7 +160,7 @@ pub fn examine(
     if let Some(clause) = rules.field_lines().filter(|_| !malformed.is_empty()) {
         findings.push(Finding {
             clause: clause.to_owned(),
-            expected: "each header line is a name, a colon without a space before it, and a value".to_owned(),
+            expected: "header lines of a name, a colon without a space before it and a value, and nothing after the response".to_owned(),
             actual: malformed.join(", "),
             at: "header".to_owned(),
             kind: Mismatch::Value,

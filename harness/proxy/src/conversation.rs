@@ -8,7 +8,7 @@ use std::{
 use crate::{
     budget::{Budget, Kept},
     exchange::{Answer, Exchange, Request, Sighting},
-    http::{AnswerHead, Broken, Framing, Part, Reader, RequestHead},
+    http::{Broken, Framing, Part, Reader, RequestHead, ResponseHead},
 };
 
 /// Requests that may wait for their answers on one connection.
@@ -81,12 +81,12 @@ impl Conversation {
                 if self.waiting.len() == MOST_WAITING {
                     return Err(Broken::new("comes before hundreds of others are answered"));
                 }
-                self.requests.body(head.framing);
                 let body = Kept::new(MOST_BODY, &self.budget);
-                let RequestHead { method, target, headers, .. } = head;
+                let RequestHead { method, target, headers, framing } = head;
                 let request = Request { method, target, headers, body, is_whole: false };
                 let now = Instant::now();
                 self.waiting.push_back(Waiting { begun: now, request, _head: kept, answer: None, last: now });
+                self.requests.body(framing?);
             }
             Part::Data(data) => {
                 if let Some(last) = self.waiting.back_mut() {
@@ -123,7 +123,7 @@ impl Conversation {
     fn answer_part(&mut self, part: Part<'_>, seen: &mut Vec<Sighting>) -> Result<(), Broken> {
         match part {
             Part::Head(kept) => {
-                let head = AnswerHead::read(kept.bytes())?;
+                let head = ResponseHead::of_whole(kept.bytes())?;
                 let unasked = || Broken::new("is one that nobody asked for");
                 let first = self.waiting.front_mut().filter(|first| first.answer.is_none());
                 let first = first.ok_or_else(unasked)?;
@@ -136,7 +136,7 @@ impl Conversation {
                     return Ok(());
                 }
                 let body = Kept::new(MOST_BODY, &self.budget);
-                let AnswerHead { status, headers } = head;
+                let ResponseHead { status, headers, .. } = head;
                 first.answer = Some((Answer { status, headers, body, is_whole: is_switch }, kept));
                 if is_switch {
                     self.client_ended = true;

@@ -3,9 +3,11 @@
 mod body;
 mod broken;
 mod head;
+mod lines;
 mod reader;
 
 pub(crate) use self::body::Framing;
 pub(crate) use self::broken::Broken;
-pub(crate) use self::head::{AnswerHead, RequestHead};
+pub(crate) use self::head::RequestHead;
+pub use self::head::ResponseHead;
 pub(crate) use self::reader::{Part, Reader};

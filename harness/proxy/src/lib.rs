@@ -22,6 +22,7 @@ pub mod tls;
 
 pub use budget::{Budget, Kept};
 pub use exchange::{Answer, Exchange, Request, Sighting};
+pub use http::ResponseHead;
 pub use server::{Config, Connect, Proxy};
 pub use stream::{BoxStream, Stream};
 pub use tls::{TlsError, acceptor};

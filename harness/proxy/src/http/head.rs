@@ -1,8 +1,9 @@
 //! Heads of messages, and where their bodies end (RFC 9112 section 6.3).
 
-use httparse::{EMPTY_HEADER, Header, Status};
+use httparse::{EMPTY_HEADER, Header, ParserConfig, Status};
+use xs2aspec_record::MALFORMED;
 
-use super::{body::Framing, broken::Broken};
+use super::{body::Framing, broken::Broken, lines};
 
 /// Header fields that a head may have.
 const MOST_FIELDS: usize = 1_000;
@@ -13,37 +14,96 @@ pub(crate) struct RequestHead {
     pub(crate) method: String,
     pub(crate) target: String,
     pub(crate) headers: Vec<(String, String)>,
-    pub(crate) framing: Framing,
+    /// Where the body ends, or why nobody can tell.
+    pub(crate) framing: Result<Framing, Broken>,
 }
 
-/// The head of an answer.
+/// The head of a response.
 #[derive(Debug)]
-pub(crate) struct AnswerHead {
-    pub(crate) status: u16,
-    pub(crate) headers: Vec<(String, String)>,
+pub struct ResponseHead {
+    /// Its length in bytes.
+    pub length: usize,
+    /// Status code.
+    pub status: u16,
+    /// Header fields in the order of the wire. Malformed lines follow, each with the name [`MALFORMED`].
+    pub headers: Vec<(String, String)>,
 }
 
 impl RequestHead {
+    /// Reads a whole head. A line that is no header field is passed over, and listed as [`MALFORMED`]. So is
+    /// what else RFC 9112 forbids a client.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, Broken> {
+        let one_target = lines::with_one_target(bytes);
+        let bytes = one_target.as_deref().unwrap_or(bytes);
         let mut fields = vec![EMPTY_HEADER; MOST_FIELDS];
         let mut request = httparse::Request::new(&mut fields);
-        whole(request.parse(bytes))?;
-        let headers = owned(request.headers);
-        let framing = framing(&headers)?.unwrap_or(Framing::Length(0));
-        if framing == Framing::Close {
-            return Err(Broken::new("has a Transfer-Encoding that does not end with chunked"));
-        }
-        let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
-        Ok(Self { method: text(request.method), target: text(request.path), headers, framing })
+        let parsed = ParserConfig::default()
+            .ignore_invalid_headers_in_requests(true)
+            .parse_request(&mut request, bytes);
+        let length = whole(parsed)?;
+        let mut headers: Vec<(String, String)> = request.headers.iter().map(owned).collect();
+        let target = request.path.unwrap_or_default();
+        let framing = framing(&headers).map(|framing| framing.unwrap_or(Framing::Length(0)));
+        let framing = framing.and_then(|framing| match framing {
+            Framing::Close => Err(Broken::new("has a Transfer-Encoding that does not end with chunked")),
+            framing => Ok(framing),
+        });
+        let lines = |name: &str| headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name)).count();
+        // Sections 2.2, 3.2, 6.1 and 6.3.
+        let forbidden = [
+            (one_target.is_some(), "a blank in the target"),
+            (target.contains('#'), "a fragment in the target"),
+            (lines::has_bare_end(&bytes[..length]), "a line that ends without CR"),
+            (request.version == Some(1) && lines("host") == 0, "no Host"),
+            (lines("content-length") > 1, "Content-Length twice"),
+            (
+                lines("content-length") * lines("transfer-encoding") > 0,
+                "Content-Length beside Transfer-Encoding",
+            ),
+            (framing.is_err(), "no length that can be read"),
+        ];
+        let forbidden = forbidden.into_iter().filter(|(is_so, _)| *is_so).map(|(_, says)| says.to_owned());
+        let malformed: Vec<String> =
+            lines::malformed(&bytes[..length]).into_iter().chain(forbidden).collect();
+        headers.extend(malformed.into_iter().map(|line| (MALFORMED.to_owned(), line)));
+        let method = request.method.unwrap_or_default().to_owned();
+        Ok(Self { method, target: target.to_owned(), headers, framing })
     }
 }
 
-impl AnswerHead {
-    pub(crate) fn read(bytes: &[u8]) -> Result<Self, Broken> {
+impl ResponseHead {
+    /// Reads a head; nothing where it does not come to its end. A field with a space before its colon, or
+    /// over several lines, is read as RFC 9112 says (sections 5.1 and 5.2), and a control character in a
+    /// value as a space (RFC 9110 section 5.5). Each such line is listed as [`MALFORMED`]. So is a line that
+    /// is no field.
+    pub fn read(bytes: &[u8]) -> Result<Option<Self>, httparse::Error> {
+        let read = match Self::parsed(bytes) {
+            Err(httparse::Error::HeaderValue) => Self::parsed(&lines::without_controls(bytes)),
+            read => read,
+        };
+        Ok(read?.map(|mut head| {
+            let malformed = lines::malformed(&bytes[..head.length]).into_iter();
+            head.headers.extend(malformed.map(|line| (MALFORMED.to_owned(), line)));
+            head
+        }))
+    }
+
+    fn parsed(bytes: &[u8]) -> Result<Option<Self>, httparse::Error> {
         let mut fields = vec![EMPTY_HEADER; MOST_FIELDS];
-        let mut answer = httparse::Response::new(&mut fields);
-        whole(answer.parse(bytes))?;
-        Ok(Self { status: answer.code.unwrap_or_default(), headers: owned(answer.headers) })
+        let mut response = httparse::Response::new(&mut fields);
+        let mut parser = ParserConfig::default();
+        parser
+            .allow_spaces_after_header_name_in_responses(true)
+            .allow_obsolete_multiline_headers_in_responses(true)
+            .ignore_invalid_headers_in_responses(true);
+        let Status::Complete(length) = parser.parse_response(&mut response, bytes)? else { return Ok(None) };
+        let headers = response.headers.iter().map(owned).collect();
+        Ok(Some(Self { length, status: response.code.unwrap_or_default(), headers }))
+    }
+
+    /// Reads a head that has come to its end.
+    pub(crate) fn of_whole(bytes: &[u8]) -> Result<Self, Broken> {
+        Self::read(bytes).map_err(no_http)?.ok_or_else(too_early)
     }
 
     /// Where the body ends that answers a request with this method.
@@ -63,25 +123,31 @@ impl AnswerHead {
     }
 }
 
-fn whole(parsed: Result<Status<usize>, httparse::Error>) -> Result<(), Broken> {
-    match parsed {
-        Ok(Status::Complete(_)) => Ok(()),
-        Ok(Status::Partial) => Err(Broken::new("is no HTTP: its head ends too early")),
-        Err(error) => Err(Broken::new(match error {
-            httparse::Error::HeaderName => "is no HTTP: the name of a header field is none",
-            httparse::Error::HeaderValue => "is no HTTP: the value of a header field is none",
-            httparse::Error::NewLine => "is no HTTP: a line does not end as it should",
-            httparse::Error::Status => "is no HTTP: its status is none",
-            httparse::Error::Token => "is no HTTP: its first line is none",
-            httparse::Error::TooManyHeaders => "has too many header fields",
-            httparse::Error::Version => "is no HTTP/1.1",
-        })),
+fn whole(parsed: Result<Status<usize>, httparse::Error>) -> Result<usize, Broken> {
+    match parsed.map_err(no_http)? {
+        Status::Complete(length) => Ok(length),
+        Status::Partial => Err(too_early()),
     }
 }
 
-fn owned(fields: &[Header<'_>]) -> Vec<(String, String)> {
-    let own = |field: &Header<'_>| (field.name.to_owned(), String::from_utf8_lossy(field.value).into_owned());
-    fields.iter().map(own).collect()
+fn too_early() -> Broken {
+    Broken::new("is no HTTP: its head ends too early")
+}
+
+fn no_http(error: httparse::Error) -> Broken {
+    Broken::new(match error {
+        httparse::Error::HeaderName => "is no HTTP: the name of a header field is none",
+        httparse::Error::HeaderValue => "is no HTTP: the value of a header field is none",
+        httparse::Error::NewLine => "is no HTTP: a line does not end as it should",
+        httparse::Error::Status => "is no HTTP: its status is none",
+        httparse::Error::Token => "is no HTTP: its first line is none",
+        httparse::Error::TooManyHeaders => "has too many header fields",
+        httparse::Error::Version => "is no HTTP/1.1",
+    })
+}
+
+fn owned(field: &Header<'_>) -> (String, String) {
+    (field.name.to_owned(), lines::unfolded(field.value))
 }
 
 /// Where the body ends by what the header fields say; nothing where they say nothing.
@@ -109,12 +175,12 @@ mod tests {
 
     fn of_request(fields: &str) -> Result<Framing, String> {
         let head = format!("POST /a HTTP/1.1\r\nHost: b\r\n{fields}\r\n");
-        RequestHead::read(head.as_bytes()).map(|head| head.framing).map_err(|broken| broken.0)
+        RequestHead::read(head.as_bytes()).and_then(|head| head.framing).map_err(|broken| broken.0)
     }
 
     fn of_answer(status: u16, method: &str, fields: &str) -> Result<Framing, String> {
         let head = format!("HTTP/1.1 {status} Words\r\n{fields}\r\n");
-        let head = AnswerHead::read(head.as_bytes()).map_err(|broken| broken.0)?;
+        let head = ResponseHead::of_whole(head.as_bytes()).map_err(|broken| broken.0)?;
         head.framing(method).map_err(|broken| broken.0)
     }
 
@@ -149,12 +215,42 @@ mod tests {
             "HTTP/1.1 abc\r\n\r\n",
             "\0\0\r\n\r\n",
         ] {
-            assert!(AnswerHead::read(wrong.as_bytes()).is_err(), "{wrong}");
+            assert!(ResponseHead::of_whole(wrong.as_bytes()).is_err(), "{wrong}");
         }
-        for wrong in
-            ["PRI * HTTP/2.0\r\n\r\n", "GET /a b HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nA B: c\r\n\r\n"]
-        {
+        for wrong in ["PRI * HTTP/2.0\r\n\r\n", "GET /a HTTP/x\r\n\r\n"] {
             assert!(RequestHead::read(wrong.as_bytes()).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_malformed_line_of_a_request_is_listed_and_so_is_a_missing_host() {
+        for (start, lines, malformed) in [
+            ("GET / HTTP/1.1", "Host: b\r\nX-A: b", vec![]),
+            ("GET / HTTP/1.0", "X-A: b", vec![]),
+            ("GET / HTTP/1.1", "X-A: b", vec!["no Host"]),
+            ("GET / HTTP/1.1", "host: b\r\nX-B : c\r\nX-A: b", vec!["X-B :"]),
+            ("GET / HTTP/1.1", "X-A: b\r\n c\r\nHost: b", vec!["X-A: (in several lines)"]),
+            ("GET / HTTP/1.1", "X-A: b\r\nHost : b", vec!["Host :", "no Host"]),
+            ("GET / HTTP/1.1", "X-A: b\r\nHost: b\r\nnothing", vec!["nothing"]),
+            ("GET /a b HTTP/1.1", "Host: b\r\nX-A: b", vec!["a blank in the target"]),
+            ("GET /a#b HTTP/1.1", "Host: b\r\nX-A: b", vec!["a fragment in the target"]),
+            ("GET / HTTP/1.1", "Host: b\nX-A: b", vec!["a line that ends without CR"]),
+            (
+                "GET / HTTP/1.1",
+                "Host: b\r\nX-A: b\r\nContent-Length: 1\r\nContent-Length: 1",
+                vec!["Content-Length twice"],
+            ),
+            (
+                "GET / HTTP/1.1",
+                "Host: b\r\nX-A: b\r\nContent-Length: 1\r\nTransfer-Encoding: chunked",
+                vec!["Content-Length beside Transfer-Encoding"],
+            ),
+            ("GET / HTTP/1.1", "Host: b\r\nX-A: b\r\nContent-Length: x", vec!["no length that can be read"]),
+        ] {
+            let head = RequestHead::read(format!("{start}\r\n{lines}\r\n\r\n").as_bytes()).unwrap();
+            let own = head.headers.iter().filter(|(name, _)| name == MALFORMED);
+            assert_eq!(own.map(|(_, line)| line.as_str()).collect::<Vec<_>>(), malformed, "{lines}");
+            assert!(head.headers.contains(&("X-A".to_owned(), "b".to_owned())), "{lines}");
         }
     }
 }

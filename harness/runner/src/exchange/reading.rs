@@ -1,17 +1,14 @@
 //! Reading an answer from a connection, byte for byte as it comes (RFC 9112). What was seen of it stays where
 //! it does not come to its end.
 
+use futures::FutureExt as _;
 use tokio::io::{AsyncRead, AsyncReadExt};
+use xs2aspec_proxy::ResponseHead;
 
 use super::{Answer, Cause, ExchangeError, MALFORMED, MOST_BODY, MOST_HEAD, Trouble};
 
 /// Interim answers (1xx) that are passed over; who sends more never comes to the point.
 const MOST_INTERIM: usize = 100;
-/// Header fields of an answer.
-const MOST_FIELDS: usize = 256;
-/// Malformed header lines that are listed, and characters of each.
-const MOST_MALFORMED: usize = 8;
-const MOST_SHOWN: usize = 80;
 /// Characters of a chunk's size, its extensions included, and of all trailers.
 const MOST_LINE: usize = 16 * 1024;
 
@@ -23,7 +20,9 @@ pub async fn read(stream: impl AsyncRead + Unpin, seen: &mut Option<Answer>) -> 
         let (status, headers) = reader.head().await?;
         if !(100..200).contains(&status) {
             let answer = seen.insert(Answer { status, headers, body: Vec::new() });
-            return reader.body(answer).await;
+            reader.body(answer).await?;
+            answer.headers.extend(reader.excess().map(|found| (MALFORMED.to_owned(), found)));
+            return Ok(());
         }
     }
     Err(broken(&format!("there are more than {MOST_INTERIM} interim answers (1xx)")))
@@ -77,9 +76,11 @@ impl<S: AsyncRead + Unpin> Reader<S> {
             let is_end = |end: &[u8]| end.starts_with(b"\n\n") || end.ends_with(b"\n\n") || end == b"\n\r\n";
             let ends = rest[from..].windows(3).any(is_end);
             looked_at = rest.len().saturating_sub(2);
-            if ends && let Some((length, status, fields)) = head(rest)? {
-                self.at += length;
-                return Ok((status, fields));
+            let head =
+                |rest| ResponseHead::read(rest).map_err(|error| no_http(&format!("not HTTP/1.1: {error}")));
+            if ends && let Some(head) = head(rest)? {
+                self.at += head.length;
+                return Ok((head.status, head.headers));
             }
             if rest.len() > MOST_HEAD {
                 return Err(broken(&format!("its header section is longer than {MOST_HEAD} bytes")));
@@ -170,6 +171,13 @@ impl<S: AsyncRead + Unpin> Reader<S> {
         }
     }
 
+    /// Returns what was sent behind the end of the response, as far as it is there already. One request is
+    /// sent on a connection, so that nothing may follow (RFC 9112 section 6.3).
+    fn excess(&mut self) -> Option<String> {
+        let is_there = !self.rest().is_empty() || matches!(self.more().now_or_never(), Some(Ok(true)));
+        is_there.then(|| "(bytes after its end)".to_owned())
+    }
+
     async fn exactly(&mut self, body: &mut Vec<u8>, length: usize) -> Result<(), ExchangeError> {
         let end = body.len() + length;
         loop {
@@ -188,82 +196,6 @@ impl<S: AsyncRead + Unpin> Reader<S> {
         self.at += count;
         if body.len() > MOST_BODY { Err(too_long()) } else { Ok(count > 0) }
     }
-}
-
-/// The length of a header section, the status, and the fields.
-type Head = (usize, u16, Vec<(String, String)>);
-
-/// Reads a whole header section. A field with a space before its colon, or over several lines, is read as RFC
-/// 9112 says (sections 5.1 and 5.2), and a control character in a value as a space (RFC 9110 section 5.5).
-/// Each such line is listed as [`MALFORMED`]. So is a line that is no field.
-fn head(bytes: &[u8]) -> Result<Option<Head>, ExchangeError> {
-    let read = match parsed(bytes) {
-        Err(httparse::Error::HeaderValue) => parsed(&without_controls(bytes)),
-        read => read,
-    };
-    let read = read.map_err(|error| no_http(&format!("not HTTP/1.1: {error}")))?;
-    Ok(read.map(|(length, status, mut fields)| {
-        let lines = malformed(&bytes[..length]).into_iter();
-        fields.extend(lines.map(|line| (MALFORMED.to_owned(), line)));
-        (length, status, fields)
-    }))
-}
-
-fn parsed(bytes: &[u8]) -> Result<Option<Head>, httparse::Error> {
-    let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
-    let mut response = httparse::Response::new(&mut fields);
-    let mut parser = httparse::ParserConfig::default();
-    parser
-        .allow_spaces_after_header_name_in_responses(true)
-        .allow_obsolete_multiline_headers_in_responses(true)
-        .ignore_invalid_headers_in_responses(true);
-    let httparse::Status::Complete(length) = parser.parse_response(&mut response, bytes)? else {
-        return Ok(None);
-    };
-    let fields = response.headers.iter().map(|field| (field.name.to_owned(), unfolded(field.value)));
-    Ok(Some((length, response.code.unwrap_or_default(), fields.collect())))
-}
-
-/// Returns as many bytes, with a space for each control character but tabs and the ends of lines.
-fn without_controls(bytes: &[u8]) -> Vec<u8> {
-    let of_line = |at: usize| bytes[at] == b'\r' && bytes.get(at + 1) == Some(&b'\n');
-    let space = |(at, byte): (usize, &u8)| if is_stray(*byte) && !of_line(at) { b' ' } else { *byte };
-    bytes.iter().enumerate().map(space).collect()
-}
-
-/// Returns true for a control character that no line has but at its end.
-fn is_stray(byte: u8) -> bool {
-    byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n')
-}
-
-/// Returns a value in one line (RFC 9112 section 5.2).
-fn unfolded(value: &[u8]) -> String {
-    let text = String::from_utf8_lossy(value);
-    text.lines().map(|line| line.trim_matches([' ', '\t'])).collect::<Vec<_>>().join(" ")
-}
-
-/// Returns the lines of a header section that are malformed (RFC 9112 section 5), without the values of
-/// fields.
-fn malformed(head: &[u8]) -> Vec<String> {
-    let is_token = |name: &str| reqwest::header::HeaderName::try_from(name).is_ok();
-    let lines = head.split(|byte| *byte == b'\n').skip(1).map(<[u8]>::trim_ascii_end);
-    let mut before = String::new();
-    let found = lines.filter(|line| !line.is_empty()).filter_map(|line| {
-        let has_control = line.iter().any(|byte| is_stray(*byte));
-        let line = String::from_utf8_lossy(line);
-        if line.starts_with([' ', '\t']) {
-            return Some(format!("{before}: (in several lines)"));
-        }
-        let Some((name, _)) = line.split_once(':') else {
-            return Some(line.chars().take(MOST_SHOWN).collect());
-        };
-        name.trim_end().clone_into(&mut before);
-        if has_control {
-            return Some(format!("{before}: (with a control character)"));
-        }
-        (!is_token(name)).then(|| format!("{name}:"))
-    });
-    found.take(MOST_MALFORMED).collect()
 }
 
 /// Returns the items of a list that a header holds, in one line or in several (RFC 9110 section 5.6.1).
@@ -384,6 +316,27 @@ mod tests {
             let headers: Vec<_> =
                 headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
             assert_eq!((headers, body), (fields, b"1".to_vec()), "{line}");
+        }
+    }
+
+    #[tokio::test]
+    async fn bytes_behind_the_end_of_a_response_are_listed() {
+        for (head, body, behind) in [
+            ("200 OK\r\nContent-Length: 2", "ab", "c"),
+            ("200 OK\r\nContent-Length: 0", "", "HTTP/1.1 200 OK\r\n\r\n"),
+            ("204 No", "", "{}"),
+            ("200 OK\r\nTransfer-Encoding: chunked", "1\r\na\r\n0\r\n\r\n", "\r\n"),
+        ] {
+            for (behind, expected) in [("", 0), (behind, 1)] {
+                let text = format!("HTTP/1.1 {head}\r\n\r\n{body}{behind}");
+                // In one piece, and each byte by itself.
+                for length in [1, text.len()] {
+                    let mut seen = None;
+                    read(Pieces(text.as_bytes(), length), &mut seen).await.unwrap();
+                    let listed = seen.unwrap().headers.into_iter().filter(|(name, _)| name == MALFORMED);
+                    assert_eq!(listed.count(), expected, "{text}");
+                }
+            }
         }
     }
 

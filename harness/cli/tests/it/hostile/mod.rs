@@ -502,6 +502,14 @@ fn a_malformed_header_line_is_read_on_and_is_a_warning() {
 }
 
 #[test]
+fn bytes_behind_a_response_are_a_warning() {
+    let ran = against(|answer, stream| stream.write_all(&[answer, b"{}"].concat()));
+    assert_eq!((ran.verdict(PLAIN), ran.code), (Verdict::Pass, Some(0)), "{}", ran.said);
+    let findings: Vec<_> = ran.verdicts[EXACT].findings.iter().map(|found| found.clause.as_str()).collect();
+    assert_eq!((ran.verdict(EXACT), findings), (Verdict::Warn, vec!["http.field-lines"]));
+}
+
+#[test]
 fn redirects_lead_nowhere() {
     // Signed headers go to nobody else: not to another host, and not round in circles.
     let elsewhere = Server::start(|answer, stream| stream.write_all(answer));
