@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use regex::Regex;
 use serde::{Deserialize, Deserializer, de::Error as _};
 
-use crate::{iban, problem::Problem, tree::Tree, yaml, yaml::At};
+use crate::{check_digits::CheckDigits, iban, problem::Problem, tree::Tree, yaml, yaml::At};
 
 /// Where it stands in a tree.
 pub const FILE: &str = "fixtures/spec/client-rules.yaml";
@@ -38,6 +38,8 @@ pub struct ClientRules {
     pub counted: Option<Counted>,
     /// What every path has.
     pub paths: Option<PathRules>,
+    /// The clause of a certificate that is used before or after it is valid.
+    pub validity: Option<String>,
     /// What codes of rejections say of their requests.
     #[serde(default)]
     rejections: Vec<RejectionRule>,
@@ -68,6 +70,7 @@ enum Form {
     IpAddress,
     HttpDate,
     Iban,
+    Person,
 }
 
 /// A rule of the value of a place.
@@ -322,6 +325,7 @@ impl ClientRules {
             .iter()
             .chain(paths)
             .chain(counted)
+            .chain(&self.validity)
             .chain(self.rejections.iter().map(|rule| &rule.clause));
         values.chain(ids).chain(others.chain(self.bank.clauses.values()).map(String::as_str))
     }
@@ -436,6 +440,10 @@ impl Form {
                 let length = text.get(..2).and_then(|country| ibans.get(country));
                 digits.is_none_or(|digits| (2..=98).contains(&digits))
                     && length.is_none_or(|length| text.chars().count() == *length)
+            }
+            Self::Person => {
+                let has_digits = text.len() == 11 && text.bytes().all(|byte| byte.is_ascii_digit());
+                !has_digits || CheckDigits::Person.fit(text)
             }
             Self::IpAddress => text.parse::<IpAddr>().is_ok(),
             // RFC 9110, section 5.6.7: the form that is sent, and the two that are only read.

@@ -1,6 +1,7 @@
 //! What a client may send under no reading of the document, and what the history says of what it sends. A
 //! bank is judged by what every bank must reject. A client is judged by whether its request is ever right.
 
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 use xs2aspec_record::{End, Finding, Level, LevelSource, Mismatch};
 use xs2aspec_spec::{
@@ -10,7 +11,10 @@ use xs2aspec_spec::{
 };
 use xs2aspec_suite::baseline::Baseline;
 
+use xs2aspec_signing::diagnosis;
+
 use super::{
+    json::has_member_twice,
     judge::TrafficJudge,
     message::{Rejection, Sent, Traffic},
     routes::{Route, decoded},
@@ -59,7 +63,11 @@ impl TrafficJudge {
                 self.signature(sent, operation.as_deref(), paths, judged);
             }
             // A bank that has no such path need not read the body, so that the exchange may end early.
-            if is_refused && (sent.has_gap() || operation.is_none() && mentioned.is_none()) {
+            if is_refused
+                && (sent.has_gap()
+                    || sent.repeats(&paths.prefix)
+                    || operation.is_none() && mentioned.is_none())
+            {
                 self.path(sent, paths, judged);
             }
             if operation.as_deref().is_some_and(|name| self.is_for_tests(name))
@@ -70,7 +78,7 @@ impl TrafficJudge {
             }
         }
         if is_ours {
-            self.values(sent, operation.as_deref().unwrap_or_default(), judged);
+            self.values(sent, (operation.as_deref().unwrap_or_default(), traffic.began), judged);
         }
         let body = traffic.answer.as_ref().and_then(|answer| answer.body.bytes());
         let document: Option<Value> = body.and_then(|body| serde_json::from_slice(body).ok());
@@ -259,9 +267,10 @@ impl TrafficJudge {
     }
 
     /// Adds values that are right under no reading: empty required headers, and those of the client rules.
-    fn values(&self, sent: &Sent, operation: &str, judged: &mut Judged) {
+    fn values(&self, sent: &Sent, (operation, began): (&str, DateTime<Utc>), judged: &mut Judged) {
         let body = sent.body.bytes().and_then(|bytes| serde_json::from_slice(bytes).ok());
         let of = |at: &str| of_place(sent, body.as_ref(), at);
+        self.validity(sent, began, judged);
         for place in self.suite.requests().places() {
             let text = |name: &str| place.get(name).and_then(Value::as_str).unwrap_or_default();
             if text("operation") != operation || text("presence") != "R" {
@@ -280,10 +289,35 @@ impl TrafficJudge {
         }
         let names = sent.headers.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
         for wrong in self.suite.spec().client.wrong(operation, &names, &of) {
-            if self.suite.clauses().contains_key(&wrong.clause) {
-                self.wrong(judged, wrong);
+            if !self.suite.clauses().contains_key(&wrong.clause) {
+                continue;
+            }
+            // What was not sent itself says something of it: how often it is there.
+            match wrong.value.clone().filter(|value| !of(&wrong.at).contains(value)) {
+                Some(said) => self.found(judged, wrong, said),
+                None => self.wrong(judged, wrong),
             }
         }
+    }
+
+    /// Adds a certificate that was not valid when it was used (RFC 5280 section 4.1.2.5), as a warning.
+    fn validity(&self, sent: &Sent, began: DateTime<Utc>, judged: &mut Judged) {
+        let spec = self.suite.spec();
+        let name = spec.signing.certificate_header.as_deref();
+        let (Some(name), Some(clause)) = (name, spec.client.validity.clone()) else { return };
+        let Some(certificate) = sent.header(name).and_then(|text| diagnosis::certificate(text).2) else {
+            return;
+        };
+        let (from, until) = certificate.validity();
+        let (from, until): (DateTime<Utc>, DateTime<Utc>) = (from.into(), until.into());
+        if (from..=until).contains(&began) {
+            return;
+        }
+        let day = |time: DateTime<Utc>| time.format("%Y-%m-%d").to_string();
+        let advice = format!("a certificate that is valid on {}", day(began));
+        let wrong =
+            Wrong { at: format!("header/{name}"), clause, send: advice, value: None, is_warning: true };
+        self.found(judged, wrong, format!("one from {} to {}", day(from), day(until)));
     }
 
     /// Adds what is wrong with the signature of a request whose operation the document only mentions.
@@ -346,6 +380,11 @@ impl TrafficJudge {
             let clause = self.suite.requests().plain_clause(&route.operation).filter(|_| has_prefix);
             let instead = format!("{} {}", route.method, route.path);
             self.wrong(judged, of_path(clause.unwrap_or(paths.clause.as_str()), instead, shown));
+        } else if let Some(route) = self.routes.closest(sent).filter(|_| !self.routes.is_below(sent)) {
+            let clause = self.suite.requests().plain_clause(&route.operation);
+            let instead = format!("a path of the document such as {} {}", route.method, route.path);
+            let wrong = of_path(clause.unwrap_or(paths.clause.as_str()), instead, shown);
+            self.wrong(judged, Wrong { is_warning: true, ..wrong });
         } else if !has_prefix && self.has_certificate(sent) {
             self.wrong(judged, of_path(&paths.clause, format!("a path with /{}", paths.prefix), shown));
         }
@@ -392,6 +431,17 @@ fn of_place(sent: &Sent, body: Option<&Value>, at: &str) -> Vec<String> {
             let own = sent.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case(wanted));
             let values = own.map(|(_, value)| value.trim_matches([' ', '\t']).to_owned());
             values.filter(|value| !is_masked(value)).collect()
+        }
+        // The names of all parameters.
+        Some(("query", "")) => {
+            let pairs = sent.target().1.unwrap_or_default().split('&');
+            let names = pairs.map(|pair| decoded(pair.split('=').next().unwrap_or_default()));
+            names.filter(|name| !name.is_empty()).collect()
+        }
+        // A member that an object has twice.
+        Some(("body", "")) => {
+            let is_twice = sent.body.bytes().is_some_and(has_member_twice);
+            vec!["a member".to_owned(); if is_twice { 2 } else { 0 }]
         }
         Some(("query", wanted)) => {
             let query = sent.target().1.unwrap_or_default();

@@ -110,6 +110,12 @@ impl Sent {
         self.target().0.split('/').skip(1).any(str::is_empty)
     }
 
+    /// Returns true if the path has this part twice in a row.
+    pub fn repeats(&self, part: &str) -> bool {
+        let parts: Vec<&str> = self.target().0.split('/').collect();
+        parts.windows(2).any(|two| two == [part, part])
+    }
+
     /// Host and port of the URL, as they are written in it.
     pub fn authority(&self) -> Option<&str> {
         let (_, rest) = self.url.split_once("://")?;

@@ -17,6 +17,20 @@ impl Routes {
         let parts: Vec<&str> = path.trim_start_matches('/').split('/').collect();
         self.routes.iter().find(|route| is_near(route, &request.method, &parts) && is_meant(route))
     }
+
+    /// Returns the route whose path begins as that of a request does, with two segments at least; of several
+    /// one with its method, and the one that goes on longest with it.
+    pub(crate) fn closest(&self, request: &Sent) -> Option<&Route> {
+        let (path, _) = request.target();
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let same = |route: &Route| {
+            let from =
+                |at: usize| route.segments.iter().zip(&parts[at..]).take_while(|(own, part)| own.fits(part));
+            (0..parts.len()).map(|at| from(at).count()).max().unwrap_or_default()
+        };
+        let near = self.routes.iter().filter(|route| same(route) >= 2);
+        near.max_by_key(|route| (route.method == request.method, same(route)))
+    }
 }
 
 /// Returns true if a request is nearly one for a route: with another method or in other letters, without one

@@ -22,7 +22,7 @@ use super::{
     values::{Digested, begins_with_json, date, digested, is_of_transport, is_own_host, is_uuid},
     vocabulary::{Vocabulary, written},
 };
-use crate::Profile;
+use crate::{Profile, answer::MALFORMED};
 
 /// What stands for a value that a record does not show.
 const HIDDEN: &str = "${target.hidden}";
@@ -187,6 +187,7 @@ impl Reading {
             let small = name.to_ascii_lowercase();
             let is_expected = reader.plain.header(name).is_some();
             if name.starts_with(':')
+                || name == MALFORMED
                 || (!is_expected && is_of_transport(&small))
                 || is_own_host(&small, text, sent)
             {

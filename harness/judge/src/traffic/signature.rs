@@ -175,8 +175,11 @@ impl Found {
 
     /// What is wrong with the Digest, where the whole body is known.
     fn digest(&mut self, sent: &Sent) {
-        let (Some(text), Some(body)) = (sent.header("digest"), sent.body.bytes()) else { return };
-        if let Some(says) = digests::fault(text, body) {
+        let Some(body) = sent.body.bytes() else { return };
+        // Several lines are one list (RFC 9110 section 5.3).
+        let lines = sent.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("digest"));
+        let text = lines.map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(", ");
+        if let Some(says) = digests::fault(&text, body).filter(|_| !text.is_empty()) {
             self.says.push(("header/digest".to_owned(), format!("one that {says}")));
         }
     }

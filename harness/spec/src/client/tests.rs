@@ -7,8 +7,11 @@ fn broken(operation: &str, fields: &[(&str, &str)]) -> Vec<(String, bool)> {
     let rules = ClientRules::load(&Tree::embedded()).unwrap();
     let headers = fields.iter().filter_map(|(at, _)| at.strip_prefix("header/"));
     let headers = headers.map(str::to_ascii_lowercase).collect();
+    // Each request has an id.
+    let id = ("header/X-Request-ID", "r-1");
     let values = |at: &str| {
-        let own = fields.iter().filter(|(known, _)| known.eq_ignore_ascii_case(at));
+        let fields = fields.iter().chain([&id]);
+        let own = fields.filter(|(known, _)| known.eq_ignore_ascii_case(at));
         own.map(|(_, text)| (*text).to_owned()).collect()
     };
     let found = rules.wrong(operation, &headers, &values).into_iter();
@@ -140,6 +143,8 @@ const VALUES: &[Row] = &[
             "keyId=\"SN=1,CA=CN=A\",headers=\"date \"",
             "keyId=\"SN=1,CA=CN=A\",headers=\"a\",headers=\"b\"",
             "keyId=\"SN=1,CA=CN=A\",algorithm=\"rsa-sha512\"",
+            "keyId=\"sn=1,ca=CN=A\",algorithm=\"rsa-sha256\"",
+            "keyId=\"SN=0x1f,CA=CN=A\",algorithm=\"rsa-sha256\"",
         ],
     ),
     (
@@ -155,7 +160,11 @@ const VALUES: &[Row] = &[
         ],
     ),
     ("header/TPP-Signature-Certificate", &["MII+/A==", "LS0tLS1CRUdJTg"], &["MII-_A==", "MII_"]),
-    ("header/X-PSU-IDENTITY", &["01010112345", ""], &["0101011234", "010101 12345", "A1010112345"]),
+    (
+        "header/X-PSU-IDENTITY",
+        &["01819000391", ""],
+        &["01010112345", "0101011234", "010101 12345", "A1010112345"],
+    ),
     ("header/PSU-IP-Port", &["1", "443", "65535", ""], &["0", "65536", "https", "443,444"]),
     ("header/PSU-Context", &["PRIVATE", "private"], &["", "BUSINESS", "PRIVATE,CORPORATE"]),
     (
@@ -216,7 +225,22 @@ fn rules_look_at_lines_items_and_other_places() {
     let fix = "header/x-accept-fix";
     for (operation, fields, expected) in [
         ("basket", &[(fix, "longer-name")][..], one("header.x-accept-fix.basket.value", false)),
-        ("basket", &[(fix, "longer-name, amount-as-string")], vec![]),
+        ("basket", &[(fix, "longer-name, amount-as-string")], one("header.x-accept-fix.basket.value", true)),
+        (
+            "basket",
+            &[("body/paymentIds", "a"), ("body/paymentIds", "a")],
+            one("basket.payment-ids.duplicate", true),
+        ),
+        ("ncbct", &[("body/", "a member"), ("body/", "a member")], one("json.duplicate-keys", true)),
+        ("customers", &[("query/", "withAccounts")], vec![]),
+        ("customers", &[("query/", "with_accounts[]")], one("customers.with-accounts.type", false)),
+        ("ncbct", &[("header/", "no Host")], one("http.field-lines", false)),
+        (
+            "periodic",
+            &[("body/monthsOfExecution", "3"), ("body/frequency", "Monthly")],
+            one("periodic.months.other-frequency", true),
+        ),
+        ("periodic", &[("body/monthsOfExecution", "3"), ("body/frequency", "MonthlyVariable")], vec![]),
         ("ncbct", &[(fix, "no-such-change")], one("header.x-accept-fix.format", true)),
         ("ncbct", &[(fix, "true")], one("header.x-accept-fix.format", false)),
         (

@@ -149,19 +149,20 @@ fn what_the_reference_bank_rejects_its_client_did() {
     assert_eq!(code, Some(0), "it warns of the client at most: {said}");
 }
 
+/// Sends a request with these header lines to the reference bank. Returns the exit code of its record, and
+/// the record.
+fn sent(path: &str, lines: &str) -> (Option<i32>, Record) {
+    let folder = TempDir::new().unwrap();
+    let bank = Running::bank(&["--record", folder.path().to_str().unwrap()]);
+    let mut stream = TcpStream::connect(bank.url.trim_start_matches("http://")).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\n{lines}X-Request-ID: r-1\r\nConnection: close\r\n\r\n").unwrap();
+    stream.read_to_end(&mut Vec::new()).unwrap();
+    let (code, _) = bank.end();
+    (code, Record::read(folder.path()))
+}
+
 #[test]
 fn paths_of_no_operation_are_named_and_nothing_conforms_that_was_not_judged() {
-    let send = |path: &str| {
-        let folder = TempDir::new().unwrap();
-        let bank = Running::bank(&["--record", folder.path().to_str().unwrap()]);
-        let mut stream = TcpStream::connect(bank.url.trim_start_matches("http://")).unwrap();
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").unwrap();
-        stream.read_to_end(&mut Vec::new()).unwrap();
-        let (code, said) = bank.end();
-        let broken: Vec<String> =
-            Record::read(folder.path()).broken_by(End::Client).into_iter().map(str::to_owned).collect();
-        (code, broken.join(" "), said)
-    };
     for (path, clauses, expected) in [
         ("/sandbox/customers", "version.path-prefix", 1),
         ("/v1/sandbox/customer", "customers.path", 1),
@@ -170,8 +171,25 @@ fn paths_of_no_operation_are_named_and_nothing_conforms_that_was_not_judged() {
         ("/v1/payments/norwegian-cross-border-credit-transfers/a", "service.signed", 1),
         ("/favicon.ico", "", 4),
     ] {
-        let (code, broken, said) = send(path);
-        assert_eq!((code, broken.as_str()), (Some(expected), clauses), "{path}: {said}");
+        let (code, record) = sent(path, "Host: a\r\n");
+        assert_eq!(
+            (code, record.broken_by(End::Client).join(" ").as_str()),
+            (Some(expected), clauses),
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn a_malformed_head_and_a_missing_host_are_the_clients() {
+    const PATH: &str = "/v1/accounts/a/transactions";
+    for (lines, says) in [("X-A: b\r\n", "no Host"), ("Host: a\r\nX-A : b\r\n", "X-A :")] {
+        let (code, record) = sent(PATH, lines);
+        assert_eq!(
+            (code, record.broken_by(End::Client)),
+            (Some(1), vec!["http.field-lines", "service.signed"])
+        );
+        assert!(record.findings.iter().any(|finding| finding.actual.contains(says)), "{says}");
     }
 }
 
