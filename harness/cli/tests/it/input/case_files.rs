@@ -28,6 +28,7 @@ fn tree(folder: &Path, files: usize) {
 }
 
 #[test]
+#[ignore = "half a minute with optimisation"]
 fn a_hundred_thousand_case_files_are_read() {
     let folder = TempDir::new().unwrap();
     tree(folder.path(), 100_000);

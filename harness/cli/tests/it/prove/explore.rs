@@ -27,6 +27,7 @@ fn timeless(said: &str) -> String {
 }
 
 #[test]
+#[ignore = "half a minute with optimisation"]
 fn nobody_is_accused_and_the_same_seed_says_the_same() {
     for more in [&[][..], &["--variation", "payment.response.transaction-status/rejects"]] {
         let run = || xs2aspec(&[&["explore", "--budget", "2500"][..], &FIXED, more].concat());
@@ -201,6 +202,7 @@ const FAILS: &str = "a bank that fails everything";
 
 /// The budget is what arrives at most, whatever it is for.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "half a minute with optimisation"]
 async fn no_more_requests_arrive_than_the_budget_says() {
     let fault = |name: &str| Some(Config { faults: vec![name.parse().unwrap()], ..Config::default() });
     for (bank, config) in [

@@ -571,6 +571,7 @@ fn contents(bytes: &[u8]) -> Vec<(String, std::ops::Range<usize>)> {
 }
 
 #[test]
+#[ignore = "half a minute with optimisation"]
 fn two_hundred_random_edits_are_found_and_named() {
     are_found_and_named(200);
 }
