@@ -14,6 +14,7 @@ use xs2aspec_suite::{Suite, nearest};
 use crate::{
     Failure,
     args::Explore,
+    interrupt,
     recording::Recording,
     repetition,
     report::cannot_write,
@@ -95,6 +96,7 @@ fn options(args: &Explore, target: Vec<String>, seed: u64) -> ExploreOptions {
         time: args.time,
         fail_fast: args.fail_fast,
         jobs: usize::from(args.jobs),
+        is_ended: interrupt::told_to_end(),
         record: Options {
             only: args.only.clone(),
             arguments,
@@ -126,6 +128,7 @@ fn why(end: End) -> String {
     match end {
         End::Found => "a violation was found".to_owned(),
         End::Time => "the time is over".to_owned(),
+        End::Asked => "it was asked to end".to_owned(),
         End::Stale(stale) => format!("the last {stale} requests reached nothing new"),
         End::NothingAccepted => "no plain request was accepted".to_owned(),
         End::Budget { all, kept: 0 } => format!("the budget of {} is used up", requests(all)),

@@ -2,7 +2,10 @@
 
 #[cfg(unix)]
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -34,6 +37,17 @@ pub(crate) fn asked_to_end() -> impl Future<Output = ()> + Send + 'static {
     async move {
         _ = asked.await;
     }
+}
+
+/// Returns what is true from when the command is asked to end, for work that looks at it between its steps.
+pub(crate) fn told_to_end() -> Arc<AtomicBool> {
+    let is_told = Arc::new(AtomicBool::new(false));
+    let (tell, asked) = (Arc::clone(&is_told), asked_to_end());
+    tokio::spawn(async move {
+        asked.await;
+        tell.store(true, Ordering::Relaxed);
+    });
+    is_told
 }
 
 /// Waits for a signal that asks the command to end, and returns its number.

@@ -6,7 +6,7 @@ mod sequences;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::Arc,
+    sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
 
@@ -157,6 +157,9 @@ impl Exploration<'_> {
         let until = options.time.map(|time| begun + time);
         let (mut stale, mut said) = (0, Instant::now());
         loop {
+            if options.is_ended.load(Ordering::Relaxed) {
+                return End::Asked;
+            }
             if options.fail_fast && self.found.len() > self.warnings {
                 return End::Found;
             }
@@ -204,6 +207,11 @@ impl Exploration<'_> {
         let unreached = if self.explorer.rounds() > 1 { self.explorer.unreached() } else { vec![] };
         let finished = self.record.finish(self.runner.retries(), |event| (self.step)(Step::Event(event)));
         let exit = Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit);
+        // Nobody knows what the rest would have shown.
+        let exit = exit.map(|exit| match (end, exit) {
+            (End::Asked, Exit::Conforms) => Exit::CouldNotTell,
+            (_, exit) => exit,
+        });
         Explored {
             progress,
             unreached,

@@ -1,6 +1,10 @@
 //! What is asked of an exploration, what it tells while it goes on, and what it came to.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
 use xs2aspec_record::{Event, Exit, Reason};
 use xs2aspec_runner::Options;
@@ -20,6 +24,8 @@ pub struct ExploreOptions {
     pub fail_fast: bool,
     /// Requests in flight at once.
     pub jobs: usize,
+    /// Whether it is to end, as somebody may ask at any time.
+    pub is_ended: Arc<AtomicBool>,
     /// What the record says of how it was made.
     pub record: Options,
 }
@@ -71,6 +77,8 @@ pub enum End {
     },
     /// The time was over.
     Time,
+    /// Somebody asked it to end.
+    Asked,
     /// So many requests in a row reached nothing new.
     Stale(usize),
     /// No plain request was accepted, so that nothing could be told of any other.

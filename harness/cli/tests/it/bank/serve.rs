@@ -6,6 +6,7 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
     process::{Child, Command, Stdio},
+    time::{Duration, Instant},
 };
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
@@ -281,6 +282,22 @@ fn each_signal_that_ends_a_command_ends_it_in_order() {
         let mut serving = Serving::start(&["--address", "127.0.0.1:0", "--record", out.to_str().unwrap()]);
         assert_eq!(serving.end(signal), Some(4), "{signal}: nothing was asked");
         let record = fs::read_to_string(out.join("record.jsonl")).unwrap();
+        assert!(record.lines().last().unwrap().contains("run-finished"), "{signal}");
+        let explored = folder.path().join("explored");
+        let mut exploring = command();
+        exploring.args(["explore", "--budget", "1000000", "--out", explored.to_str().unwrap()]);
+        let exploring = exploring.stdout(Stdio::piped()).spawn().unwrap();
+        let record = explored.join("record.jsonl");
+        let begun = Instant::now();
+        while fs::metadata(&record).map_or(0, |file| file.len()) == 0 {
+            assert!(begun.elapsed() < Duration::from_secs(30), "nothing is recorded");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Command::new("kill").args([signal, &exploring.id().to_string()]).status().unwrap();
+        let ended = exploring.wait_with_output().unwrap();
+        let said = String::from_utf8(ended.stdout).unwrap();
+        assert!(ended.status.code() == Some(3) && said.contains("it was asked to end"), "{signal}: {said}");
+        let record = fs::read_to_string(record).unwrap();
         assert!(record.lines().last().unwrap().contains("run-finished"), "{signal}");
     }
 }
