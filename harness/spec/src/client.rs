@@ -184,6 +184,7 @@ pub struct RejectionRule {
     #[serde(default)]
     only: Vec<String>,
     without: Option<String>,
+    status: Option<u16>,
     /// The place that is wrong.
     #[serde(default)]
     pub at: String,
@@ -215,7 +216,7 @@ impl RejectionRule {
 
 /// What every path has.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PathRules {
     /// The first segment below the base address.
     pub prefix: String,
@@ -225,6 +226,9 @@ pub struct PathRules {
     pub signed: String,
     /// Operations that the document mentions, without headers.
     pub mentioned: Vec<Mentioned>,
+    /// Operations whose paths the document does not show: each bank has its own.
+    #[serde(default)]
+    pub not_shown: BTreeSet<String>,
     /// The clause of a call outside the sandbox.
     pub sandbox: String,
 }
@@ -330,16 +334,18 @@ impl ClientRules {
         values.chain(ids).chain(others.chain(self.bank.clauses.values()).map(String::as_str))
     }
 
-    /// Returns the rule of a rejection with these codes. `has` returns true for a header of the request.
+    /// Returns the rule of a rejection with this status and these codes. `has` returns true for a header of
+    /// the request.
     pub fn rejection(
         &self,
         operation: &str,
-        codes: &[String],
+        (status, codes): (u16, &[String]),
         has: &dyn Fn(&str) -> bool,
     ) -> Option<&RejectionRule> {
         self.rejections.iter().find(|rule| {
             codes.iter().any(|code| rule.codes.contains(code))
                 && (rule.only.is_empty() || rule.only.iter().any(|only| only == operation))
+                && rule.status.is_none_or(|own| own == status)
                 && !rule.without.as_deref().is_some_and(has)
         })
     }

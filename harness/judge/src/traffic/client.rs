@@ -113,7 +113,8 @@ impl TrafficJudge {
         // A code that the bank gives for another reason is not the client's mistake.
         let is_made = is_rejection && self.session.made_all(&exchange, rules);
         let has = |name: &str| sent.header(name).is_some_and(|text| !text.trim().is_empty());
-        let rule = rules.rejection(operation.as_deref().unwrap_or_default(), &judged.codes, &has);
+        let rejected = (status.unwrap_or_default(), judged.codes.as_slice());
+        let rule = rules.rejection(operation.as_deref().unwrap_or_default(), rejected, &has);
         let is_told = judged.accuses(End::Client);
         let may_be = |rule: &&RejectionRule| is_rejection && !is_told && (!is_made || rule.is_of_a_header());
         if let Some(rule) = rule.filter(may_be)
@@ -139,7 +140,9 @@ impl TrafficJudge {
         if is_told {
             return;
         }
-        let is_free = |freedom: &&str| *freedom == clause.as_str() || *freedom == rule.as_str();
+        // The bank has a rule for each sentence, and a freedom may be a part of several.
+        let is_free =
+            |freedom: &&str| self.subject(freedom) == self.subject(rule) || *freedom == clause.as_str();
         let is_of_code = self.suite.spec().client.is_of_a_code(clause);
         if of_bank.not_of_the_client.contains(rule)
             || freedoms.iter().any(is_free)
@@ -186,6 +189,15 @@ impl TrafficJudge {
                 || (judged.due == "accepted" && judged.is_sure),
         };
         self.found(judged, wrong, format!("a rejection by the reference bank with {status} {rule}"));
+    }
+
+    /// Returns what a clause or a rule is about: the first part of its id, and two of them for a header or an
+    /// operation.
+    fn subject<'a>(&self, id: &'a str) -> &'a str {
+        let has_parts =
+            id.starts_with("header.") || id.split('.').next().is_some_and(|first| self.routes.has(first));
+        let mut dots = id.match_indices('.');
+        dots.nth(usize::from(has_parts)).map_or(id, |(end, _)| &id[..end])
     }
 
     /// Returns true if only the history says whether a client breaks this clause.
@@ -373,14 +385,18 @@ impl TrafficJudge {
             let clause = self.suite.requests().plain_clause(&route.operation);
             let clause = clause.and_then(|clause| self.suite.clauses().get(clause));
             let is_stated = clause.is_some_and(|clause| matches!(clause.strength, Strength::Stated));
-            route.method != "DELETE" && (self.is_of_the_bank || is_stated)
+            let is_shown = is_stated && !paths.not_shown.contains(&route.operation);
+            route.method != "DELETE" && (self.is_of_the_bank || is_shown)
         };
+        let may_be_elsewhere = !self.is_of_the_bank && self.routes.names(sent, &paths.not_shown);
         let near = self.routes.near(sent, is_meant);
         if let Some(route) = near {
             let clause = self.suite.requests().plain_clause(&route.operation).filter(|_| has_prefix);
             let instead = format!("{} {}", route.method, route.path);
             self.wrong(judged, of_path(clause.unwrap_or(paths.clause.as_str()), instead, shown));
-        } else if let Some(route) = self.routes.closest(sent).filter(|_| !self.routes.is_below(sent)) {
+        } else if let Some(route) =
+            self.routes.closest(sent).filter(|_| !self.routes.is_below(sent) && !may_be_elsewhere)
+        {
             let clause = self.suite.requests().plain_clause(&route.operation);
             let instead = format!("a path of the document such as {} {}", route.method, route.path);
             let wrong = of_path(clause.unwrap_or(paths.clause.as_str()), instead, shown);

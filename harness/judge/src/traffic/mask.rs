@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use xs2aspec_record::{Body, CaseVerdict, Header, Request, Response};
+use xs2aspec_record::{Body, CaseVerdict, Header, MALFORMED, Request, Response};
 use xs2aspec_spec::masks::{Privacy, is_secret};
 use xs2aspec_suite::MaskSpec;
 
@@ -135,7 +135,10 @@ impl<'a> TrafficMasker<'a> {
     }
 
     fn hides_header(&self, name: &str) -> bool {
-        !name.starts_with(':') && (self.spec.is_personal_header(name) || !self.known.shows_header(name))
+        // What is malformed is said without its values.
+        name != MALFORMED
+            && !name.starts_with(':')
+            && (self.spec.is_personal_header(name) || !self.known.shows_header(name))
     }
 
     /// Learns what a message must not show.

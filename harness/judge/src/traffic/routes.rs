@@ -1,6 +1,6 @@
 //! Which operation of the document a request is for: by its method and its path, whatever stands before that.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use xs2aspec_suite::Suite;
 
@@ -81,6 +81,21 @@ impl Routes {
         let fitting = of_it.filter(|route| route.fits(&parts) && route.method == request.method);
         let fitting = fitting.map(|route| (route, route.values(&parts))).collect();
         Some(Found { operation: &best.operation, fitting })
+    }
+
+    /// Returns true if there is such an operation.
+    pub(crate) fn has(&self, operation: &str) -> bool {
+        self.routes.iter().any(|route| route.operation == operation)
+    }
+
+    /// Returns true if a path has the last word of that of one of these operations.
+    pub(crate) fn names(&self, request: &Sent, operations: &BTreeSet<String>) -> bool {
+        let (path, _) = request.target();
+        let own = self.routes.iter().filter(|route| operations.contains(&route.operation));
+        own.filter_map(|route| route.segments.last()).any(|last| match last {
+            Segment::Text(text) => path.split('/').any(|part| part == text),
+            Segment::Placeholder(_) => false,
+        })
     }
 
     /// Returns true if a path goes on where that of an operation ends, as the path of what it made does.

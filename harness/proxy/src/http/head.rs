@@ -64,7 +64,7 @@ impl RequestHead {
         ];
         let forbidden = forbidden.into_iter().filter(|(is_so, _)| *is_so).map(|(_, says)| says.to_owned());
         let malformed: Vec<String> =
-            lines::malformed(&bytes[..length]).into_iter().chain(forbidden).collect();
+            lines::malformed(&bytes[..length]).into_iter().map(without_text).chain(forbidden).collect();
         headers.extend(malformed.into_iter().map(|line| (MALFORMED.to_owned(), line)));
         let method = request.method.unwrap_or_default().to_owned();
         Ok(Self { method, target: target.to_owned(), headers, framing })
@@ -127,6 +127,15 @@ fn whole(parsed: Result<Status<usize>, httparse::Error>) -> Result<usize, Broken
     match parsed.map_err(no_http)? {
         Status::Complete(length) => Ok(length),
         Status::Partial => Err(too_early()),
+    }
+}
+
+/// Returns what is wrong with a line of a client, without what may be a secret.
+fn without_text(line: String) -> String {
+    match line.split_once(':') {
+        Some((name, _)) if name.trim_end().contains(' ') => "a blank in the name of a field".to_owned(),
+        Some(_) => line,
+        None => "a line without a colon".to_owned(),
     }
 }
 
@@ -231,7 +240,7 @@ mod tests {
             ("GET / HTTP/1.1", "host: b\r\nX-B : c\r\nX-A: b", vec!["X-B :"]),
             ("GET / HTTP/1.1", "X-A: b\r\n c\r\nHost: b", vec!["X-A: (in several lines)"]),
             ("GET / HTTP/1.1", "X-A: b\r\nHost : b", vec!["Host :", "no Host"]),
-            ("GET / HTTP/1.1", "X-A: b\r\nHost: b\r\nnothing", vec!["nothing"]),
+            ("GET / HTTP/1.1", "X-A: b\r\nHost: b\r\nnothing", vec!["a line without a colon"]),
             ("GET /a b HTTP/1.1", "Host: b\r\nX-A: b", vec!["a blank in the target"]),
             ("GET /a#b HTTP/1.1", "Host: b\r\nX-A: b", vec!["a fragment in the target"]),
             ("GET / HTTP/1.1", "Host: b\nX-A: b", vec!["a line that ends without CR"]),

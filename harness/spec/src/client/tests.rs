@@ -282,7 +282,7 @@ fn codes_of_rejections_say_something_of_some_requests() {
     let rules = ClientRules::load(&Tree::embedded()).unwrap();
     let clause = |operation: &str, code: &str, headers: &[&str]| {
         let has = |name: &str| headers.contains(&name);
-        let rule = rules.rejection(operation, &[code.to_owned()], &has)?;
+        let rule = rules.rejection(operation, (400, &[code.to_owned()]), &has)?;
         Some((rule.wrong().clause, rule.warn))
     };
     let warned = |clause: &str| Some((clause.to_owned(), true));
@@ -295,6 +295,8 @@ fn codes_of_rejections_say_something_of_some_requests() {
     assert_eq!(clause("periodic", "KID_INVALID", &["PSU-Corporate-ID"]), warned("error.kid.status"));
     assert_eq!(clause("deletion", "CONFLICT", &[]), warned("error.pdng"));
     assert_eq!(clause("ncbct", "FORMAT_ERROR", &[]), None);
+    let codes = ["BAD_REQUEST".to_owned()];
+    assert!(rules.rejection("ncbct", (403, &codes), &|_| false).is_none(), "L302 and L303 say 400");
     assert!(rules.is_of_a_code("basket.mix") && !rules.is_of_a_code("limit.consent-age"));
 }
 

@@ -71,6 +71,8 @@ fn headers(member: &Member<'_>) -> Result<Vec<(String, String)>, String> {
         }
         Some(_) => return Err(member.wrong("a list")),
     }
+    // No field has an empty name. Whatever stands under it may be a secret.
+    fields.retain(|(name, _)| !name.is_empty());
     Ok(fields)
 }
 
