@@ -336,8 +336,7 @@ fn keys_that_cannot_be_read_are_named() {
 fn a_folder_belongs_to_the_run_that_writes_into_it() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
-    let arguments =
-        ["run", "--quiet", "--seed", "1", "--jobs", "1", "--only", "transaction", "--out", text(&out)];
+    let arguments = ["run", "--quiet", "--seed", "1", "--jobs", "1", "--out", text(&out)];
     let mut first = command().args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let lock = out.join("run.lock");
     let begun = Instant::now();
