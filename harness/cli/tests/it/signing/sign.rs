@@ -136,7 +136,7 @@ fn what_sign_writes_verify_reads() {
     let (exit, _, wrong) = xs2aspec(&["sign", "-H", "PSU-ID: a", "--out", &request]);
     assert!(exit == Some(2) && wrong.contains("expected --url for its first line"), "{wrong}");
     let (exit, _, wrong) = xs2aspec(&[&signing[..], &["--out", &path("body")]].concat());
-    assert!(exit == Some(2) && wrong.contains("body would replace"), "{wrong}");
+    assert!(exit == Some(2) && wrong.contains("body`, which the command reads"), "{wrong}");
     assert_eq!(fs::read_to_string(path("body")).unwrap(), "{\"a\": 1}");
 }
 
