@@ -95,9 +95,7 @@ async fn watch(args: &Run) -> Result<Exit, Failure> {
     let watched = Watched::new(args)?;
     let (told, is_ended) = (Arc::new(Notify::new()), Arc::new(AtomicBool::new(false)));
     let (tell, end) = (Arc::clone(&told), Arc::clone(&is_ended));
-    let asked = interrupt::asked_to_end();
-    tokio::spawn(async move {
-        asked.await;
+    interrupt::when_asked(move || {
         end.store(true, Ordering::Relaxed);
         tell.notify_one();
     });

@@ -1,6 +1,13 @@
 //! `xs2aspec explore`: requests that nobody wrote, until one shows a violation.
 
-use std::{fs, path::Path, sync::Arc};
+use std::{
+    fs,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use xs2aspec_prove::{
     AREA, ExploreOptions, Explored, Shown, Violation,
@@ -82,6 +89,9 @@ fn check_operations(only: &[String], suite: &Suite) -> Result<(), Failure> {
 }
 
 fn options(args: &Explore, target: Vec<String>, seed: u64) -> ExploreOptions {
+    let is_ended = Arc::new(AtomicBool::new(false));
+    let end = Arc::clone(&is_ended);
+    interrupt::when_asked(move || end.store(true, Ordering::Relaxed));
     let mut arguments = target;
     let only = args.only.iter().flat_map(|operation| ["--only".to_owned(), operation.clone()]);
     arguments.extend(only);
@@ -96,7 +106,7 @@ fn options(args: &Explore, target: Vec<String>, seed: u64) -> ExploreOptions {
         time: args.time,
         fail_fast: args.fail_fast,
         jobs: usize::from(args.jobs),
-        is_ended: interrupt::told_to_end(),
+        is_ended,
         record: Options {
             only: args.only.clone(),
             arguments,

@@ -2,16 +2,13 @@
 
 #[cfg(unix)]
 use std::io;
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use xs2aspec_signing::command;
 
-/// Whether the command ends in order when it is asked to.
+/// True if the command ends in order when it is asked to.
 static IS_ORDERLY: AtomicBool = AtomicBool::new(false);
 
 /// Ends what a profile has started, and the program itself where it would not end in order, when it is asked
@@ -39,15 +36,13 @@ pub(crate) fn asked_to_end() -> impl Future<Output = ()> + Send + 'static {
     }
 }
 
-/// Returns what is true from when the command is asked to end, for work that looks at it between its steps.
-pub(crate) fn told_to_end() -> Arc<AtomicBool> {
-    let is_told = Arc::new(AtomicBool::new(false));
-    let (tell, asked) = (Arc::clone(&is_told), asked_to_end());
+/// Calls `tell` once the command is asked to end.
+pub(crate) fn when_asked(tell: impl FnOnce() + Send + 'static) {
+    let asked = asked_to_end();
     tokio::spawn(async move {
         asked.await;
-        tell.store(true, Ordering::Relaxed);
+        tell();
     });
-    is_told
 }
 
 /// Waits for a signal that asks the command to end, and returns its number.

@@ -171,12 +171,7 @@ pub(crate) fn write(path: &Path, reads: &[&Path], content: &[u8]) -> Result<(), 
 /// [`write()`] for a file in a folder that the command was given, which no link there leads out of.
 pub(crate) fn write_in(path: &Path, content: &[u8]) -> Result<(), Failure> {
     outputs::may_write(path, &[]).map_err(Failure::input)?;
-    let write = || {
-        let mut output = Output::in_folder(path)?;
-        output.write_all(content)?;
-        output.finish()
-    };
-    write().map_err(|error| cannot_write(path, &error))
+    outputs::write_in_folder(path, content).map_err(|error| cannot_write(path, &error))
 }
 
 /// The names of the reports beside a record.

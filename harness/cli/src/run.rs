@@ -397,11 +397,7 @@ fn options(
 fn interrupted() -> Arc<Notify> {
     let interrupt = Arc::new(Notify::new());
     let told = Arc::clone(&interrupt);
-    let asked = interrupt::asked_to_end();
-    tokio::spawn(async move {
-        asked.await;
-        told.notify_one();
-    });
+    interrupt::when_asked(move || told.notify_one());
     interrupt
 }
 

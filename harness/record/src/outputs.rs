@@ -215,6 +215,12 @@ impl Output {
         Ok(Self { out, path: path.to_owned() })
     }
 
+    /// Writes all of it.
+    fn filled(mut self, content: &[u8]) -> io::Result<()> {
+        self.write_all(content)?;
+        self.finish()
+    }
+
     /// Returns the file that holds what was written so far.
     pub fn written(&mut self) -> io::Result<&Path> {
         self.out.flush()?;
@@ -286,9 +292,12 @@ fn folder_of(path: &Path) -> &Path {
 
 /// Writes a file whole, or leaves what stands there.
 pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut output = Output::create(path)?;
-    output.write_all(content)?;
-    output.finish()
+    Output::create(path)?.filled(content)
+}
+
+/// [`write()`] for a file of a folder that a command was given, as [`Output::in_folder`] has it.
+pub fn write_in_folder(path: &Path, content: &[u8]) -> io::Result<()> {
+    Output::in_folder(path)?.filled(content)
 }
 
 /// [`write()`] for a private key, which its owner alone may read, where the system knows owners; whoever

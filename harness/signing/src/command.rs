@@ -77,7 +77,7 @@ pub fn run(
     };
     let mut command = Command::new(path);
     command.args(arguments).current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
-    // What it starts in turn ends with it.
+    // Processes that it starts end with it.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let begun = Instant::now();
@@ -98,7 +98,7 @@ pub fn run(
     drop(group);
     let slow = || CommandError::Slow { program: program.clone(), limit };
     let status = status.map_err(start)?.ok_or_else(slow)?;
-    // What left its group may keep the output open.
+    // A process that left the group may keep the output open.
     let left = limit.saturating_sub(begun.elapsed()).max(LAST_BYTES);
     let printed = output.recv_timeout(left).map_err(|_| slow())?.map_err(start)?;
     if printed.len() as u64 > MOST {

@@ -304,7 +304,7 @@ impl TrafficJudge {
             if !self.suite.clauses().contains_key(&wrong.clause) {
                 continue;
             }
-            // What was not sent itself says something of it: how often it is there.
+            // A value that was not sent is a description, such as how often the field is there.
             match wrong.value.clone().filter(|value| !of(&wrong.at).contains(value)) {
                 Some(said) => self.found(judged, wrong, said),
                 None => self.wrong(judged, wrong),

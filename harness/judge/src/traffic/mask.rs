@@ -135,7 +135,7 @@ impl<'a> TrafficMasker<'a> {
     }
 
     fn hides_header(&self, name: &str) -> bool {
-        // What is malformed is said without its values.
+        // Malformed lines are listed without values.
         name != MALFORMED
             && !name.starts_with(':')
             && (self.spec.is_personal_header(name) || !self.known.shows_header(name))

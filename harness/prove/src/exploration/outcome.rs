@@ -24,7 +24,7 @@ pub struct ExploreOptions {
     pub fail_fast: bool,
     /// Requests in flight at once.
     pub jobs: usize,
-    /// Whether it is to end, as somebody may ask at any time.
+    /// Set to true by whoever wants it to end.
     pub is_ended: Arc<AtomicBool>,
     /// What the record says of how it was made.
     pub record: Options,
