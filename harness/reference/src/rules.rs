@@ -33,6 +33,8 @@ pub(crate) use alteration::{Alteration, Change};
 pub(crate) use beside::is_of_every_second;
 pub(crate) use beside::{Beside, Turn};
 pub use entry::UnknownName;
+#[cfg(test)]
+pub(crate) use entry::assert_well_formed;
 pub(crate) use entry::{Entry, near};
 pub use form::REASON;
 pub(crate) use form::{Form, Plain};
@@ -244,35 +246,6 @@ pub(crate) fn valid(operation: Operation) -> Map<String, Value> {
         }
     };
     serde_json::from_str(json).unwrap_or_default()
-}
-
-/// Holds a list and its table in a file of this crate to each other, and its entries to their form.
-#[cfg(test)]
-pub(crate) fn assert_table_is_current(list: &[Entry], title: &str, file: &str) {
-    use std::fmt::Write as _;
-
-    let mut names = std::collections::BTreeSet::new();
-    let mut table = format!(
-        "# {title}\n\nMade by `bash .ci/bless`.\n\n\
-         | name | what the bank then does |\n|---|---|\n"
-    );
-    for Entry { name, says, .. } in list {
-        let (clause, what) = name.split_once('/').expect("a clause and what is special");
-        let is_kebab = |part: &str| {
-            !part.is_empty()
-                && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
-        };
-        assert!(clause.split('.').all(is_kebab) && is_kebab(what), "{name}");
-        assert!(says.len() > 15 && says.ends_with('.'), "{name}");
-        assert!(names.insert(name), "{name} twice");
-        writeln!(table, "| `{name}` | {says} |").unwrap();
-    }
-    let path = format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
-    if std::env::var_os("UPDATE_GENERATED").is_some() {
-        std::fs::write(&path, &table).unwrap();
-    }
-    let kept = std::fs::read_to_string(&path).unwrap();
-    assert!(kept == table, "{file} is not current: bash .ci/bless");
 }
 
 #[cfg(test)]

@@ -97,3 +97,19 @@ fn suggestion(kind: &str, near: Option<&str>) -> String {
         None => String::new(),
     }
 }
+
+/// Holds the entries of a list to their form, and their names to be different ones.
+#[cfg(test)]
+pub(crate) fn assert_well_formed(list: &[Entry]) {
+    let mut names = std::collections::BTreeSet::new();
+    for Entry { name, says, .. } in list {
+        let (clause, what) = name.split_once('/').expect("a clause and what is special");
+        let is_kebab = |part: &str| {
+            !part.is_empty()
+                && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+        };
+        assert!(clause.split('.').all(is_kebab) && is_kebab(what), "{name}");
+        assert!(says.len() > 15 && says.ends_with('.'), "{name}");
+        assert!(names.insert(name), "{name} twice");
+    }
+}
