@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Where the faults of the reference bank are.
-const FAULTS: &str = "harness/reference/src/fault";
+const FAULTS: &str = "harness/reference/faults";
 
 /// Writes what is new into the files of the folder.
 pub(crate) fn scaffold(args: &Scaffold) -> Result<Exit, Failure> {
@@ -33,7 +33,7 @@ pub(crate) fn scaffold(args: &Scaffold) -> Result<Exit, Failure> {
         return Ok(Exit::Conforms);
     }
     let place = fault_place(&made.beside).unwrap_or_else(|| FAULTS.to_owned());
-    say!("fault    {place}: an entry `{}/WHAT-IS-WRONG`", args.clause);
+    say!("fault    {place}: a row `{}/WHAT-IS-WRONG`", args.clause);
     say!("next     fill them in; bash .ci/bless; xs2aspec prove --only {}", args.clause);
     Ok(Exit::Conforms)
 }

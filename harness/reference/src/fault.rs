@@ -1,33 +1,20 @@
 //! The ways in which the bank can break the document, one at a time. Each is an [`Entry`]: a row in the file
-//! of its subject under `faults/`, or one of a family that is made in a file under `fault/`.
+//! of its subject under `faults/`, or made of a row of the bank's tables by an operator.
 
-mod amount;
-mod header;
-mod header_value;
-mod lists;
-mod members;
 mod operators;
-mod periodic;
-mod surroundings;
-mod text;
-mod types;
 
 use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use xs2aspec_bank::member::kebab_case;
-use xs2aspec_bank::operation::Operation;
-
-use crate::rules::rows::title;
-use crate::rules::{Beside, Effect, Entry, Place, Then, Treatment, UnknownName, When, rows};
+use crate::rules::{Beside, Effect, Entry, UnknownName, rows};
 
 /// One named way in which the bank breaks one clause.
 #[derive(Clone, Copy)]
 pub struct Fault(&'static Entry);
 
 impl Fault {
-    /// Every fault that somebody wrote.
+    /// Every fault that somebody wrote, in the order of the rows.
     pub fn all() -> impl Iterator<Item = Self> {
         FAULTS.iter().map(Self)
     }
@@ -113,21 +100,16 @@ impl fmt::Display for Fault {
 /// Every fault. The list is made once.
 static FAULTS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     let subjects = [
-        header::faults(),
-        header_value::faults(),
-        rows::of_file("fault", "requests", include_str!("../faults/requests.toml")),
         rows::of_file("fault", "headers", include_str!("../faults/headers.toml")),
+        rows::of_file("fault", "requests", include_str!("../faults/requests.toml")),
         rows::of_file("fault", "signing", include_str!("../faults/signing.toml")),
-        amount::faults(),
         rows::of_file("fault", "amounts", include_str!("../faults/amounts.toml")),
         rows::of_file("fault", "accounts", include_str!("../faults/accounts.toml")),
-        text::faults(),
-        surroundings::faults(),
-        types::faults(),
-        members::faults(),
+        rows::of_file("fault", "texts", include_str!("../faults/texts.toml")),
+        rows::of_file("fault", "surroundings", include_str!("../faults/surroundings.toml")),
+        rows::of_file("fault", "types", include_str!("../faults/types.toml")),
         rows::of_file("fault", "members", include_str!("../faults/members.toml")),
-        lists::faults(),
-        periodic::faults(),
+        rows::of_file("fault", "lists", include_str!("../faults/lists.toml")),
         rows::of_file("fault", "periodic", include_str!("../faults/periodic.toml")),
         rows::of_file("fault", "basket", include_str!("../faults/basket.toml")),
         rows::of_file("fault", "state", include_str!("../faults/state.toml")),
@@ -144,23 +126,6 @@ static DERIVED: LazyLock<Vec<Entry>> = LazyLock::new(|| operators::faults(&FAULT
 /// Every fault that takes two things.
 static INTERACTIONS: LazyLock<Vec<Entry>> =
     LazyLock::new(|| rows::of_file("fault", "interactions", include_str!("../faults/interactions.toml")));
-
-/// A fault of a member of the body. The sentence follows the operation in words.
-fn on_member(
-    operation: Operation,
-    pointer: &'static str,
-    name: String,
-    (when, then): (When, Then),
-    says: &str,
-) -> Entry {
-    let treatment = Treatment { operation, place: Place::Body(pointer), when, then };
-    Entry::treats(name, treatment, format!("{} {says}.", title(operation)))
-}
-
-/// The last part of a pointer as names of faults write it, and whose account it is of.
-fn kebab(pointer: &str) -> String {
-    kebab_case(&pointer[1..].replace('/', "-").replace("Account-", "-"))
-}
 
 #[cfg(test)]
 mod tests {

@@ -29,9 +29,9 @@ use xs2aspec_bank::refusal::{Code, Refusal};
 use xs2aspec_bank::state::State;
 
 pub(crate) use alteration::{Alteration, Change};
+pub(crate) use beside::Beside;
 #[cfg(test)]
 pub(crate) use beside::is_of_every_second;
-pub(crate) use beside::{Beside, Turn};
 pub use entry::UnknownName;
 #[cfg(test)]
 pub(crate) use entry::assert_well_formed;

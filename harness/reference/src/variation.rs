@@ -1,8 +1,6 @@
 //! The ways in which the bank can use the freedoms that the document leaves, one at a time: what a suite must
 //! not take for a fault, and may warn of where the plain reading is another. Each is an [`Entry`]: a row in
-//! the file of its subject under `variations/`, or an entry in a file under `variation/`.
-
-mod expected;
+//! the file of its subject under `variations/`.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -101,7 +99,7 @@ static VARIATIONS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         rows::of_file("variation", "headers", include_str!("../variations/headers.toml")),
         rows::of_file("variation", "values", include_str!("../variations/values.toml")),
         rows::of_file("variation", "requests", include_str!("../variations/requests.toml")),
-        expected::variations(),
+        rows::of_file("variation", "expected", include_str!("../variations/expected.toml")),
         rows::of_file("variation", "signing", include_str!("../variations/signing.toml")),
         rows::of_file("variation", "state", include_str!("../variations/state.toml")),
     ];

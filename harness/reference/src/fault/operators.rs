@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use xs2aspec_bank::operation::Operation;
 
-use super::kebab;
+use crate::rules::rows::{kebab, title};
 use crate::rules::{Effect, Entry, Place, Then, Treatment, When};
 
 /// A way of getting a row of a table wrong.
@@ -65,7 +65,7 @@ impl Made {
         (when, then): (When, Then),
         says: &str,
     ) -> Self {
-        let says = format!("{} {says}.", super::title(operation));
+        let says = format!("{} {says}.", title(operation));
         Self::new(clause, Effect::Treats(Treatment { operation, place, when, then }), says)
     }
 
@@ -123,8 +123,7 @@ fn apply<Row>(
 
 /// A name or pointer as the names of faults have it.
 fn slug(text: &str) -> String {
-    let pointer = if text.starts_with('/') { text.to_owned() } else { format!("/{text}") };
-    let kebab = kebab(&pointer);
+    let kebab = kebab(text);
     let parts = kebab.split(|letter: char| !letter.is_ascii_alphanumeric());
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
 }

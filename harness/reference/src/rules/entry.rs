@@ -110,6 +110,8 @@ pub(crate) fn assert_well_formed(list: &[Entry]) {
         };
         assert!(clause.split('.').all(is_kebab) && is_kebab(what), "{name}");
         assert!(says.len() > 15 && says.ends_with('.'), "{name}");
+        let is_word = |part: &str| part.starts_with(|first: char| first.is_ascii_lowercase());
+        assert!(!says.split('{').skip(1).any(is_word), "{name}: a word is left in {says:?}");
         assert!(names.insert(name), "{name} twice");
     }
 }

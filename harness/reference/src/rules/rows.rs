@@ -1,9 +1,13 @@
 //! Faults and variations as data. A file below `faults/` or `variations/` is a list of rows, and a row is an
-//! [`Entry`]: its name, what the bank then does, and the effects. A row with `each` stands for several, one
-//! for each of these tables of words: `{word}` in any text of the row becomes what the table says. A row with
-//! `on` stands for one for each of these operations, with the words `{op}` and `{title}`. A row with `alone`
-//! stands for a second one, which treats requests of this one of its operations alone. `{x*3}` is `xxx` in
-//! any row.
+//! [`Entry`]: its name, what the bank then does, and the effects.
+//!
+//! A row with `each` stands for several rows, one for each table in that list: `{word}` in any text of the row
+//! becomes what the table says. Several lists (`each.some`, `each.other`) multiply, and so do lists within a
+//! table. `on` is a list of operations, with the words `{op}` and `{title}`. A word has other forms:
+//! `{at:spaced}` is `a bC` where `{at}` is `a/bC`, `{at:kebab}` is `a-b-c`, and `{at:small}` is `a/bc`.
+//!
+//! A row with `alone` stands for a second one, which treats requests of this one of its operations alone.
+//! `{x*3}` is `xxx` in any row.
 
 use std::slice;
 use std::time::Duration;
@@ -11,7 +15,8 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
+use xs2aspec_bank::member::kebab_case;
 use xs2aspec_bank::operation::Operation;
 use xs2aspec_bank::policy::Policy;
 use xs2aspec_bank::refusal::Code;
@@ -156,31 +161,49 @@ fn alone(entry: &Entry, operation: Operation) -> Entry {
     Entry::new(format!("{}-on-{operation}", entry.name), effects, says)
 }
 
+/// The words of one of the rows that a row stands for.
+type Words = Map<String, Value>;
+
 /// Returns the rows that a row stands for.
 fn each(mut row: Value) -> Vec<Value> {
-    let mut take = |name| row.as_object_mut().and_then(|row| row.remove(name));
-    let tables = |value: Option<Value>| match value {
-        Some(Value::Array(tables)) => tables,
-        _ => vec![Value::Null],
-    };
-    let operations: Vec<Value> = tables(take("on")).iter().map(of_operation).collect();
-    let tables = tables(take("each"));
-    let each = operations.iter().flat_map(|operation| tables.iter().map(move |table| [operation, table]));
-    let filled = |both: [&Value; 2]| {
-        let words = both.into_iter().filter_map(Value::as_object).flatten();
-        let words: Vec<(String, &str)> =
-            words.filter_map(|(word, text)| Some((format!("{{{word}}}"), text.as_str()?))).collect();
+    let mut take = |name: &str| row.as_object_mut()?.remove(name).map(|list| (name.to_owned(), list));
+    let mut lists: Words = take("on").into_iter().collect();
+    match take("each") {
+        Some((_, Value::Object(named))) => lists.extend(named),
+        list => lists.extend(list),
+    }
+    let filled = |words: Words| {
         let mut row = row.clone();
         fill(&mut row, &words);
         row
     };
-    each.map(filled).collect()
+    words_of(lists).into_iter().map(filled).collect()
+}
+
+/// Returns the words of each row that a table stands for.
+fn words_of(table: Words) -> Vec<Words> {
+    let one = |name: &str, item: Value| match (name, item) {
+        ("on", operation) => vec![of_operation(operation)],
+        (_, Value::Object(table)) => words_of(table),
+        (name, word) => vec![Words::from_iter([(name.to_owned(), word)])],
+    };
+    let mut all = vec![Words::new()];
+    for (name, value) in table {
+        let words: Vec<Words> = match value {
+            Value::Array(items) => items.into_iter().flat_map(|item| one(&name, item)).collect(),
+            Value::Object(_) => vec![Words::from_iter([(name, value)])],
+            word => one(&name, word),
+        };
+        let with = |known: &Words, more: &Words| known.clone().into_iter().chain(more.clone()).collect();
+        all = all.iter().flat_map(|known| words.iter().map(|more| with(known, more))).collect();
+    }
+    all
 }
 
 /// The words of an operation.
-fn of_operation(id: &Value) -> Value {
-    let operation = Operation::deserialize(id);
-    operation.map_or(Value::Null, |operation| json!({ "op": id, "title": title(operation) }))
+fn of_operation(id: Value) -> Words {
+    let title = Operation::deserialize(&id).map(title).unwrap_or_default();
+    Words::from_iter([("op".to_owned(), id), ("title".to_owned(), title.into())])
 }
 
 /// The operation in words, as the sentences of faults have it.
@@ -195,32 +218,68 @@ pub(crate) fn title(operation: Operation) -> &'static str {
     }
 }
 
-fn fill(value: &mut Value, words: &[(String, &str)]) {
+/// The last part of a pointer as names of faults write it, and whose account it is of.
+pub(crate) fn kebab(pointer: &str) -> String {
+    kebab_case(&pointer.trim_start_matches('/').replace('/', "-").replace("Account-", "-"))
+}
+
+/// Fills in words wherever a text of a value names one. A text that is nothing but the name of a word becomes
+/// the word, which need not be a text.
+fn fill(value: &mut Value, words: &Words) {
     match value {
         Value::String(text) => {
-            for (word, becomes) in words {
-                *text = text.replace(word, becomes);
-            }
-            *text = repeated(text);
+            let name = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
+            *value = match name.and_then(|name| words.get(name)) {
+                Some(word) => {
+                    let mut word = word.clone();
+                    fill(&mut word, words);
+                    word
+                }
+                None => filled(text, words).into(),
+            };
         }
         Value::Array(items) => items.iter_mut().for_each(|item| fill(item, words)),
-        Value::Object(members) => members.values_mut().for_each(|value| fill(value, words)),
+        Value::Object(members) => {
+            let filled = std::mem::take(members).into_iter().map(|(name, mut value)| {
+                fill(&mut value, words);
+                (filled(&name, words), value)
+            });
+            *members = filled.collect();
+        }
         _ => {}
     }
 }
 
-/// Returns a text in which `{x*3}` is `xxx`.
-fn repeated(text: &str) -> String {
-    let mut parts = text.split("{x*");
+/// Returns a text with its words.
+fn filled(text: &str, words: &Words) -> String {
+    let mut parts = text.split('{');
     let mut made = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let count = part.split_once('}').and_then(|(count, rest)| Some((count.parse().ok()?, rest)));
-        match count {
-            Some((count, rest)) => made = made + &"x".repeat(count) + rest,
-            None => made = made + "{x*" + part,
+        match part.split_once('}').and_then(|(word, rest)| Some((spelled(word, words)?, rest))) {
+            Some((word, rest)) => made = made + &word + rest,
+            None => made = made + "{" + part,
         }
     }
     made
+}
+
+/// Returns a word in the form that it is to have. Returns None if there is no such word.
+fn spelled(word: &str, words: &Words) -> Option<String> {
+    if let Some(count) = word.strip_prefix("x*") {
+        return Some("x".repeat(count.parse().ok()?));
+    }
+    let (name, form) = word.split_once(':').unwrap_or((word, ""));
+    let text = match words.get(name)? {
+        Value::String(text) => filled(text, words),
+        other => other.to_string(),
+    };
+    match form {
+        "" => Some(text),
+        "small" => Some(text.to_lowercase()),
+        "spaced" => Some(text.replace('/', " ")),
+        "kebab" => Some(kebab(&text)),
+        _ => None,
+    }
 }
 
 /// Reads a list of words that is kept as long as the process lives.
@@ -305,9 +364,38 @@ mod tests {
     }
 
     #[test]
+    fn lists_multiply_and_words_have_forms() {
+        let text = r#"
+            [[fault]]
+            name = "{clause}/{how}"
+            says = "It is a test of {at:spaced}."
+            treats = { operation = "{op}", place = { body = "/{at}" }, when = "{when}", then = { cut = "{limit}" } }
+            policy.amounts.fraction-digits = { "{code}" = 2 }
+            each.at = [{ on = "ncbct", clause = "{op}.a", at = "a/bC", limit = 70, code = ["NOK", "SEK"] }]
+            each.how = [
+                { how = "{code:small}-{at:kebab}", when = { longer = "{limit}" } },
+                { how = "{at:small}", when = "null" },
+            ]
+        "#;
+        let entries = read("fault", text).unwrap();
+        let names: Vec<_> = entries.iter().map(|entry| entry.name.as_str()).collect();
+        assert_eq!(names, ["ncbct.a/nok-a-b-c", "ncbct.a/a/bc", "ncbct.a/sek-a-b-c", "ncbct.a/a/bc"]);
+        assert_eq!(entries[0].says, "It is a test of a bC.");
+        let treatment = Treatment {
+            operation: Operation::Ncbct,
+            place: Place::Body("/a/bC"),
+            when: When::Longer(70),
+            then: Then::Cut(70),
+        };
+        let policy = serde_json::json!({ "amounts": { "fraction-digits": { "NOK": 2 } } });
+        let effects = vec![Effect::Treats(treatment), Effect::policy(policy)];
+        assert_eq!(format!("{:?}", entries[0].effects), format!("{effects:?}"));
+    }
+
+    #[test]
     fn long_texts_are_written_as_how_often_a_letter_is_there() {
-        assert_eq!(repeated("a{x*3}b{x*1}"), "axxxbx");
-        assert_eq!(repeated("{x*}{x*y}{x*2"), "{x*}{x*y}{x*2");
+        assert_eq!(filled("a{x*3}b{x*1}", &Words::new()), "axxxbx");
+        assert_eq!(filled("{x*}{x*y}{x*2", &Words::new()), "{x*}{x*y}{x*2");
     }
 
     #[test]

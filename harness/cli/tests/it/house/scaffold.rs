@@ -28,7 +28,7 @@ fn a_clause_is_begun_in_a_folder_of_case_files() {
         said.contains("clauses/periodic.yaml:") && said.contains("periodic/months-of-execution.yaml:"),
         "{said}"
     );
-    assert!(said.contains("fault    harness/reference/src/fault/periodic.rs:"), "{said}");
+    assert!(said.contains("fault    harness/reference/faults/periodic.toml:"), "{said}");
     let (exit, said) = run(&["list", "periodic.months.even"], &cases);
     assert!(exit == Some(0) && said.contains("periodic.months.even/to-be-named  refused"), "{said}");
     let (exit, said) = run(&scaffold, &cases);

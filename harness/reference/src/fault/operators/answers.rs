@@ -5,7 +5,7 @@ use xs2aspec_bank::operation::Operation;
 
 use super::table::{self, Kind, Member};
 use super::{Made, Operator, apply, clause};
-use crate::fault::title;
+use crate::rules::rows::title;
 use crate::rules::{Alteration, Change, Effect, Entry};
 
 /// What stands in place of a value of another type: an operator, the type that it is not for, and JSON text.

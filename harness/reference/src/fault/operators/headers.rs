@@ -6,9 +6,7 @@ use xs2aspec_bank::operation::Operation;
 
 use super::table::{self, Field};
 use super::{Made, Operator, apply, slug};
-use crate::fault::header::{is_open, lacks};
-use crate::fault::header_value::any_notation;
-use crate::fault::title;
+use crate::rules::rows::title;
 use crate::rules::{Beside, Effect, Entry, Pattern, Place, Then, When};
 
 /// A header, its clause, which of its lawful values are refused, and what these are.
@@ -132,11 +130,26 @@ fn forms(fields: &[Field]) -> Vec<Entry> {
             faults.push(on(clause, "form-not-read", effect, "does not read"));
         }
         if matches!(header, Header::PsuContext | Header::PsuHttpMethod) {
-            let effect = any_notation(header);
+            let effect = Effect::policy(json!({ "headers": { "any-notation": [row.name] } }));
             faults.push(on("listed.case", "header-case-ignored", effect, "does not mind the letter case of"));
         }
     }
     faults
+}
+
+/// Optional headers of which it is open whether they may be left out, or sent at all.
+fn is_open(name: &str, operation: Operation) -> bool {
+    match name {
+        "psu-context" | "x-psu-identity" => matches!(operation, Operation::Ncbct | Operation::Periodic),
+        "psu-corporate-id" => operation == Operation::Transaction,
+        _ => false,
+    }
+}
+
+/// Requests of an operation may lack a required header.
+fn lacks(header: Header, operation: Operation) -> Effect {
+    let lacking = json!({ "header": header.name(), "operation": operation.id() });
+    Effect::policy(json!({ "headers": { "not-required": [lacking] } }))
 }
 
 /// The form of a header is not read, and whom it names is not looked for.

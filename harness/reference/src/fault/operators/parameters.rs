@@ -6,7 +6,7 @@ use xs2aspec_bank::operation::Operation;
 
 use super::table::{self, Parameter};
 use super::{Made, Operator, apply};
-use crate::fault::title;
+use crate::rules::rows::title;
 use crate::rules::{Effect, Entry, Pattern, Place, Then, When};
 
 /// Texts that some languages and people take for a boolean, with a name.

@@ -7,7 +7,7 @@ use xs2aspec_bank::refusal::Code;
 
 use super::table::{self, Kind};
 use super::{Made, Operator, apply, clause};
-use crate::fault::title;
+use crate::rules::rows::title;
 use crate::rules::{Effect, Entry};
 
 /// A refusal by one rule of the bank.

@@ -6,7 +6,7 @@ use xs2aspec_bank::header::{Header, parts};
 use xs2aspec_bank::operation::Operation;
 
 use super::table;
-use crate::fault::title;
+use crate::rules::rows::{self, title};
 use crate::rules::{Alteration, Beside, Effect, Entry, Place, Then, Treatment};
 
 /// Members that a payment may have, with the operations that have them.
@@ -154,8 +154,7 @@ fn places(operation: Operation) -> Vec<Place> {
 fn kebab(place: Place) -> String {
     match place {
         Place::Header(name) => name.to_owned(),
-        Place::Query(name) => crate::fault::kebab(&format!("/{name}")),
-        Place::Body(pointer) => crate::fault::kebab(pointer),
+        Place::Query(name) | Place::Body(name) => rows::kebab(name),
     }
 }
 

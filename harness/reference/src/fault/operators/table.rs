@@ -8,7 +8,25 @@ use xs2aspec_bank::openapi;
 use xs2aspec_bank::operation::{Operation, Product};
 use xs2aspec_bank::operations;
 
-use super::super::header::FREE;
+/// The operations of a PSU.
+const OF_PSU: &[Operation] =
+    &[Operation::Basket, Operation::Ncbct, Operation::Periodic, Operation::Transaction];
+
+/// Optional headers of which the document gives no form, with the operations that have them.
+const FREE: [(&str, &[Operation]); 12] = [
+    ("accept", &Operation::SPECIFIED),
+    ("accept-charset", &Operation::SPECIFIED),
+    ("accept-encoding", &Operation::SPECIFIED),
+    ("accept-language", &Operation::SPECIFIED),
+    ("tpp-brand-logging-information", &[Operation::Ncbct]),
+    ("psu-ip-port", OF_PSU),
+    ("psu-user-agent", OF_PSU),
+    ("psu-accept", OF_PSU),
+    ("psu-accept-charset", OF_PSU),
+    ("psu-accept-encoding", OF_PSU),
+    ("psu-accept-language", OF_PSU),
+    ("psu-geo-location", OF_PSU),
+];
 
 /// What a member is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

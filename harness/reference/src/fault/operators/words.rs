@@ -2,12 +2,13 @@
 //! that stand for days, months and payments.
 
 use xs2aspec_bank::operation::Operation;
+use xs2aspec_bank::{country, currency};
 
 use super::requests::{fails, made};
 use super::table::{self, Kind, Member, valid};
 use super::{Made, Operator, apply, clause, slug};
-use crate::fault::lists;
-use crate::rules::{Entry, Likeness, Then, When};
+use crate::rules::rows::title;
+use crate::rules::{Entry, Likeness, Place, Then, Treatment, When};
 
 /// Ways in which a text is like a word of a list.
 const LIKE: [(&str, Likeness, &str); 7] = [
@@ -79,7 +80,7 @@ pub(super) fn faults() -> Vec<Entry> {
         })
     }));
     let mut faults = apply(&operators, &rows, |row| (row.operation, row.pointer));
-    faults.extend(lists::one_less().into_iter().map(|entry| entry.by("one-less")));
+    faults.extend(rows.iter().flat_map(one_less));
     faults.extend(apply(&of_numbers(), &table::requests(), |row| (row.operation, row.pointer)));
     faults
 }
@@ -94,8 +95,52 @@ fn besides(row: &Member) -> Vec<Made> {
     more.iter().map(made).collect()
 }
 
+/// Banks that do not know one word, for each word of a list. Their names are those that rows give to such
+/// banks, so that what has a row is not made again.
+fn one_less(row: &Member) -> Vec<Entry> {
+    let words = row.words.iter().filter(|word| !may_refuse_all(row.operation, row.pointer, &[**word]));
+    words.map(|word| of_word(row, word)).collect()
+}
+
+fn of_word(row: &Member, word: &'static str) -> Entry {
+    let clause = match clause::listed(row) {
+        clause if clause == "currency.listed" && currency::is_withdrawn(word) => clause + ".withdrawn",
+        clause if clause == "currency.listed" && currency::SANCTIONED.contains(&word) => {
+            clause + ".sanctioned"
+        }
+        clause if clause == "country.listed" && country::SANCTIONED.contains(&word) => clause + ".sanctioned",
+        clause => clause,
+    };
+    let operation = row.operation;
+    let place = match (row.pointer, operation) {
+        ("/debtorAccount/currency", _) => format!("-debtor-{operation}"),
+        ("/instructedAmount/currency", _) => format!("-amount-{operation}"),
+        ("/purposeCode", _)
+        | ("/creditorAddress/country" | "/creditorAccount/currency", Operation::Periodic) => {
+            format!("-{operation}")
+        }
+        _ => String::new(),
+    };
+    let treatment =
+        Treatment { operation, place: Place::Body(row.pointer), when: When::Is(word), then: Then::Refuse };
+    let says = format!(
+        "{} does not know the value {word} of {}.",
+        title(operation),
+        row.pointer[1..].replace('/', " ")
+    );
+    Entry::treats(format!("{clause}/no-{}{place}", word.to_lowercase()), treatment, says).by("one-less")
+}
+
+/// Returns true if a bank that refuses each of these words may keep the document: in which currency an account
+/// of its own is, and whether a domestic payment can be in another one than its own, is for the bank to know.
+/// All accounts and domestic payments of this bank are in `NOK`.
+fn may_refuse_all(operation: Operation, pointer: &str, words: &[&str]) -> bool {
+    let is_own = operation == Operation::Periodic || pointer.starts_with("/debtorAccount/");
+    is_own && pointer.ends_with("/currency") && !words.contains(&"NOK")
+}
+
 fn half_unknown(row: &Member, half: &'static [&'static str], which: &str) -> Option<Made> {
-    let is_open = lists::may_refuse_all(row.operation, row.pointer, half);
+    let is_open = may_refuse_all(row.operation, row.pointer, half);
     (!is_open).then(|| unknown(row, half, &format!("does not know the {which} half of the values of")))
 }
 
