@@ -1,16 +1,16 @@
 //! Whole lawful banks: each decides every freedom that it decides otherwise than the usual bank by a
 //! [`Variation`] of its own, so that each can be told alone as well.
 
-mod names;
-
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+use xs2aspec_bank::random::Random;
 
 use crate::rules::{UnknownName, near};
 use crate::variation::Variation;
-use names::{LENIENT, OTHER, STRICT};
-use xs2aspec_bank::random::Random;
 
 /// What the names of drawn styles begin with; the seed follows.
 const DRAWN: &str = "drawn-";
@@ -21,13 +21,22 @@ const TOGETHER: &str = "together-";
 /// The name of the style that says why it refuses.
 const STRICT_NAME: &str = "strict";
 
-/// The named styles, with the names of their variations and a sentence.
-const NAMED: [(&str, &[&str], &str); 4] = [
-    ("plain", &[], "The bank as it is."),
-    (STRICT_NAME, STRICT, "It refuses what the document does not permit, and names the rule in a header."),
-    ("lenient", LENIENT, "It accepts what the document does not forbid."),
-    ("other", OTHER, "Its codes, statuses, shapes, orders, ids and links are others."),
-];
+/// A named style.
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+    /// One sentence about the bank.
+    says: String,
+    /// The names of its variations.
+    variations: Vec<String>,
+}
+
+/// The named styles, in the order of their rows. The list is made once.
+static NAMED: LazyLock<Vec<Named>> = LazyLock::new(|| {
+    let file: Result<BTreeMap<String, Vec<Named>>, _> = toml::from_str(include_str!("../styles.toml"));
+    let styles = file.map(|mut file| file.remove("style").unwrap_or_default());
+    styles.unwrap_or_else(|error| panic!("styles.toml: {error}"))
+});
 
 /// A whole lawful bank.
 #[derive(Clone, Copy)]
@@ -39,9 +48,10 @@ pub struct Style {
 impl Style {
     /// `plain`, `strict`, `lenient` and `other`.
     pub fn named() -> impl Iterator<Item = Self> {
-        NAMED.iter().map(|(name, of, _)| {
-            let variations = Variation::all().filter(|variation| of.contains(&variation.name()));
-            Self { name, variations: variations.collect::<Vec<_>>().leak() }
+        NAMED.iter().map(|style| {
+            let is_named = |one: &Variation| style.variations.iter().any(|name| name == one.name());
+            let variations = Variation::all().filter(is_named);
+            Self { name: &style.name, variations: variations.collect::<Vec<_>>().leak() }
         })
     }
 
@@ -93,13 +103,13 @@ impl Style {
 
     /// One sentence about the bank.
     pub fn says(self) -> &'static str {
-        let named = NAMED.iter().find(|(name, ..)| *name == self.name);
+        let named = NAMED.iter().find(|style| style.name == self.name);
         let other = if self.number_together().is_some() {
             "It decides as many freedoms as go together, each otherwise than the usual bank."
         } else {
             "It decides freedoms by a throw of dice."
         };
-        named.map_or(other, |(_, _, says)| says)
+        named.map_or(other, |style| &style.says)
     }
 
     /// What it does otherwise than the usual bank.
@@ -127,7 +137,7 @@ impl FromStr for Style {
         if let Some(seed) = seed.filter(|seed| name[DRAWN.len()..] == seed.to_string()) {
             return Ok(Self::drawn(seed));
         }
-        let candidates = NAMED.iter().map(|(name, ..)| *name).chain(["drawn-1", "together-1"]);
+        let candidates = NAMED.iter().map(|style| style.name.as_str()).chain(["drawn-1", "together-1"]);
         let together = if name.starts_with(TOGETHER) { Self::together() } else { Vec::new() };
         Self::named().chain(together).find(|style| style.name == name).ok_or_else(|| UnknownName {
             kind: "style",
@@ -149,12 +159,14 @@ mod tests {
 
     #[test]
     fn named_styles_have_variations_that_are_there_and_do_not_contradict_each_other() {
-        for (style, (name, of, says)) in Style::named().zip(NAMED) {
+        assert_eq!(NAMED.len(), 4);
+        for (style, Named { name, says, variations }) in Style::named().zip(&*NAMED) {
             let found: Vec<&str> = style.variations().iter().map(|variation| variation.name()).collect();
-            let missing: Vec<&&str> = of.iter().filter(|name| !found.contains(*name)).collect();
+            let missing: Vec<&String> =
+                variations.iter().filter(|name| !found.contains(&name.as_str())).collect();
             assert!(missing.is_empty(), "{name}: {missing:?}");
-            assert_eq!(found.len(), of.len(), "{name}: one is there twice");
-            assert_eq!((style.name(), style.says()), (name, says));
+            assert_eq!(found.len(), variations.len(), "{name}: one is there twice");
+            assert_eq!((style.name(), style.says()), (name.as_str(), says.as_str()));
             assert_eq!(name.parse::<Style>().unwrap().name(), name);
         }
     }
