@@ -104,8 +104,7 @@ pub(crate) enum Command {
     Sign(Sign),
     /// Says what a certificate says, and how keyId names it
     InspectCert(InspectCert),
-    /// Begins a new clause in a folder of case files: its entry in the ledger, a case, and where its fault
-    /// goes
+    /// Begins a new clause in a rule file: its entry, a case, and where its fault goes
     #[command(hide = true)]
     Scaffold(Scaffold),
     /// Makes a test authority, signing keys and certificates, all marked as test material

@@ -1,4 +1,4 @@
-//! `scaffold`: the first lines of a clause, of its case, and the place of its fault.
+//! `scaffold`: the first lines of a clause and its case, and the place of its fault.
 
 use std::{fs, path::Path};
 
@@ -9,43 +9,27 @@ use crate::{
     args::{Scaffold, Source},
 };
 
-/// Where the faults of the reference bank are.
-const FAULTS: &str = "harness/reference/faults";
-
-/// Writes what is new into the files of the folder.
+/// Writes what is new into the rule file.
 pub(crate) fn scaffold(args: &Scaffold) -> Result<Exit, Failure> {
     let cases = args.pack.is_none().then(|| args.cases.clone());
-    if let Some(folder) = cases.as_ref().filter(|folder| !folder.join("clauses").is_dir()) {
-        let folder = folder.display();
+    let suite = crate::suite(&Source { cases, pack: args.pack.clone() })?;
+    let new = suite.scaffold(&args.clause, &args.quote).map_err(Failure::input)?;
+    if args.pack.is_none() && !Path::new(&new.file).starts_with(&args.cases) {
+        let folder = args.cases.display();
         return Err(Failure::input(format!(
-            "{folder}: expected a folder of case files with `clauses/` in it"
+            "{folder}: expected a folder of rule files that declare clauses, such as cases/"
         )));
     }
-    let suite = crate::suite(&Source { cases, pack: args.pack.clone() })?;
-    let made = suite.scaffold(&args.clause, &args.quote).map_err(Failure::input)?;
-    for (what, new) in ["clause", "case"].into_iter().zip(&made.files) {
-        fs::write(&new.file, &new.text)
-            .map_err(|error| Failure::input(format!("{}: cannot be written: {error}", new.file)))?;
-        say!("{what:<8} {}:{}", new.file, new.line);
+    fs::write(&new.file, &new.text)
+        .map_err(|error| Failure::input(format!("{}: cannot be written: {error}", new.file)))?;
+    for (what, line) in [("clause", new.clause), ("case", new.case)] {
+        say!("{what:<8} {}:{line}", new.file);
     }
     if let Some(folder) = suite.tree().other_document() {
         say!("next     fill them in; xs2aspec lint --pack {folder}");
         return Ok(Exit::Conforms);
     }
-    let place = fault_place(&made.beside).unwrap_or_else(|| FAULTS.to_owned());
-    say!("fault    {place}: a row `{}/WHAT-IS-WRONG`", args.clause);
+    say!("fault    {}: an entry `{}/WHAT-IS-WRONG` below `faults:`", new.file, args.clause);
     say!("next     fill them in; bash .ci/bless; xs2aspec prove --only {}", args.clause);
     Ok(Exit::Conforms)
-}
-
-/// The line in which a fault of this clause stands, where the sources are here.
-fn fault_place(clause: &str) -> Option<String> {
-    let mut files: Vec<_> =
-        fs::read_dir(Path::new(FAULTS)).ok()?.flatten().map(|entry| entry.path()).collect();
-    files.sort();
-    files.into_iter().find_map(|file| {
-        let text = fs::read_to_string(&file).ok()?;
-        let at = text.lines().position(|line| line.contains(&format!("\"{clause}/")))?;
-        Some(format!("{}:{}", file.display(), at + 1))
-    })
 }

@@ -147,6 +147,7 @@ pub fn case(bytes: &[u8]) {
 const CLAUSES: &str = "clauses:
   - {id: periodic.path, says: a, line: 224, quote: POST, strength: stated}
   - {id: periodic.months, says: b, line: 240, quote: months, strength: stated}
+title: t
 ";
 
 /// A target profile. Those that would run a command are not read.

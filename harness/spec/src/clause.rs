@@ -1,7 +1,9 @@
-//! The clause ledger: one entry for each testable statement of the document.
+//! The clauses of the rule files (`cases/AREA/RULE.yaml`): one entry for each testable statement of the
+//! document.
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -44,7 +46,7 @@ impl Strength {
 }
 
 /// A freedom of the bank.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
     /// Key below `[choices]` in a target profile.
@@ -72,35 +74,46 @@ pub struct Clause {
     pub strength: Strength,
     /// Rows of `fixtures/spec/readings.md` that decide how it is read.
     pub reading: Vec<u32>,
-    /// Ledger file in which it stands, by the name under which it can be opened.
+    /// The rule file that declares it, by the name under which it can be opened.
     pub file: String,
-    /// Line of the ledger file, from 1.
+    /// Line of the rule file, from 1.
     pub file_line: u32,
 }
 
+/// What a rule file says of the document. What else it has is read by others.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LedgerFile {
+struct RuleFile {
+    #[serde(default)]
     clauses: Vec<At<Entry>>,
 }
 
-#[derive(Deserialize)]
+/// A statement of the document, as an author writes it.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+#[schemars(title = "clause")]
+pub struct Entry {
+    /// Stable and mnemonic: subject, aspect, and what else it takes (`periodic.months.duplicate`).
     id: String,
+    /// The statement in our own words: one sentence without a full stop.
     says: String,
-    /// Heading of the section, where the quote stands in several.
+    /// Heading of the section, if several sections contain the quote.
     section: Option<String>,
+    /// A fragment of one line of the document, word for word; ` .. ` stands for what is left out.
     quote: String,
+    /// How firmly the document makes the statement.
     strength: Word,
+    /// Rows of `fixtures/spec/readings.md` that decide how it is read.
     #[serde(default)]
     reading: Vec<u32>,
+    /// Of a derived clause: the standard and its section.
     standard: Option<String>,
+    /// Of a choice: its key in a bank profile, and its default.
     choice: Option<Choice>,
+    /// Of an observed or untestable clause: the reason, in one sentence.
     why: Option<String>,
 }
 
-#[derive(Deserialize, Clone, Copy)]
+#[derive(Deserialize, JsonSchema, Clone, Copy)]
 #[serde(rename_all = "kebab-case")]
 enum Word {
     Stated,
@@ -111,12 +124,12 @@ enum Word {
     Untestable,
 }
 
-/// Reads the whole ledger. Every quote must stand in one line of the document, which is the clause's.
+/// Reads all clauses. Every quote must stand in one line of the document, which is the clause's.
 pub fn load(tree: &Tree, document: &Document, problems: &mut Vec<Problem>) -> BTreeMap<String, Clause> {
     let mut clauses = BTreeMap::<String, Clause>::new();
-    for (file, text) in tree.below("cases/clauses/", ".yaml") {
-        let entries = match yaml::read::<LedgerFile>(file, text) {
-            Ok(ledger) => ledger.clauses,
+    for (file, text) in tree.clause_files() {
+        let entries = match yaml::read::<RuleFile>(file, text) {
+            Ok(rules) => rules.clauses,
             Err(problem) => {
                 problems.push(problem);
                 continue;

@@ -32,8 +32,12 @@ const REQUIRED: [(&str, &str); 6] = [
     ("fixtures/spec/masks.yaml", "what no record shows"),
     ("fixtures/schemas/types.json", "the types that the schemas of answers share, or {}"),
     ("fixtures/requests/", "valid requests, one YAML file each"),
-    ("cases/clauses/", "the clauses of the document, in YAML files"),
+    ("cases/", "the clauses of the document and their cases, in YAML files"),
 ];
+
+/// Where the rule files of the program are kept if the case files of a folder declare no clauses: clauses are
+/// read from here too, cases are not.
+const CLAUSES_ONLY: &str = "clauses-only/";
 
 /// Endings of the files of a pack below `fixtures/`; others are not read.
 const ENDINGS: [&str; 5] = ["csv", "json", "md", "toml", "yaml"];
@@ -55,12 +59,8 @@ enum Origin {
     /// The binary.
     #[default]
     Embedded,
-    /// The case files from a folder.
-    Cases {
-        folder: String,
-        /// Whether the clause ledger was read from there too.
-        own_clauses: bool,
-    },
+    /// The rule files from a folder.
+    Cases { folder: String },
     /// All of them from a folder.
     Pack { folder: String },
 }
@@ -77,17 +77,21 @@ impl Tree {
         tree
     }
 
-    /// The embedded files, with the case files replaced by those of `folder`. The clause ledger is replaced
-    /// only if the folder has its own `clauses/`. Symbolic links are not followed.
+    /// The embedded files, with the rule files replaced by those of `folder`. If none of these declares a
+    /// clause, the embedded clauses stay. Symbolic links are not followed.
     pub fn with_cases(folder: &Path) -> Result<Self, Problems> {
-        let mut tree = Self::embedded();
-        let own_clauses = folder.join("clauses").is_dir();
-        tree.origin = Origin::Cases { folder: named(folder), own_clauses };
-        tree.files.retain(|path, _| {
-            !path.starts_with("cases/") || (path.starts_with("cases/clauses/") && !own_clauses)
-        });
+        let mut tree = Self { origin: Origin::Cases { folder: named(folder) }, ..Self::default() };
         let mut problems = Vec::new();
         tree.add_folder("cases", folder, &["yaml"], &mut problems);
+        let declares = |text: &String| text.lines().any(|line| line.starts_with("clauses:"));
+        let has_clauses = tree.files.values().any(declares);
+        for (path, text) in Self::embedded().files {
+            if !path.starts_with("cases/") {
+                tree.files.insert(path, text);
+            } else if !has_clauses {
+                tree.files.insert(format!("{CLAUSES_ONLY}{path}"), text);
+            }
+        }
         if problems.is_empty() { Ok(tree) } else { Err(Problems(problems)) }
     }
 
@@ -153,6 +157,11 @@ impl Tree {
             .map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
+    /// The files that may declare clauses, in order of their paths.
+    pub fn clause_files(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.below("cases/", ".yaml").chain(self.below(CLAUSES_ONLY, ".yaml"))
+    }
+
     /// The text of one file.
     pub fn text(&self, path: &str) -> Option<&str> {
         self.files.get(path).map(String::as_str)
@@ -162,14 +171,12 @@ impl Tree {
     /// from a folder. A name that is such a name already stays what it is.
     pub fn shown(&self, path: &str) -> String {
         match &self.origin {
-            Origin::Cases { folder, .. } if path == "cases" => folder.clone(),
-            Origin::Cases { folder, own_clauses } => match path.strip_prefix("cases/") {
-                Some(rest)
-                    if self.files.contains_key(path) && (*own_clauses || !rest.starts_with("clauses/")) =>
-                {
+            Origin::Cases { folder } if path == "cases" => folder.clone(),
+            Origin::Cases { folder } => match path.strip_prefix("cases/") {
+                Some(rest) if self.files.contains_key(path) => {
                     format!("{}/{rest}", folder.trim_end_matches('/'))
                 }
-                _ => path.to_owned(),
+                _ => path.strip_prefix(CLAUSES_ONLY).unwrap_or(path).to_owned(),
             },
             Origin::Pack { folder } if self.files.contains_key(path) || self.below_folder(path).is_none() => {
                 format!("{}/{path}", folder.trim_end_matches('/'))
@@ -187,7 +194,7 @@ impl Tree {
     fn below_folder(&self, shown: &str) -> Option<&str> {
         let (folder, prefix) = match &self.origin {
             Origin::Embedded => return None,
-            Origin::Cases { folder, .. } => (folder, "cases/"),
+            Origin::Cases { folder } => (folder, "cases/"),
             Origin::Pack { folder } => (folder, ""),
         };
         let rest = shown.strip_prefix(folder.trim_end_matches('/'))?.strip_prefix('/')?;
@@ -197,7 +204,7 @@ impl Tree {
     /// The folder that the case files were read from, as it was named, if they are others than those of the
     /// program.
     pub fn other_cases(&self) -> Option<&str> {
-        let Origin::Cases { folder, .. } = &self.origin else { return None };
+        let Origin::Cases { folder } = &self.origin else { return None };
         self.differs().then_some(folder)
     }
 
@@ -315,7 +322,7 @@ mod tests {
     #[test]
     fn the_binary_carries_cases_requests_and_tables() {
         let tree = Tree::embedded();
-        assert!(tree.below("cases/clauses/", ".yaml").count() > 0);
+        assert!(tree.below("cases/", ".yaml").count() > 0);
         assert!(tree.below("fixtures/requests/", ".yaml").count() > 0);
         assert!(tree.text("fixtures/tables/currencies.csv").is_some());
     }
@@ -334,11 +341,12 @@ mod tests {
         assert_eq!((tree.other_cases(), tree.sha256()), (None, Tree::embedded().sha256()));
         let other = tree.and(&[("cases/periodic/more.yaml", "")]);
         assert_eq!(other.other_cases(), Some(folder.display().to_string().trim_end_matches('/')));
-        // The ledger of the program stays where the folder has none.
-        let folder = folder.display().to_string();
-        let none = Tree { origin: Origin::Cases { folder, own_clauses: false }, ..other };
-        let ledger = none.below("cases/clauses/", ".yaml").next().unwrap().0;
-        assert_eq!(none.shown(ledger), ledger);
+        // The clauses of the program stay if the folder declares none; its cases do not.
+        let none = Tree::with_cases(&folder.join("matrix")).unwrap();
+        assert!(none.below("cases/", ".yaml").all(|(path, _)| path.starts_with("cases/")), "{none:?}");
+        let (kept, text) = none.clause_files().find(|(_, text)| text.contains("clauses:")).unwrap();
+        let shown = none.shown(kept);
+        assert_eq!(Tree::embedded().text(&shown), Some(text), "{kept} {shown}");
         assert_eq!(Tree::embedded().shown(file), file);
         assert_eq!(Tree::embedded().text_of_shown(file), Tree::embedded().text(file));
     }
@@ -376,7 +384,7 @@ mod tests {
     fn what_a_pack_lacks_is_named() {
         let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures"));
         let said = Tree::pack(folder).unwrap_err().to_string();
-        for file in ["fixtures/spec/interface.md", "fixtures/spec/answers.yaml", "cases/clauses/"] {
+        for file in ["fixtures/spec/interface.md", "fixtures/spec/answers.yaml", "cases/"] {
             let whole = format!("{}/{file}: is not there: a pack has ", folder.display());
             assert!(said.contains(&whole), "{whole}: {said}");
         }

@@ -3,24 +3,39 @@
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::IgnoredAny};
 use serde_json::{Map, Value};
 
 use xs2aspec_spec::yaml::At;
 
-/// A case file: groups of cases that show one matter.
+/// A rule file, `cases/AREA/RULE.yaml`: what the document says of one matter, the cases that show it, and the
+/// faults that break it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(title = "xs2aspec case file")]
 pub struct CaseFile {
-    /// What the cases of this file show, in one line.
+    /// What the file is about, in one line.
     pub title: String,
+    /// The statements of the document, which `xs2aspec-spec` reads.
+    #[serde(default)]
+    #[schemars(with = "Vec<xs2aspec_spec::clause::Entry>")]
+    pub clauses: Skipped,
     /// The groups. Each is one case, or one case for every combination of its axes.
     #[serde(default)]
     pub cases: Vec<At<Group>>,
     /// Groups of which each is one case for every form of every place.
     #[serde(default)]
     pub forms: Vec<At<FormGroup>>,
+}
+
+/// A list of a rule file that something else reads: its length.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Skipped(pub usize);
+
+impl<'de> Deserialize<'de> for Skipped {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Vec::<IgnoredAny>::deserialize(deserializer).map(|items| Self(items.len()))
+    }
 }
 
 /// One case for each form of each place (`fixtures/spec/requests.yaml`): mistakes and lawful values. The

@@ -1,4 +1,4 @@
-//! A new clause, to be filled in: its entry in the ledger, and a case that sends what breaks it.
+//! A new clause, to be filled in: its entry in a rule file, and a case that sends what breaks it.
 
 use std::collections::BTreeSet;
 
@@ -10,24 +10,17 @@ use crate::{
     suite::Suite,
 };
 
-/// What a scaffold writes, and what it goes by.
+/// A rule file with a new clause and its first case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scaffold {
-    /// Id of the clause beside which the new one stands.
-    pub beside: String,
-    /// The ledger file and the case file with what is new in them.
-    pub files: [NewText; 2],
-}
-
-/// A file with something new in it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewText {
-    /// Its name, as it can be opened.
+    /// The name of the file, as it can be opened.
     pub file: String,
     /// Its whole text.
     pub text: String,
-    /// The line, from 1, in which the new part begins.
-    pub line: usize,
+    /// The line, from 1, in which the clause begins.
+    pub clause: usize,
+    /// The line, from 1, in which the case begins.
+    pub case: usize,
 }
 
 /// Why there is no scaffold.
@@ -41,7 +34,7 @@ pub enum ScaffoldError {
     Exists {
         /// The id.
         id: String,
-        /// Its ledger file.
+        /// Its rule file.
         file: String,
         /// Its line there.
         line: u32,
@@ -87,8 +80,13 @@ impl Suite {
             case.baseline,
             place(&case.request),
         );
-        let ledger = self.inserted(&beside.file, &entry, Some(beside.file_line as usize));
-        Ok(Scaffold { beside: beside.id.clone(), files: [ledger, self.inserted(&case.file, &group, None)] })
+        let text = self.tree().text_of_shown(&beside.file).unwrap_or_default();
+        let mut lines: Vec<&str> = text.lines().collect();
+        let is_next = |at: &usize| lines[*at].starts_with("  - ") || is_key(lines[*at]);
+        let end = (beside.file_line as usize..lines.len()).find(is_next).unwrap_or(lines.len());
+        let clause = insert(&mut lines, end, &entry);
+        let case = append(&mut lines, "cases:", &group);
+        Ok(Scaffold { file: beside.file.clone(), text: format!("{}\n", lines.join("\n")), clause, case })
     }
 
     /// The clause whose id has the most parts in common with this one, the shortest of those, and its last
@@ -100,16 +98,31 @@ impl Suite {
         let case = alike.max_by_key(|case| (common(case), std::cmp::Reverse(case.clause.len())))?;
         Some((self.clauses().get(&case.clause)?, case))
     }
+}
 
-    /// A file with an entry of its list behind the one that begins in this line, or at its end.
-    fn inserted(&self, file: &str, entry: &str, behind: Option<usize>) -> NewText {
-        let text = self.tree().text_of_shown(file).unwrap_or_default();
-        let mut lines: Vec<&str> = text.lines().collect();
-        let next = behind.and_then(|line| (line..lines.len()).find(|at| lines[*at].starts_with("  - ")));
-        let at = next.unwrap_or(lines.len());
-        lines.splice(at..at, entry.lines());
-        NewText { file: file.to_owned(), text: format!("{}\n", lines.join("\n")), line: at + 1 }
+/// Returns true if a line begins a list of a rule file.
+fn is_key(line: &str) -> bool {
+    line.starts_with(|first: char| first.is_ascii_lowercase())
+}
+
+/// Adds an entry at the end of a list of a rule file, which it begins if there is none. Returns the line of the
+/// entry, from 1.
+fn append<'a>(lines: &mut Vec<&'a str>, list: &'a str, entry: &'a str) -> usize {
+    if let Some(start) = lines.iter().position(|line| *line == list) {
+        let end = (start + 1..lines.len()).find(|at| is_key(lines[*at])).unwrap_or(lines.len());
+        return insert(lines, end, entry);
     }
+    let is_later = |line: &&str| ["faults:", "variations:", "interactions:"].contains(line);
+    let end = lines.iter().position(is_later).unwrap_or(lines.len());
+    lines.splice(end..end, ["", list]);
+    insert(lines, end + 2, entry)
+}
+
+/// Inserts an entry before line `end`, counted from 0, and before the blank lines above it.
+fn insert<'a>(lines: &mut Vec<&'a str>, end: usize, entry: &'a str) -> usize {
+    let last = lines[..end].iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
+    lines.splice(last..last, entry.lines());
+    last + 1
 }
 
 /// A place of a request where something can be wrong.

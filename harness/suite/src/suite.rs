@@ -20,7 +20,7 @@ use crate::{
     case::Case,
     combination::Combination,
     control,
-    definition::{CaseFile, Depth, FormGroup, Group},
+    definition::{CaseFile, Depth, FormGroup, Group, Skipped},
     expand,
     forms::FormCases,
     matrix::{self, Cell},
@@ -111,11 +111,9 @@ impl Suite {
         });
         let answers = answers.map_err(|found| problems.extend(found.0)).ok();
         control::give(&mut cases, &mut problems);
-        if files.is_empty() {
-            problems.push(
-                Problem::of_file("cases", "has no case files")
-                    .help("case files lie in `cases/AREA/NAME.yaml`"),
-            );
+        if cases.is_empty() && problems.is_empty() {
+            let problem = Problem::of_file("cases", "has no cases");
+            problems.push(problem.help("rule files lie in `cases/AREA/RULE.yaml`"));
         }
         let by_id = index(&cases, &mut problems);
         if problems.is_empty() {
@@ -293,7 +291,7 @@ impl Suite {
 
 /// The case files of a tree, with their texts.
 fn case_files(tree: &Tree) -> impl Iterator<Item = (&str, &str)> {
-    tree.below("cases/", ".yaml").filter(|(path, _)| !path.starts_with("cases/clauses/"))
+    tree.below("cases/", ".yaml")
 }
 
 /// Cases that are made apart from the others.
@@ -307,8 +305,8 @@ enum Unit<'a> {
 /// read before the first request can be sent.
 fn expanded(files: &[(&str, &str)], parts: &Parts, problems: &mut Vec<Problem>) -> Vec<Case> {
     let read = in_parallel(files, |(path, text)| match yaml::read::<CaseFile>(path, text) {
-        Ok(file) if file.cases.is_empty() && file.forms.is_empty() => {
-            Err(Problem::of_file(path, "has no cases"))
+        Ok(file) if file.cases.is_empty() && file.forms.is_empty() && file.clauses == Skipped(0) => {
+            Err(Problem::of_file(path, "has neither clauses nor cases"))
         }
         read => read,
     });

@@ -146,7 +146,7 @@ pub(crate) struct Scaffold {
     /// The words of the document that say so
     #[arg(long, value_name = "TEXT")]
     pub(crate) quote: String,
-    /// Folder of case files, with `clauses/`
+    /// Folder of rule files
     #[arg(long, value_name = "DIR", default_value = "cases")]
     pub(crate) cases: PathBuf,
     /// Folder of another document, whose clause it is

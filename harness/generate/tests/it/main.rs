@@ -51,7 +51,7 @@ fn the_same_seed_draws_the_same_requests_and_another_one_others() {
 fn with_expected(clause: &str) -> Suite {
     let tree = Tree::embedded();
     let (file, text) = tree
-        .below("cases/clauses/", ".yaml")
+        .clause_files()
         .find(|(_, text)| text.contains(&format!("- id: {clause}\n")))
         .map(|(file, text)| (file.to_owned(), text.to_owned()))
         .unwrap();

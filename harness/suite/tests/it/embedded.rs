@@ -38,8 +38,7 @@ fn only_the_plain_request_of_each_operation_has_no_control() {
 fn every_case_file_fits_the_schema_that_editors_use() {
     let validator = jsonschema::draft202012::new(&case_file_schema()).unwrap();
     let tree = Tree::embedded();
-    for (path, text) in tree.below("cases/", ".yaml").filter(|(path, _)| !path.starts_with("cases/clauses/"))
-    {
+    for (path, text) in tree.below("cases/", ".yaml") {
         let file: serde_json::Value = serde_saphyr::from_str(text).unwrap();
         let errors: Vec<String> =
             validator.iter_errors(&file).map(|error| format!("{}: {error}", error.instance_path())).collect();

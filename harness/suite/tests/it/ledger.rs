@@ -8,6 +8,7 @@ const CLAUSES: &str = "clauses:
   - {id: a.mix, says: refused with status 400 and code MIX, quote: covers all nine parts, strength: stated}
   - {id: a.free, says: open, quote: covers all nine parts, strength: observed, why: open}
   - {id: http.no-server-error, says: in answers, quote: covers all nine parts, strength: stated}
+title: t
 ";
 const BASELINE: &str =
     "about: a\noperation: ncbct\nmethod: POST\npath: /v1\nheaders: {A: b, C: d}\nbody: {m: x, n: {o: 1}}\n";

@@ -6,6 +6,7 @@ use xs2aspec_suite::{Depth, PlanError, Suite, Tree};
 const CLAUSES: &str = "clauses:
   - {id: a.root, says: root, quote: covers all nine parts, strength: stated}
   - {id: a.other, says: other, quote: covers all nine parts, strength: stated}
+title: t
 ";
 const BASELINE: &str = "about: a\noperation: ncbct\nmethod: POST\npath: /v1\nheaders: {A: b}\nbody: {m: x}\n";
 const OTHER: &str = "about: a\noperation: periodic\nmethod: POST\npath: /v1\nbody: {m: x}\n";
@@ -193,9 +194,9 @@ fn a_case_without_a_control_leans_on_the_plain_request_of_its_operation() {
 
 #[test]
 fn files_without_cases_are_mistakes() {
-    assert!(load("title: t\ncases: []\n").unwrap_err().contains("cases/x/b.yaml: has no cases"));
+    assert!(load("title: t\ncases: []\n").unwrap_err().contains("cases/x/b.yaml: has neither clauses nor cases"));
     let empty = Tree::of(&[("cases/clauses/a.yaml", CLAUSES)]);
-    assert!(Suite::load(empty).unwrap_err().to_string().contains("has no case files"));
+    assert!(Suite::load(empty).unwrap_err().to_string().contains("cases: has no cases"));
 }
 
 #[test]

@@ -9,23 +9,19 @@ fn suite() -> Suite {
 #[test]
 fn a_new_clause_stands_beside_its_like_and_has_a_case() {
     let suite = suite();
-    for (id, quote, ledger, cases) in [
-        (
-            "periodic.months.even",
-            "duplicates are rejected",
-            "cases/clauses/periodic.yaml",
-            "cases/periodic/months-of-execution.yaml",
-        ),
-        ("customers.order", "Returns all customers", "cases/clauses/customers.yaml", "cases/"),
+    for (id, quote, file) in [
+        ("periodic.months.even", "duplicates are rejected", "cases/periodic/months-of-execution.yaml"),
+        // A file that has no cases yet.
+        ("customers.order", "Returns all customers", "cases/customers/list.yaml"),
     ] {
         let made = suite.scaffold(id, quote).unwrap();
-        let [entry, group] = &made.files;
-        assert!(entry.file == ledger && group.file.starts_with(cases), "{made:?}");
-        let new = |file: &xs2aspec_suite::scaffold::NewText| {
-            file.text.lines().nth(file.line - 1).unwrap().to_owned()
-        };
-        assert_eq!([new(entry), new(group)], [format!("  - id: {id}"), format!("  - clause: {id}")]);
-        let tree = Tree::embedded().and(&[(&entry.file, &entry.text), (&group.file, &group.text)]);
+        assert_eq!(made.file, file);
+        let line = |number: usize| made.text.lines().nth(number - 1).unwrap();
+        assert_eq!(
+            [line(made.clause), line(made.case)],
+            [format!("  - id: {id}"), format!("  - clause: {id}")]
+        );
+        let tree = Tree::embedded().and(&[(&made.file, &made.text)]);
         let with = Suite::load(tree).unwrap();
         assert_eq!(with.cases().len(), suite.cases().len() + 1);
         let case = with.cases().iter().find(|case| case.clause == id).unwrap();
@@ -46,7 +42,7 @@ fn what_cannot_be_begun_says_why() {
     for (id, quote, says) in [
         ("periodic", quote, "expected an id"),
         ("periodic.Months", quote, "expected an id"),
-        ("periodic.months.duplicate", quote, "cases/clauses/periodic.yaml:"),
+        ("periodic.months.duplicate", quote, "cases/periodic/months-of-execution.yaml:"),
         ("nothing.at-all", quote, "begins with `nothing.`"),
         ("periodic.months.even", "no such words", "found it in 0"),
         ("periodic.months.even", "at most 70 characters", "found it in "),

@@ -61,7 +61,7 @@ fn what_cannot_be_is_refused_with_what_to_do() {
     assert_eq!(begun.0, Some(0), "{}", begun.1);
     let next = format!("next     fill them in; xs2aspec lint --pack {}", copy.display());
     assert!(
-        begun.1.contains(&format!("clause   {}/cases/clauses/parcels.yaml:", copy.display())),
+        begun.1.contains(&format!("clause   {}/cases/parcels/parcel.yaml:", copy.display())),
         "{}",
         begun.1
     );
