@@ -3,7 +3,9 @@
 use std::{path::Path, sync::Arc};
 
 use xs2aspec_judge::{Identity, Judge, Levels, Profile, fill::WireRequest};
+use xs2aspec_prove::snapshot;
 use xs2aspec_record::{ClauseLevel, Exit, Header};
+use xs2aspec_reference::{Fault, Variation};
 use xs2aspec_suite::{Case, Clause, Document, Expectation, Strength, Suite, nearest};
 
 use crate::{Failure, args::Explain};
@@ -60,6 +62,29 @@ fn explain_clause(suite: &Suite, clause: &Clause, levels: &Levels) {
     for case in cases {
         say!("  {}  {}", case.id, case.expect);
     }
+    if suite.tree().other_document().is_none() {
+        explain_rows(&clause.id);
+    }
+}
+
+/// Prints how a bank may break the clause, with the case that detects it, and how a conforming bank may differ.
+fn explain_rows(clause: &str) {
+    let (catchers, survivors) = (snapshot::catchers(), snapshot::survivors());
+    let faults: Vec<Fault> = Fault::all().filter(|fault| fault.clause() == clause).collect();
+    say!("faults     {}", faults.len());
+    for fault in faults {
+        say!("  {}  {}", fault.name(), fault.says());
+        match (catchers.get(fault.name()), survivors.get(fault.name())) {
+            (Some(catcher), _) => say!("    {} by {}", catcher.caught.word(), catcher.case),
+            (None, Some(why)) => say!("    survives: {why}"),
+            (None, None) => say!("    not in the kill matrix yet: bash .ci/bless"),
+        }
+    }
+    let variations: Vec<Variation> = Variation::all().filter(|one| one.clause() == clause).collect();
+    say!("variations {}", variations.len());
+    for variation in variations {
+        say!("  {}  {}", variation.name(), variation.says());
+    }
 }
 
 fn describe(clause: &Clause, document: &Document, levels: &Levels) {
@@ -81,7 +106,7 @@ fn describe(clause: &Clause, document: &Document, levels: &Levels) {
     for row in &clause.reading {
         say!("reading    {row}: {}", document.reading(*row).unwrap_or_default());
     }
-    say!("ledger     {}:{}", clause.file, clause.file_line);
+    say!("file       {}:{}", clause.file, clause.file_line);
 }
 
 fn explain_case(suite: &Suite, case: &Case, judge: &Judge, masked: bool) {

@@ -27,11 +27,11 @@ fn without_case(line: &str) -> &str {
 
 /// What caught a fault when the matrix was kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Catcher {
+pub struct Catcher {
     /// What it said of the fault's clause.
-    pub(crate) caught: Caught,
+    pub caught: Caught,
     /// Its id.
-    pub(crate) case: &'static str,
+    pub case: &'static str,
 }
 
 /// The kill matrix that was kept last.
@@ -43,7 +43,7 @@ pub fn sum() -> &'static str {
 }
 
 /// The case that caught each fault when the matrix was kept, by the fault: it will do so again.
-pub(crate) fn catchers() -> BTreeMap<&'static str, Catcher> {
+pub fn catchers() -> BTreeMap<&'static str, Catcher> {
     let caught = MATRIX.lines().filter_map(|line| {
         let cells: Vec<&str> = line.split('\t').collect();
         let ["fault", name, said, case] = cells[..] else { return None };

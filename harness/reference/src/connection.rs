@@ -14,8 +14,9 @@ use rustls::RootCertStore;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, ReadBuf, join};
+use tokio::net::TcpListener;
+use tokio::net::tcp::OwnedReadHalf;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
@@ -158,7 +159,10 @@ impl Listener for Acceptor {
                 drop(stream.set_nodelay(true));
                 match *names {
                     FieldNames::AnyCase => (waiter.over(stream), address),
-                    names => (waiter.over(Picky { stream, names }), address),
+                    names => {
+                        let (reader, writer) = stream.into_split();
+                        (waiter.over(join(Picky { reader, names }, writer)), address)
+                    }
                 }
             }
             Self::Tls { ready, .. } => match ready.recv().await {
@@ -177,10 +181,10 @@ impl Listener for Acceptor {
     }
 }
 
-/// A connection on which the letters of header names count. HTTP libraries forget their case, so that it has
-/// to be seen here.
+/// What comes over a connection on which the letters of header names count. HTTP libraries forget their case,
+/// so that it has to be seen here.
 struct Picky {
-    stream: TcpStream,
+    reader: OwnedReadHalf,
     names: FieldNames,
 }
 
@@ -191,7 +195,7 @@ impl AsyncRead for Picky {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
-        ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
+        ready!(Pin::new(&mut self.reader).poll_read(context, buffer))?;
         spoil(&mut buffer.filled_mut()[before..], self.names);
         Poll::Ready(Ok(()))
     }
@@ -216,24 +220,6 @@ fn spoil(bytes: &mut [u8], names: FieldNames) {
             written.iter_mut().filter(|byte| **byte == b'_').for_each(|byte| *byte = b'-');
         }
         start = end + 1;
-    }
-}
-
-impl AsyncWrite for Picky {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }
 

@@ -1,5 +1,5 @@
-//! The ways in which the bank can break the document, one at a time. Each is an [`Entry`]: a row in the file
-//! of its subject under `faults/`, or made of a row of the bank's tables by an operator.
+//! The ways in which the bank can break the document, one at a time. Each is an [`Entry`]: a row in
+//! the file of its rule (`cases/AREA/RULE.yaml`), or made of a row of the bank's tables by an operator.
 
 mod operators;
 
@@ -7,22 +7,22 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use crate::rules::{Beside, Effect, Entry, UnknownName, rows};
+use crate::rules::{Beside, Effect, Entry, UnknownName, rows::ROWS};
 
 /// One named way in which the bank breaks one clause.
 #[derive(Clone, Copy)]
 pub struct Fault(&'static Entry);
 
 impl Fault {
-    /// Every fault that somebody wrote, in the order of the rows.
+    /// Every fault that somebody wrote, in the order of names.
     pub fn all() -> impl Iterator<Item = Self> {
-        FAULTS.iter().map(Self)
+        ROWS.faults.iter().map(Self)
     }
 
     /// Faults that show only where two things of a request come together. No written case has both, so that
     /// they are not among [`Fault::all`]: they are there for requests that nobody wrote.
     pub fn interactions() -> impl Iterator<Item = Self> {
-        INTERACTIONS.iter().map(Self)
+        ROWS.interactions.iter().map(Self)
     }
 
     /// Faults that operators make of every row of the bank's tables. Nobody thought of them one by one, so
@@ -71,8 +71,8 @@ impl FromStr for Fault {
 
     fn from_str(name: &str) -> Result<Self, UnknownName> {
         // The derived ones are many, and made when they are first asked for.
-        let found = Entry::find(&FAULTS, "fault", name);
-        let others = || INTERACTIONS.iter().chain(DERIVED.iter()).find(|entry| entry.name == name);
+        let found = Entry::find(&ROWS.faults, "fault", name);
+        let others = || ROWS.interactions.iter().chain(DERIVED.iter()).find(|entry| entry.name == name);
         found.or_else(|unknown| others().ok_or(unknown)).map(Self)
     }
 }
@@ -97,35 +97,8 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Every fault. The list is made once.
-static FAULTS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
-    let subjects = [
-        rows::of_file("fault", "headers", include_str!("../faults/headers.toml")),
-        rows::of_file("fault", "requests", include_str!("../faults/requests.toml")),
-        rows::of_file("fault", "signing", include_str!("../faults/signing.toml")),
-        rows::of_file("fault", "amounts", include_str!("../faults/amounts.toml")),
-        rows::of_file("fault", "accounts", include_str!("../faults/accounts.toml")),
-        rows::of_file("fault", "texts", include_str!("../faults/texts.toml")),
-        rows::of_file("fault", "surroundings", include_str!("../faults/surroundings.toml")),
-        rows::of_file("fault", "types", include_str!("../faults/types.toml")),
-        rows::of_file("fault", "members", include_str!("../faults/members.toml")),
-        rows::of_file("fault", "lists", include_str!("../faults/lists.toml")),
-        rows::of_file("fault", "periodic", include_str!("../faults/periodic.toml")),
-        rows::of_file("fault", "basket", include_str!("../faults/basket.toml")),
-        rows::of_file("fault", "state", include_str!("../faults/state.toml")),
-        rows::of_file("fault", "query", include_str!("../faults/query.toml")),
-        rows::of_file("fault", "failures", include_str!("../faults/failures.toml")),
-        rows::of_file("fault", "answers", include_str!("../faults/answers.toml")),
-    ];
-    subjects.into_iter().flatten().collect()
-});
-
 /// Every fault of an operator.
-static DERIVED: LazyLock<Vec<Entry>> = LazyLock::new(|| operators::faults(&FAULTS));
-
-/// Every fault that takes two things.
-static INTERACTIONS: LazyLock<Vec<Entry>> =
-    LazyLock::new(|| rows::of_file("fault", "interactions", include_str!("../faults/interactions.toml")));
+static DERIVED: LazyLock<Vec<Entry>> = LazyLock::new(|| operators::faults(&ROWS.faults));
 
 #[cfg(test)]
 mod tests {
@@ -133,10 +106,10 @@ mod tests {
 
     #[test]
     fn entries_are_well_formed() {
-        crate::rules::assert_well_formed(&FAULTS);
-        assert!(FAULTS.len() >= 200, "{}", FAULTS.len());
-        crate::rules::assert_well_formed(&INTERACTIONS);
-        assert!(INTERACTIONS.iter().all(|one| FAULTS.iter().all(|other| one.name != other.name)));
+        crate::rules::assert_well_formed(&ROWS.faults);
+        assert!(ROWS.faults.len() >= 200, "{}", ROWS.faults.len());
+        crate::rules::assert_well_formed(&ROWS.interactions);
+        assert!(ROWS.interactions.iter().all(|one| ROWS.faults.iter().all(|other| one.name != other.name)));
     }
 
     #[test]

@@ -11,7 +11,6 @@ mod entry;
 mod form;
 mod reading;
 pub(crate) mod rows;
-mod same;
 mod treatment;
 mod when;
 mod wrapper;
@@ -44,7 +43,7 @@ pub(crate) use when::{Count, Likeness, Pattern, Sort, When};
 pub(crate) use wrapper::{Call, Wrapper};
 
 /// What a fault or a variation does to the bank.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Effect {
     /// A body that is read as JSON in another way.
     Reads(Reading),
@@ -155,14 +154,12 @@ impl Rules {
 
     /// The treatments, each with the clause that it breaks or uses.
     fn treatments(self) -> impl Iterator<Item = (&'static str, &'static Treatment)> {
-        self.named().filter_map(|(clause, effect)| match effect {
+        let all =
+            self.present().flat_map(|entry| entry.effects.iter().map(|effect| (entry.clause(), effect)));
+        all.filter_map(|(clause, effect)| match effect {
             Effect::Treats(treatment) => Some((clause, treatment)),
             _ => None,
         })
-    }
-
-    fn named(self) -> impl Iterator<Item = (&'static str, &'static Effect)> {
-        self.present().flat_map(|entry| entry.effects.iter().map(|effect| (entry.clause(), effect)))
     }
 
     /// Alters an answer.

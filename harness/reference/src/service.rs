@@ -82,11 +82,8 @@ async fn serve(
     let absent = service.rules.forms().find_map(|form| form.absent(operation));
     let mut delay = None;
     let mut rules = service.rules;
-    let outcome = match read_body(&parts.headers, body, service.patience).await {
-        Ok(_) if absent.is_some() => {
-            Err(absent.unwrap_or_else(|| Refusal::format("service.sandbox", "absent")))
-        }
-        Ok(body) => {
+    let outcome = match (read_body(&parts.headers, body, service.patience).await, absent) {
+        (Ok(body), None) => {
             delay = service.rules.forms().find_map(|form| form.delay(operation));
             let request = operations::Request {
                 method: parts.method.as_str(),
@@ -119,7 +116,7 @@ async fn serve(
             }
             outcome.map_err(|refusal| rules.refuse(refusal))
         }
-        Err(refusal) => Err(refusal),
+        (Ok(_), Some(refusal)) | (Err(refusal), _) => Err(refusal),
     };
     if service.log {
         let status = outcome.as_ref().map_or_else(|refusal| refusal.status, |(status, _)| *status);

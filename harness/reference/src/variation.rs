@@ -1,14 +1,13 @@
 //! The ways in which the bank can use the freedoms that the document leaves, one at a time: what a suite must
 //! not take for a fault, and may warn of where the plain reading is another. Each is an [`Entry`]: a row in
-//! the file of its subject under `variations/`.
+//! the file of its rule (`cases/AREA/RULE.yaml`).
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::LazyLock;
 
 use crate::declaration::Declaration;
-use crate::rules::{Effect, Entry, UnknownName, rows};
+use crate::rules::{Effect, Entry, UnknownName, rows::ROWS};
 
 /// One named way in which the bank does what the document leaves to it.
 #[derive(Clone, Copy)]
@@ -17,7 +16,7 @@ pub struct Variation(&'static Entry);
 impl Variation {
     /// Every variation.
     pub fn all() -> impl Iterator<Item = Self> {
-        VARIATIONS.iter().map(Self)
+        ROWS.variations.iter().map(Self)
     }
 
     /// The name, `<clause>/<what is special>`; the clause is the one that leaves the freedom.
@@ -82,7 +81,7 @@ impl FromStr for Variation {
     type Err = UnknownName;
 
     fn from_str(name: &str) -> Result<Self, UnknownName> {
-        Entry::find(&VARIATIONS, "variation", name).map(Self)
+        Entry::find(&ROWS.variations, "variation", name).map(Self)
     }
 }
 
@@ -92,28 +91,14 @@ impl fmt::Debug for Variation {
     }
 }
 
-/// Every variation. The list is made once.
-static VARIATIONS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
-    let subjects = [
-        rows::of_file("variation", "answers", include_str!("../variations/answers.toml")),
-        rows::of_file("variation", "headers", include_str!("../variations/headers.toml")),
-        rows::of_file("variation", "values", include_str!("../variations/values.toml")),
-        rows::of_file("variation", "requests", include_str!("../variations/requests.toml")),
-        rows::of_file("variation", "expected", include_str!("../variations/expected.toml")),
-        rows::of_file("variation", "signing", include_str!("../variations/signing.toml")),
-        rows::of_file("variation", "state", include_str!("../variations/state.toml")),
-    ];
-    subjects.into_iter().flatten().collect()
-});
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn entries_are_well_formed() {
-        crate::rules::assert_well_formed(&VARIATIONS);
-        assert!(VARIATIONS.len() >= 60, "{}", VARIATIONS.len());
+        crate::rules::assert_well_formed(&ROWS.variations);
+        assert!(ROWS.variations.len() >= 60, "{}", ROWS.variations.len());
     }
 
     #[test]

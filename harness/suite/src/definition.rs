@@ -26,6 +26,26 @@ pub struct CaseFile {
     /// Groups of which each is one case for every form of every place.
     #[serde(default)]
     pub forms: Vec<At<FormGroup>>,
+    /// Ways in which a bank breaks the clauses, which `xs2aspec-reference` reads.
+    #[serde(default)]
+    #[schemars(with = "Vec<Map<String, Value>>")]
+    pub faults: Skipped,
+    /// Ways in which a conforming bank differs from the usual one, which `xs2aspec-reference` reads.
+    #[serde(default)]
+    #[schemars(with = "Vec<Map<String, Value>>")]
+    pub variations: Skipped,
+    /// Faults that show only if two things of a request come together.
+    #[serde(default)]
+    #[schemars(with = "Vec<Map<String, Value>>")]
+    pub interactions: Skipped,
+}
+
+impl CaseFile {
+    /// Returns true if it says nothing.
+    pub fn is_empty(&self) -> bool {
+        let skipped = [self.clauses, self.faults, self.variations, self.interactions];
+        self.cases.is_empty() && self.forms.is_empty() && skipped.iter().all(|list| list.0 == 0)
+    }
 }
 
 /// A list of a rule file that something else reads: its length.

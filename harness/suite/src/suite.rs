@@ -20,7 +20,7 @@ use crate::{
     case::Case,
     combination::Combination,
     control,
-    definition::{CaseFile, Depth, FormGroup, Group, Skipped},
+    definition::{CaseFile, Depth, FormGroup, Group},
     expand,
     forms::FormCases,
     matrix::{self, Cell},
@@ -305,9 +305,7 @@ enum Unit<'a> {
 /// read before the first request can be sent.
 fn expanded(files: &[(&str, &str)], parts: &Parts, problems: &mut Vec<Problem>) -> Vec<Case> {
     let read = in_parallel(files, |(path, text)| match yaml::read::<CaseFile>(path, text) {
-        Ok(file) if file.cases.is_empty() && file.forms.is_empty() && file.clauses == Skipped(0) => {
-            Err(Problem::of_file(path, "has neither clauses nor cases"))
-        }
+        Ok(file) if file.is_empty() => Err(Problem::of_file(path, "has neither clauses nor cases")),
         read => read,
     });
     let mut units = Vec::new();

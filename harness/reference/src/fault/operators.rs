@@ -92,7 +92,8 @@ pub(super) fn faults(known: &[Entry]) -> Vec<Entry> {
     }
     faults.retain(|entry| {
         let of_clause = by_clause.get(entry.clause()).map(Vec::as_slice).unwrap_or_default();
-        !names.contains(entry.name.as_str()) && !of_clause.iter().any(|one| one.is_same(entry))
+        !names.contains(entry.name.as_str())
+            && !of_clause.iter().any(|one| one.beside == entry.beside && one.effects == entry.effects)
     });
     faults.extend(scopes::faults(known));
     faults

@@ -10,7 +10,7 @@ use xs2aspec_bank::state::{Payment, State};
 use xs2aspec_bank::status::Status;
 
 use super::Place;
-use super::rows::{kept, list, words};
+use super::rows::{kept, list};
 
 /// What else is so where a bank breaks a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -21,7 +21,7 @@ pub(crate) enum Beside {
     /// There is this text at another place.
     Is(Place, &'static str),
     /// There is a text at another place that begins with one of these.
-    Begins(Place, #[serde(deserialize_with = "words")] &'static [&'static str]),
+    Begins(Place, #[serde(deserialize_with = "list")] &'static [&'static str]),
     /// There is a text with this in it at another place.
     Has(Place, &'static str),
     /// The request has this turn on its connection.
@@ -48,7 +48,7 @@ pub(crate) enum Beside {
     /// One with the same path, query and body came before.
     Again,
     /// One with the same values of these headers was accepted before.
-    Accepted(#[serde(deserialize_with = "words")] &'static [&'static str]),
+    Accepted(#[serde(deserialize_with = "list")] &'static [&'static str]),
     /// One with the same value at the first place came before and had a value at the second, which this one
     /// has not.
     Once(Place, Place),

@@ -36,7 +36,7 @@ pub const REASON: &str = "x-refused-by";
 const ABSENT: &str = "service.sandbox";
 
 /// Another form of answers.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Form {
     /// What is created is answered with this status.
@@ -86,7 +86,7 @@ pub(crate) enum Form {
 }
 
 /// Another body of refusals.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ErrorBody {
     /// None.
@@ -114,7 +114,7 @@ pub(crate) enum ErrorBody {
 }
 
 /// A content coding (RFC 9110 section 8.4.1).
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Coding {
     Gzip,

@@ -1,15 +1,16 @@
-//! Faults and variations as data. A file below `faults/` or `variations/` is a list of rows, and a row is an
-//! [`Entry`]: its name, what the bank then does, and the effects.
+//! Faults and variations as data. A rule file (`cases/AREA/RULE.yaml`) lists them next to the clauses that
+//! they break or use. A row is an [`Entry`]: its name, what the bank then does, and the effects.
 //!
-//! A row with `each` stands for several rows, one for each table in that list: `{word}` in any text of the row
-//! becomes what the table says. Several lists (`each.some`, `each.other`) multiply, and so do lists within a
-//! table. `on` is a list of operations, with the words `{op}` and `{title}`. A word has other forms:
+//! A row with `each` stands for several rows, one for each table in that list: `{word}` in any text of the
+//! row becomes what the table says. Several lists (`each.some`, `each.other`) multiply, and so do lists
+//! within a table. `on` is a list of operations, with the words `{op}` and `{title}`. A word has other forms:
 //! `{at:spaced}` is `a bC` where `{at}` is `a/bC`, `{at:kebab}` is `a-b-c`, and `{at:small}` is `a/bc`.
 //!
 //! A row with `alone` stands for a second one, which treats requests of this one of its operations alone.
 //! `{x*3}` is `xxx` in any row.
 
 use std::slice;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use axum::http::StatusCode;
@@ -20,6 +21,10 @@ use xs2aspec_bank::member::kebab_case;
 use xs2aspec_bank::operation::Operation;
 use xs2aspec_bank::policy::Policy;
 use xs2aspec_bank::refusal::Code;
+use xs2aspec_spec::{
+    Problem, Tree,
+    yaml::{self, At},
+};
 
 use super::{Alteration, Beside, Effect, Entry, Form, Place, Reading, Then, Treatment, When, Wrapper};
 use crate::declaration::Declaration;
@@ -121,25 +126,56 @@ impl TryFrom<Row> for Entry {
     }
 }
 
-/// Reads a file of faults or variations (`kind`) that is part of the program, so that a test sees what is
-/// wrong with it.
-pub(crate) fn of_file(kind: &str, name: &str, text: &str) -> Vec<Entry> {
-    read(kind, text).unwrap_or_else(|error| panic!("{kind}s/{name}.toml: {error}"))
+/// The rows of all rule files, each list in the order of names.
+#[derive(Default)]
+pub(crate) struct Rows {
+    pub(crate) faults: Vec<Entry>,
+    pub(crate) variations: Vec<Entry>,
+    /// Faults that show only if two things of a request come together.
+    pub(crate) interactions: Vec<Entry>,
 }
 
-/// Reads the rows of a file. They are kept as long as the process lives, as all faults are.
-///
-/// # Errors
-///
-/// If the text is no TOML, or a row is none: the name of the row and what is wrong with it.
-fn read(kind: &str, text: &str) -> Result<Vec<Entry>, String> {
-    let mut file: Map<String, Value> = toml::from_str(text).map_err(|error| error.to_string())?;
-    let rows = file.remove(kind);
-    let Some(Value::Array(rows)) = rows.filter(|_| file.is_empty()) else {
-        return Err(format!("expected a list of [[{kind}]] and nothing else"));
-    };
-    let entries: Vec<_> = rows.into_iter().flat_map(each).map(entries).collect::<Result<_, _>>()?;
-    Ok(entries.into_iter().flatten().collect())
+/// The rows of the rule files that are part of the program.
+pub(crate) static ROWS: LazyLock<Rows> =
+    LazyLock::new(|| Rows::read(&Tree::embedded()).unwrap_or_else(|problem| panic!("{problem}")));
+
+/// The lists of rows of a rule file. Its other lists are read elsewhere.
+#[derive(Deserialize)]
+struct RuleFile {
+    #[serde(default)]
+    faults: Vec<At<Value>>,
+    #[serde(default)]
+    variations: Vec<At<Value>>,
+    #[serde(default)]
+    interactions: Vec<At<Value>>,
+}
+
+impl Rows {
+    /// Reads the rows of these files. They are kept as long as the process lives, as all faults are.
+    fn read(tree: &Tree) -> Result<Self, Problem> {
+        let mut rows = Self::default();
+        let has_rows = |text: &str| {
+            ["\nfaults:", "\nvariations:", "\ninteractions:"].iter().any(|list| text.contains(list))
+        };
+        for (path, text) in tree.below("cases/", ".yaml").filter(|(_, text)| has_rows(text)) {
+            let file: RuleFile = yaml::read(path, text)?;
+            for (list, all) in [
+                (file.faults, &mut rows.faults),
+                (file.variations, &mut rows.variations),
+                (file.interactions, &mut rows.interactions),
+            ] {
+                for row in list {
+                    for one in each(row.value.clone()) {
+                        all.extend(entries(one).map_err(|error| row.problem(path, error))?);
+                    }
+                }
+            }
+        }
+        for list in [&mut rows.faults, &mut rows.variations, &mut rows.interactions] {
+            list.sort_by(|one, other| one.name.cmp(&other.name));
+        }
+        Ok(rows)
+    }
 }
 
 fn entries(row: Value) -> Result<Vec<Entry>, String> {
@@ -282,13 +318,6 @@ fn spelled(word: &str, words: &Words) -> Option<String> {
     }
 }
 
-/// Reads a list of words that is kept as long as the process lives.
-pub(super) fn words<'de: 'static, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<&'static [&'static str], D::Error> {
-    list(deserializer)
-}
-
 /// Reads a list that is kept as long as the process lives.
 pub(super) fn list<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
@@ -312,22 +341,27 @@ pub(super) fn milliseconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result
 mod tests {
     use super::*;
 
+    /// The rows of a rule file.
+    fn read(text: &str) -> Result<Rows, String> {
+        Rows::read(&Tree::of(&[("cases/a/b.yaml", text)])).map_err(|problem| problem.to_string())
+    }
+
     #[test]
     fn a_row_with_each_stands_for_several() {
         let text = r#"
-            [[fault]]
-            name = "a.b/any-on-{op}"
-            says = "{title} accepts any signature."
-            policy.signature.exempt = ["{op}"]
-            each = [{ op = "ncbct", title = "NCBCT creation" }, { op = "basket", title = "Basket creation" }]
-        "#;
-        let entries = read("fault", text).unwrap();
+faults:
+  - name: "a.b/any-on-{op}"
+    says: "{title} accepts any signature."
+    policy: { signature: { exempt: ["{op}"] } }
+    each: [{ op: ncbct, title: NCBCT creation }, { op: basket, title: Basket creation }]
+"#;
+        let entries = read(text).unwrap().faults;
         let told: Vec<_> = entries.iter().map(|entry| (entry.name.as_str(), entry.says.as_str())).collect();
         assert_eq!(
             told,
             [
-                ("a.b/any-on-ncbct", "NCBCT creation accepts any signature."),
                 ("a.b/any-on-basket", "Basket creation accepts any signature."),
+                ("a.b/any-on-ncbct", "NCBCT creation accepts any signature."),
             ]
         );
     }
@@ -335,30 +369,28 @@ mod tests {
     #[test]
     fn a_row_on_operations_stands_for_one_on_each() {
         let text = r#"
-            [[variation]]
-            name = "a.b/{what}-on-{op}"
-            says = "{title} refuses it."
-            treats = { operation = "{op}", place = { header = "date" }, when = { is = "{what}" }, then = "refuse" }
-            on = ["ncbct", "basket"]
-            each = [{ what = "c" }, { what = "d" }]
-
-            [[variation]]
-            name = "a.b/c"
-            says = "It is refused."
-            treats = { operation = ["ncbct", "basket"], place = { header = "date" }, when = "null", then = "refuse" }
-            alone = "ncbct"
-        "#;
-        let entries = read("variation", text).unwrap();
+variations:
+  - name: "a.b/{what}-on-{op}"
+    says: "{title} refuses it."
+    treats: { operation: "{op}", place: { header: date }, when: { is: "{what}" }, then: refuse }
+    on: [ncbct, basket]
+    each: [{ what: c }, { what: d }]
+  - name: a.b/c
+    says: It is refused.
+    treats: { operation: [ncbct, basket], place: { header: date }, when: "null", then: refuse }
+    alone: ncbct
+"#;
+        let entries = read(text).unwrap().variations;
         let told: Vec<_> = entries.iter().map(|one| (&*one.name, &*one.says, one.effects.len())).collect();
         assert_eq!(
             told,
             [
-                ("a.b/c-on-ncbct", "NCBCT creation refuses it.", 1),
-                ("a.b/d-on-ncbct", "NCBCT creation refuses it.", 1),
-                ("a.b/c-on-basket", "Basket creation refuses it.", 1),
-                ("a.b/d-on-basket", "Basket creation refuses it.", 1),
                 ("a.b/c", "It is refused.", 2),
+                ("a.b/c-on-basket", "Basket creation refuses it.", 1),
+                ("a.b/c-on-ncbct", "NCBCT creation refuses it.", 1),
                 ("a.b/c-on-ncbct", "It is refused (ncbct alone).", 1),
+                ("a.b/d-on-basket", "Basket creation refuses it.", 1),
+                ("a.b/d-on-ncbct", "NCBCT creation refuses it.", 1),
             ]
         );
     }
@@ -366,21 +398,21 @@ mod tests {
     #[test]
     fn lists_multiply_and_words_have_forms() {
         let text = r#"
-            [[fault]]
-            name = "{clause}/{how}"
-            says = "It is a test of {at:spaced}."
-            treats = { operation = "{op}", place = { body = "/{at}" }, when = "{when}", then = { cut = "{limit}" } }
-            policy.amounts.fraction-digits = { "{code}" = 2 }
-            each.at = [{ on = "ncbct", clause = "{op}.a", at = "a/bC", limit = 70, code = ["NOK", "SEK"] }]
-            each.how = [
-                { how = "{code:small}-{at:kebab}", when = { longer = "{limit}" } },
-                { how = "{at:small}", when = "null" },
-            ]
-        "#;
-        let entries = read("fault", text).unwrap();
+interactions:
+  - name: "{clause}/{how}"
+    says: "It is a test of {at:spaced}."
+    treats: { operation: "{op}", place: { body: "/{at}" }, when: "{when}", then: { cut: "{limit}" } }
+    policy: { amounts: { fraction-digits: { "{code}": 2 } } }
+    each:
+      at: [{ on: ncbct, clause: "{op}.a", at: a/bC, limit: 70, code: [NOK, SEK] }]
+      how:
+        - { how: "{code:small}-{at:kebab}", when: { longer: "{limit}" } }
+        - { how: "{at:small}", when: "null" }
+"#;
+        let entries = read(text).unwrap().interactions;
         let names: Vec<_> = entries.iter().map(|entry| entry.name.as_str()).collect();
-        assert_eq!(names, ["ncbct.a/nok-a-b-c", "ncbct.a/a/bc", "ncbct.a/sek-a-b-c", "ncbct.a/a/bc"]);
-        assert_eq!(entries[0].says, "It is a test of a bC.");
+        assert_eq!(names, ["ncbct.a/a/bc", "ncbct.a/a/bc", "ncbct.a/nok-a-b-c", "ncbct.a/sek-a-b-c"]);
+        assert_eq!(entries[2].says, "It is a test of a bC.");
         let treatment = Treatment {
             operation: Operation::Ncbct,
             place: Place::Body("/a/bC"),
@@ -389,7 +421,7 @@ mod tests {
         };
         let policy = serde_json::json!({ "amounts": { "fraction-digits": { "NOK": 2 } } });
         let effects = vec![Effect::Treats(treatment), Effect::policy(policy)];
-        assert_eq!(format!("{:?}", entries[0].effects), format!("{effects:?}"));
+        assert_eq!(format!("{:?}", entries[2].effects), format!("{effects:?}"));
     }
 
     #[test]
@@ -399,24 +431,24 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_row_is_said_with_its_name() {
+    fn a_mistake_in_a_row_has_its_place_and_name() {
         for (row, says) in [
-            ("wraps = 'no-such-program'", "\"a.b/c\": unknown variant `no-such-program`, expected one of"),
-            ("policy.baskets.limits = 9", "\"a.b/c\": policy: unknown field `limits`"),
-            ("treats = [{ operation = 'ncbct' }]", "\"a.b/c\": missing field `place`"),
+            ("wraps: no-such-program", "\"a.b/c\": unknown variant `no-such-program`, expected one of"),
+            ("policy: { baskets: { limits: 9 } }", "\"a.b/c\": policy: unknown field `limits`"),
+            ("treats: [{ operation: ncbct }]", "\"a.b/c\": missing field `place`"),
             (
-                "treats = { operation = 'ncbct', place = { query = 'a' }, when = { matches = '(' }, then = 'refuse' }",
+                "treats: { operation: ncbct, place: { query: a }, when: { matches: '(' }, then: refuse }",
                 "\"a.b/c\": regex parse error",
             ),
             ("", "\"a.b/c\": it has no effect"),
-            ("breaks = 'the-rules'", "\"a.b/c\": unknown field `breaks`"),
-            ("refuses = { rule = 'x', status = 17, code = 'FORBIDDEN' }", "\"a.b/c\": invalid status code"),
+            ("breaks: the-rules", "\"a.b/c\": unknown field `breaks`"),
+            ("refuses: { rule: x, status: 17, code: FORBIDDEN }", "\"a.b/c\": invalid status code"),
         ] {
-            let text = format!("[[fault]]\nname = 'a.b/c'\nsays = 'It is a test.'\n{row}\n");
-            let error = read("fault", &text).map(|_| ()).unwrap_err();
-            assert!(error.starts_with(says), "{row}: {error}");
+            let text = format!("title: t\nfaults:\n  - name: a.b/c\n    says: It is a test.\n    {row}\n");
+            let error = read(&text).map(|_| ()).unwrap_err();
+            assert!(error.starts_with(&format!("cases/a/b.yaml:3:5: {says}")), "{row}: {error}");
         }
-        assert!(read("fault", "[[other]]\n").is_err());
-        assert!(read("fault", "fault = 1").is_err());
+        let error = read("title: t\nfaults: 1\n").map(|_| ()).unwrap_err();
+        assert!(error.starts_with("cases/a/b.yaml:2:"), "{error}");
     }
 }

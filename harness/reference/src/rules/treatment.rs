@@ -13,7 +13,7 @@ use super::When;
 use super::when::Around;
 
 /// A value that is treated in a way of its own.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", bound(deserialize = "'de: 'static"))]
 pub(crate) struct Treatment {
     /// The operation whose requests are treated so.

@@ -20,7 +20,7 @@ pub(crate) use likeness::{Count, Likeness};
 pub(crate) use pattern::{Order, Pattern, Sort};
 
 /// Which values are meant.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum When {
     /// There is none.

@@ -194,7 +194,9 @@ fn a_case_without_a_control_leans_on_the_plain_request_of_its_operation() {
 
 #[test]
 fn files_without_cases_are_mistakes() {
-    assert!(load("title: t\ncases: []\n").unwrap_err().contains("cases/x/b.yaml: has neither clauses nor cases"));
+    assert!(
+        load("title: t\ncases: []\n").unwrap_err().contains("cases/x/b.yaml: has neither clauses nor cases")
+    );
     let empty = Tree::of(&[("cases/clauses/a.yaml", CLAUSES)]);
     assert!(Suite::load(empty).unwrap_err().to_string().contains("cases: has no cases"));
 }

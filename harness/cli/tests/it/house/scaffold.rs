@@ -29,6 +29,7 @@ fn a_clause_is_begun_in_a_folder_of_case_files() {
     assert!(exit == Some(0) && said.contains("periodic.months.even/to-be-named  refused"), "{said}");
     let (exit, said) = run(&scaffold, &cases);
     assert!(exit == Some(2) && said.contains("there is a clause `periodic.months.even`"), "{said}");
-    let (exit, said) = run(&["scaffold", "periodic.months.odd", scaffold[2], scaffold[3]], &cases.join("matrix"));
+    let (exit, said) =
+        run(&["scaffold", "periodic.months.odd", scaffold[2], scaffold[3]], &cases.join("matrix"));
     assert!(exit == Some(2) && said.contains("rule files that declare clauses"), "{said}");
 }

@@ -207,6 +207,22 @@ fn explain_says_what_stands_beside_a_mistake() {
 }
 
 #[test]
+fn explain_of_a_clause_names_its_file_its_cases_and_what_breaks_it() {
+    let (_, said) = xs2aspec(&["explain", "basket.status.worst"]);
+    for line in [
+        "file       cases/baskets/status.yaml:",
+        "  basket.status.worst/with-a-rejected-payment/alone  ",
+        "  basket.status.worst/of-the-first  The status of a basket is that of its first payment.",
+        "    denied by basket.status.worst/",
+    ] {
+        assert!(said.lines().any(|one| one.starts_with(line)), "{line}: {said}");
+    }
+    let (_, said) = xs2aspec(&["explain", "error.body"]);
+    assert!(said.contains("\nvariations 7\n"), "{said}");
+    assert!(said.contains("\n  error.body/problem  "), "{said}");
+}
+
+#[test]
 fn explain_of_a_header_reads_what_is_written_of_it() {
     for (clause, first) in [
         ("header.psu-http-method.ncbct", None),

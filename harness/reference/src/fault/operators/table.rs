@@ -8,24 +8,20 @@ use xs2aspec_bank::openapi;
 use xs2aspec_bank::operation::{Operation, Product};
 use xs2aspec_bank::operations;
 
-/// The operations of a PSU.
-const OF_PSU: &[Operation] =
-    &[Operation::Basket, Operation::Ncbct, Operation::Periodic, Operation::Transaction];
-
-/// Optional headers of which the document gives no form, with the operations that have them.
-const FREE: [(&str, &[Operation]); 12] = [
-    ("accept", &Operation::SPECIFIED),
-    ("accept-charset", &Operation::SPECIFIED),
-    ("accept-encoding", &Operation::SPECIFIED),
-    ("accept-language", &Operation::SPECIFIED),
-    ("tpp-brand-logging-information", &[Operation::Ncbct]),
-    ("psu-ip-port", OF_PSU),
-    ("psu-user-agent", OF_PSU),
-    ("psu-accept", OF_PSU),
-    ("psu-accept-charset", OF_PSU),
-    ("psu-accept-encoding", OF_PSU),
-    ("psu-accept-language", OF_PSU),
-    ("psu-geo-location", OF_PSU),
+/// Optional headers of which the document gives no form.
+const FREE: [&str; 12] = [
+    "accept",
+    "accept-charset",
+    "accept-encoding",
+    "accept-language",
+    "tpp-brand-logging-information",
+    "psu-ip-port",
+    "psu-user-agent",
+    "psu-accept",
+    "psu-accept-charset",
+    "psu-accept-encoding",
+    "psu-accept-language",
+    "psu-geo-location",
 ];
 
 /// What a member is.
@@ -160,8 +156,12 @@ pub(super) fn fields() -> Vec<Field> {
             header: Some(header),
             is_required,
         }));
-        let free = FREE.iter().filter(|(_, operations)| operations.contains(&operation));
-        fields.extend(free.map(|(name, _)| Field { operation, name, header: None, is_required: false }));
+        let has = |name: &str| match name {
+            "tpp-brand-logging-information" => operation == Operation::Ncbct,
+            name => name.starts_with("accept") || operation != Operation::Customers,
+        };
+        let free = FREE.into_iter().filter(|name| has(name));
+        fields.extend(free.map(|name| Field { operation, name, header: None, is_required: false }));
     }
     fields
 }

@@ -20,11 +20,15 @@ use xs2aspec_bank::header::{Fields, Header};
 use xs2aspec_bank::operation::{Operation, Product};
 
 /// Faults that no single request shows, by the end of their names, each with the reason.
-const UNSHOWN: [(&str, &str); 13] = [
+const UNSHOWN: [(&str, &str); 17] = [
     ("certificate.foreign/any-known-key", "two requests, each with a certificate of its own"),
     ("signature.altered/seen-before-", "two requests, the second with the signature of the first"),
     ("signature.value.hash/", "the signer of these tests makes no other hash"),
     ("signature.algorithm.mismatch/hmac-", "the signer of these tests makes no HMAC"),
+    ("signature.value/hexadecimal-", "the signer of these tests writes base64"),
+    ("signature.parameters.blanks/refused-", "the signer of these tests writes no blanks around parameters"),
+    ("digest.foreign-characters/passed-over-", "no Digest of these requests has quotes or more after it"),
+    ("transaction.batch-number.string/answer-text-in-private-", "private accounts show no batch number"),
     ("header.digest.format/passes-", "a Digest without an equals sign is none of these requests"),
     ("signature.headers.extra/not-verified-customers-alone", "the list has no PSU-IP-Address to sign"),
     ("http.no-server-error/30-february-", "a day and months that go with it"),

@@ -131,9 +131,9 @@ fn of_word(row: &Member, word: &'static str) -> Entry {
     Entry::treats(format!("{clause}/no-{}{place}", word.to_lowercase()), treatment, says).by("one-less")
 }
 
-/// Returns true if a bank that refuses each of these words may keep the document: in which currency an account
-/// of its own is, and whether a domestic payment can be in another one than its own, is for the bank to know.
-/// All accounts and domestic payments of this bank are in `NOK`.
+/// Returns true if a bank that refuses each of these words may keep the document. It knows in which currency
+/// an account of its own is, and whether a domestic payment can be in another one. All accounts and domestic
+/// payments of this bank are in `NOK`.
 fn may_refuse_all(operation: Operation, pointer: &str, words: &[&str]) -> bool {
     let is_own = operation == Operation::Periodic || pointer.starts_with("/debtorAccount/");
     is_own && pointer.ends_with("/currency") && !words.contains(&"NOK")
@@ -145,82 +145,65 @@ fn half_unknown(row: &Member, half: &'static [&'static str], which: &str) -> Opt
 }
 
 fn unknown(row: &Member, words: &'static [&'static str], says: &str) -> Made {
-    made(row, clause::listed(row), (When::Among(words), Then::Refuse), says)
+    let when = if let [word] = words { When::Is(word) } else { When::Among(words) };
+    made(row, clause::listed(row), (when, Then::Refuse), says)
 }
+
+/// The fault of a number: its clause, which values are meant, whether they are taken, and what is said.
+type OfNumber = (&'static str, When, bool, String);
 
 /// Days, months, and how many payments a basket may have.
 fn of_numbers() -> Vec<Operator<Member>> {
+    const DAY: &str = "dayOfExecution";
+    const MONTHS: &str = "monthsOfExecution";
+    const COUNT: &str = "paymentIds";
     vec![
-        Operator::several("day-unknown", |row: &Member| {
-            let days = Some(1..=31).filter(|_| row.name() == "dayOfExecution").into_iter().flatten();
-            let unknown = |day: usize| {
-                let clause = if day > 28 { "periodic.day.end-of-month" } else { "periodic.day" };
-                let word: &'static str = day.to_string().leak();
-                made(row, clause.to_owned(), (When::Is(word), Then::Refuse), &format!("refuses {day} as"))
-                    .of(word)
-            };
-            days.map(unknown).collect()
+        of_each("day-unknown", DAY, 1..=31, |day| {
+            let clause = if day > 28 { "periodic.day.end-of-month" } else { "periodic.day" };
+            (clause, word(day), false, format!("refuses {day} as"))
         }),
-        Operator::several("day-taken", |row: &Member| {
-            let days = Some(32..=40).filter(|_| row.name() == "dayOfExecution").into_iter().flatten();
-            let more = |day: usize| {
-                let word: &'static str = day.to_string().leak();
-                let of = (When::Is(word), Then::TakeFor(valid(row)));
-                made(row, "periodic.day.impossible".to_owned(), of, &format!("takes {day} as")).of(word)
-            };
-            days.map(more).collect()
+        of_each("day-taken", DAY, 32..=40, |day| {
+            ("periodic.day.impossible", word(day), true, format!("takes {day} as"))
         }),
-        Operator::several("month-unknown", |row: &Member| {
-            let months = Some(1..=11).filter(|_| row.name() == "monthsOfExecution").into_iter().flatten();
-            let unknown = |month: i64| {
-                let of = (When::Has(month, 1), Then::Refuse);
-                made(row, "periodic.months".to_owned(), of, &format!("refuses month {month} in"))
-                    .of(month.to_string())
-            };
-            months.map(unknown).collect()
+        of_each("month-unknown", MONTHS, 1..=11, |month| {
+            ("periodic.months", When::Has(month, 1), false, format!("refuses month {month} in"))
         }),
-        Operator::several("month-taken", |row: &Member| {
-            let months: &[i64] =
-                if row.name() == "monthsOfExecution" { &[-12, -1, 0, 13, 14, 24, 99, 100] } else { &[] };
-            let taken = |month: &i64| {
-                let of = (When::Has(*month, 1), Then::TakeFor(valid(row)));
-                made(row, "periodic.months.range".to_owned(), of, &format!("takes month {month} in"))
-                    .of(slug(&month.to_string().replace('-', "minus")))
-            };
-            months.iter().map(taken).collect()
+        of_each("month-taken", MONTHS, [-12, -1, 0, 13, 14, 24, 99, 100], |month| {
+            ("periodic.months.range", When::Has(month, 1), true, format!("takes month {month} in"))
         }),
-        Operator::several("month-twice", |row: &Member| {
-            let months = Some(1..=11).filter(|_| row.name() == "monthsOfExecution").into_iter().flatten();
-            let twice = |month: i64| {
-                let of = (When::Has(month, 2), Then::TakeFor(valid(row)));
-                made(
-                    row,
-                    "periodic.months.duplicate".to_owned(),
-                    of,
-                    &format!("takes month {month} twice in"),
-                )
-                .of(month.to_string())
-            };
-            months.map(twice).collect()
+        of_each("month-twice", MONTHS, 1..=11, |month| {
+            ("periodic.months.duplicate", When::Has(month, 2), true, format!("takes month {month} twice in"))
         }),
-        Operator::several("count-refused", |row: &Member| {
-            let counts = Some(2..=9).filter(|_| row.operation == Operation::Basket).into_iter().flatten();
-            let refused = |count: usize| {
-                let of = (When::Items(count), Then::Refuse);
-                made(row, "basket.payment-ids.limit.ten".to_owned(), of, &format!("refuses {count} items of"))
-                    .of(count.to_string())
-            };
-            counts.map(refused).collect()
+        of_each("count-refused", COUNT, 2..=9, |count| {
+            ("basket.payment-ids.limit.ten", items(count), false, format!("refuses {count} items of"))
         }),
-        Operator::several("count-taken", |row: &Member| {
-            let counts: &[usize] =
-                if row.operation == Operation::Basket { &[11, 12, 15, 16, 20, 50, 100] } else { &[] };
-            let taken = |count: &usize| {
-                let of = (When::Items(*count), Then::TakeFor(valid(row)));
-                made(row, "basket.payment-ids.limit".to_owned(), of, &format!("takes {count} items of"))
-                    .of(count.to_string())
-            };
-            counts.iter().map(taken).collect()
+        of_each("count-taken", COUNT, [11, 12, 15, 16, 20, 50, 100], |count| {
+            ("basket.payment-ids.limit", items(count), true, format!("takes {count} items of"))
         }),
     ]
+}
+
+/// The operator that makes a fault of each of these numbers for one member.
+fn of_each(
+    name: &'static str,
+    member: &'static str,
+    numbers: impl IntoIterator<Item = i64> + Clone + 'static,
+    of: fn(i64) -> OfNumber,
+) -> Operator<Member> {
+    Operator::several(name, move |row: &Member| {
+        let one = |number: i64| {
+            let (clause, when, is_taken, says) = of(number);
+            let then = if is_taken { Then::TakeFor(valid(row)) } else { Then::Refuse };
+            made(row, clause.to_owned(), (when, then), &says).of(number.to_string().replace('-', "minus"))
+        };
+        numbers.clone().into_iter().filter(|_| row.name() == member).map(one).collect()
+    })
+}
+
+fn word(number: i64) -> When {
+    When::Is(number.to_string().leak())
+}
+
+fn items(count: i64) -> When {
+    When::Items(usize::try_from(count).unwrap_or_default())
 }
