@@ -11,10 +11,12 @@ use std::{cell::RefCell, collections::BTreeMap};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use http::Uri;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use xs2aspec_signing::{
     RequestTarget,
     encoded_word::{self, Charset, Encoding},
+    signature_header::SignatureHeaderError,
 };
 use xs2aspec_suite::{BodySpec, Party, RequestSpec, Signing, Wrap, request, template};
 
@@ -25,9 +27,9 @@ use self::{
 use crate::{
     identity::Root,
     profile::Profile,
-    request_signer::{RequestSigner, word},
+    request_cache::RequestCache,
+    request_signer::{RequestSigner, SignError, word},
     scope::Scope,
-    signature_cache::SignatureCache,
 };
 
 /// Longest body, in bytes, that goes over the client that reuses connections; few servers stop reading before
@@ -93,7 +95,7 @@ pub struct RequestBuilder<'a> {
     /// Values kept from earlier answers, by `STEP.KEY`.
     pub kept: &'a BTreeMap<String, Value>,
     /// Signatures that were made before, where other targets are asked the same.
-    pub signatures: Option<&'a SignatureCache>,
+    pub signatures: Option<&'a RequestCache>,
 }
 
 impl RequestBuilder<'_> {
@@ -105,24 +107,18 @@ impl RequestBuilder<'_> {
             Context { body: Some(&body), certificate: signing.certificate, of: of(spec), signature: None };
         let url = self.url(spec)?;
         let mut headers = Vec::with_capacity(spec.headers.len());
-        let mut unsigned = Vec::new();
+        let (mut unsigned, mut others) = (Vec::new(), Vec::new());
         for (name, value) in spec.headers.iter() {
-            let is_unsigned = template::names(value).iter().any(|name| template::head(name) == "signature");
-            let filled = if is_unsigned {
+            if template::names(value).iter().any(|name| template::head(name) == "signature") {
                 unsigned.push((headers.len(), value));
-                String::new()
-            } else {
-                text(self.value(value, context)?)
-            };
-            headers.push((name.clone(), filled));
+                headers.push((name.clone(), String::new()));
+                continue;
+            }
+            let header = (name.clone(), text(self.value(value, context)?));
+            others.push(header.clone());
+            headers.push(header);
         }
         if !unsigned.is_empty() {
-            let others: Vec<(String, String)> = headers
-                .iter()
-                .enumerate()
-                .filter(|(at, _)| !unsigned.iter().any(|(unsigned, _)| unsigned == at))
-                .map(|(_, header)| header.clone())
-                .collect();
             let target = target_of(&spec.method, &url);
             // What is written around a signature stands with it in one header, which is wrapped as a whole.
             let is_plain = unsigned.iter().all(|(_, value)| value.as_str() == Some(SIGNATURE));
@@ -268,9 +264,12 @@ impl RequestBuilder<'_> {
         target: Option<RequestTarget>,
         signing: &Signing,
     ) -> Result<String, FillError> {
-        self.request_signer.signature(headers, target, signing).map_err(|error| match error.of_the_issuer() {
-            Some(why) => FillError::NotApplicable(why),
-            None => FillError::Defect(error.to_string()),
+        self.request_signer.signature(headers, target, signing).map_err(|error| match error {
+            // Another certificate could be sent so.
+            SignError::Header(SignatureHeaderError::EncodedWord(error)) => FillError::NotApplicable(format!(
+                "the issuer of the certificate does not fit this character set: {error}"
+            )),
+            error => FillError::Defect(error.to_string()),
         })
     }
 
@@ -307,34 +306,32 @@ impl RequestBuilder<'_> {
     fn lookup(&self, name: &str, context: Context<'_>) -> Result<Option<Value>, FillError> {
         let defect = |what: &str| FillError::Defect(format!("`${{{name}}}`: {what}"));
         let rest = name.get(template::head(name).len() + 1..).unwrap_or_default();
-        let value = match template::head(name) {
-            "target" => context
-                .of
-                .filter(|_| !rest.contains('.'))
-                .and_then(|entry| self.profile.value(&format!("{entry}.{rest}")))
-                .or_else(|| self.profile.value(rest))
-                .ok_or_else(|| FillError::NotOffered(rest.to_owned()))?,
-            "fresh" => Value::String(self.fresh(self.step, rest).to_string()),
-            "shared" => Value::String(self.fresh(SHARED, rest).to_string()),
+        Ok(Some(Value::String(match template::head(name) {
+            "target" => {
+                let own = context.of.filter(|_| !rest.contains('.')).map(|entry| format!("{entry}.{rest}"));
+                let own = own.and_then(|own| self.profile.values.get(&own));
+                let value = own.or_else(|| self.profile.values.get(rest));
+                value.ok_or_else(|| FillError::NotOffered(rest.to_owned()))?.clone()
+            }
+            "fresh" => self.fresh(self.step, rest).to_string(),
+            "shared" => self.fresh(SHARED, rest).to_string(),
             kind @ ("number" | "shared-number") => {
                 let digits = rest.parse().ok().filter(|digits| (1..=18).contains(digits));
                 let digits = digits.ok_or_else(|| defect("expected a number of digits from 1 to 18"))?;
                 let step = if kind == "number" { self.step } else { SHARED };
-                Value::String(self.number(step, digits).to_string())
+                self.number(step, digits).to_string()
             }
-            "day" => Value::String(
-                self.day(rest)
-                    .ok_or_else(|| defect("expected `day+NUMBER`, which may be below zero"))?
-                    .to_string(),
-            ),
-            kind @ ("workday" | "month-end" | "year-end") => {
-                let day = self.day(rest).ok_or_else(|| defect(&format!("expected `{kind}+NUMBER`")))?;
-                let found = match kind {
+            kind @ ("day" | "workday" | "month-end" | "year-end") => {
+                let more = if kind == "day" { ", which may be below zero" } else { "" };
+                let known = || defect(&format!("expected `{kind}+NUMBER`{more}"));
+                let day = self.day(rest).ok_or_else(known)?;
+                match kind {
                     "workday" => workday(day),
                     "month-end" => month_end(day),
-                    _ => year_end(day),
-                };
-                Value::String(found.to_string())
+                    "year-end" => year_end(day),
+                    _ => day,
+                }
+                .to_string()
             }
             "month-of" => {
                 let known = "expected `month-of.28+NUMBER`, `month-of.30+NUMBER` or `month-of.31+NUMBER`";
@@ -342,44 +339,45 @@ impl RequestBuilder<'_> {
                     let from = self.day(&rest[days.len() + 1..])?;
                     workday_of_month(from, days.parse().ok()?)
                 });
-                Value::String(found.ok_or_else(|| defect(known))?.to_string())
+                found.ok_or_else(|| defect(known))?.to_string()
             }
-            "leap-day" => Value::String(leap_day(self.now.date_naive()).to_string()),
+            "leap-day" => leap_day(self.now.date_naive()).to_string(),
             // IMF-fixdate, RFC 9110 section 5.6.7.
-            "now" => Value::String(self.now.format("%a, %d %b %Y %H:%M:%S GMT").to_string()),
-            "host" => Value::String(
-                self.host(rest).ok_or_else(|| defect("known are host.capitals and host.with-port"))?,
-            ),
+            "now" => self.now.format("%a, %d %b %Y %H:%M:%S GMT").to_string(),
+            "host" => self.host(rest).ok_or_else(|| defect("known are host.capitals and host.with-port"))?,
             "certificate" => {
                 let known = "known are certificate, certificate.other, and .serial, .serial-decimal, .issuer, .subject and .pem of both";
                 let (party, part) = match rest.strip_prefix("other") {
                     Some(part) => (Some(Party::Other), part.trim_start_matches('.')),
                     None => (context.certificate, rest),
                 };
-                Value::String(self.request_signer.certificate(party, part).ok_or_else(|| defect(known))?)
+                self.request_signer.certificate(party, part).ok_or_else(|| defect(known))?
             }
             "digest" => {
                 let body = context.body.ok_or_else(|| defect("a digest can only stand in a header"))?;
-                Value::String(RequestSigner::digest(rest, body).ok_or_else(|| {
+                RequestSigner::digest(rest, body).ok_or_else(|| {
                     defect("known are digest.sha-256 and digest.sha-512, digest.sha-256.hexadecimal, .other-case, .other-begin and .other-end (these two of digest.sha-512 as well), and without a name before it \
                          digest.sha-256.alone, digest.md5, digest.sha-1 and digest.sha-384")
-                })?)
+                })?
             }
             "beginning" => {
                 let whole = self.lookup(rest, context)?.map(text).unwrap_or_default();
                 let why = "an id of digits alone may be the beginning of another one";
-                template::beginning(&whole)
-                    .map(Value::from)
-                    .ok_or_else(|| FillError::NotApplicable(why.to_owned()))?
+                let beginning = template::beginning(&whole);
+                beginning.ok_or_else(|| FillError::NotApplicable(why.to_owned()))?.to_owned()
             }
-            "signature" if rest.is_empty() => return Ok(context.signature.map(Value::from)),
-            "signature" if rest == "base64" => {
-                return Ok(context.signature.map(|signature| BASE64_STANDARD.encode(signature).into()));
+            "signature" => {
+                return match rest {
+                    "" => Ok(context.signature.map(Value::from)),
+                    "base64" => Ok(context.signature.map(|text| BASE64_STANDARD.encode(text).into())),
+                    _ => Err(defect("known are signature and signature.base64")),
+                };
             }
-            "signature" => return Err(defect("known are signature and signature.base64")),
-            _ => self.kept.get(name).cloned().ok_or_else(|| defect("nothing was kept under this name"))?,
-        };
-        Ok(Some(value))
+            _ => {
+                let kept = self.kept.get(name).cloned();
+                return kept.map(Some).ok_or_else(|| defect("nothing was kept under this name"));
+            }
+        })))
     }
 
     /// The authority of the target in another form that means the same (RFC 9110 section 4.2.3).
@@ -447,17 +445,12 @@ fn text(value: Value) -> String {
     }
 }
 
-/// Returns a text percent-encoded but for unreserved characters (RFC 3986, section 2.3).
+/// All but unreserved characters (RFC 3986, section 2.3).
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// Returns a text percent-encoded but for unreserved characters.
 pub fn encode(text: &str) -> String {
-    use std::fmt::Write;
-    text.bytes().fold(String::new(), |mut out, byte| {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            _ = write!(out, "%{byte:02X}");
-        }
-        out
-    })
+    utf8_percent_encode(text, RESERVED).to_string()
 }
 
 /// Returns a header name with uppercase first letters, as the plain path of HTTP/1.1 spells it.

@@ -52,7 +52,6 @@ pub mod rejudge;
 mod request_cache;
 pub mod request_signer;
 pub mod scope;
-mod signature_cache;
 mod step;
 pub mod stop;
 mod strength;

@@ -5,45 +5,91 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use crate::{
-    fill::{FillError, WireRequest},
-    signature_cache::SignatureCache,
-};
-
-/// Requests by case and by step.
-type Known = HashMap<String, HashMap<String, WireRequest>>;
+use crate::fill::{FillError, WireRequest};
 
 /// Requests and signatures by case and step.
 #[derive(Debug, Default)]
-pub struct RequestCache {
-    /// Whole requests, with their URLs below the base URL.
-    requests: Mutex<Known>,
-    pub(crate) signatures: SignatureCache,
+pub struct RequestCache(Mutex<HashMap<String, HashMap<String, Known>>>);
+
+/// What is known of a step.
+#[derive(Debug, Default)]
+struct Known {
+    /// The whole request, with its URL below the base URL.
+    request: Option<WireRequest>,
+    /// The signature, and the headers that it signs. What an earlier answer gave stands in few of these, so
+    /// that a request which holds it need not be signed again.
+    signature: Option<(Headers, String)>,
 }
 
+/// Header fields: name and value.
+type Headers = Vec<(String, String)>;
+
 impl RequestCache {
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, HashMap<String, Known>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn get<T>(&self, (case, step): (&str, &str), get: impl FnOnce(&Known) -> Option<T>) -> Option<T> {
+        get(self.lock().get(case)?.get(step)?)
+    }
+
+    fn keep(&self, (case, step): (&str, &str), keep: impl FnOnce(&mut Known)) {
+        keep(self.lock().entry(case.to_owned()).or_default().entry(step.to_owned()).or_default());
     }
 
     /// The request of a case and step for the target at this base URL: the one that was filled before, or the
     /// one that `fill` makes.
     pub(crate) fn get_or_fill(
         &self,
-        (case, step): (&str, &str),
+        of: (&str, &str),
         base_url: &str,
         fill: impl FnOnce() -> Result<WireRequest, FillError>,
     ) -> Result<WireRequest, FillError> {
-        let known = self.known().get(case).and_then(|steps| steps.get(step)).cloned();
-        if let Some(mut filled) = known {
+        if let Some(mut filled) = self.get(of, |known| known.request.clone()) {
             filled.url.insert_str(0, base_url);
             return Ok(filled);
         }
         let filled = fill()?;
         if let Some(path) = filled.url.strip_prefix(base_url) {
             let kept = WireRequest { url: path.to_owned(), ..filled.clone() };
-            self.known().entry(case.to_owned()).or_default().insert(step.to_owned(), kept);
+            self.keep(of, |known| known.request = Some(kept));
         }
         Ok(filled)
+    }
+
+    /// The signature of a case and step over these headers: the one that was made before, or the one that
+    /// `sign` makes.
+    pub(crate) fn get_or_sign<E>(
+        &self,
+        of: (&str, &str),
+        headers: &Headers,
+        sign: impl FnOnce() -> Result<String, E>,
+    ) -> Result<String, E> {
+        let of_headers =
+            |(signed, signature): &(Headers, String)| (signed == headers).then(|| signature.clone());
+        if let Some(signature) = self.get(of, |known| known.signature.as_ref().and_then(of_headers)) {
+            return Ok(signature);
+        }
+        let signature = sign()?;
+        self.keep(of, |known| known.signature = Some((headers.clone(), signature.clone())));
+        Ok(signature)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signature_is_made_again_where_other_headers_are_signed() {
+        let cache = RequestCache::default();
+        let signed = |step: &str, date: &str, made: &str| {
+            let headers = vec![("date".to_owned(), date.to_owned())];
+            cache.get_or_sign(("a/b", step), &headers, || Ok::<_, ()>(made.to_owned())).unwrap()
+        };
+        assert_eq!(signed("request", "today", "first"), "first");
+        assert_eq!(signed("request", "today", "second"), "first");
+        assert_eq!(signed("request", "tomorrow", "third"), "third");
+        assert_eq!(signed("before", "today", "fourth"), "fourth");
     }
 }

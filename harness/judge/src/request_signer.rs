@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use md5::Md5;
+use pem::{EncodeConfig, LineEnding, Pem, encode_config};
 use sha2::{Digest as _, Sha256, Sha512};
+use xs2aspec_record::digest::hex;
 use xs2aspec_signing::{
     Certificate, KeyIdForm, Options, OtherHash, Parameter, RequestTarget, Signer, Wrap,
     certificate::{NameForm, SerialForm},
@@ -17,30 +19,22 @@ use xs2aspec_signing::{
 };
 use xs2aspec_suite::{Party, SignatureParameter, Signing, SigningHash, Wrap as WrapForm, Written};
 
-use crate::{
-    certificate_encoding::{CertificateEncoding, CertificateEncodingError, CertificateForm},
-    profile::hex,
-};
+use crate::certificate_encoding::{CertificateEncoding, CertificateEncodingError, CertificateForm};
 
 /// Key and certificate of an unrelated TPP, for cases in which they must not match. Marked test material,
 /// known to everybody.
 const OTHER_KEY: &str = include_str!("../../../fixtures/keys/other.key.pem");
 const OTHER_CERTIFICATE: &str = include_str!("../../../fixtures/keys/other.cert.pem");
-/// Further certificates of [`OTHER_KEY`], in the order of [`wrong`].
-const WRONG_CERTIFICATES: [&str; 3] = [
-    include_str!("../../../fixtures/keys/other-expired.cert.pem"),
-    include_str!("../../../fixtures/keys/other-early.cert.pem"),
-    include_str!("../../../fixtures/keys/other-role.cert.pem"),
-];
+/// Wrong certificates of [`OTHER_KEY`].
+const EXPIRED: &str = include_str!("../../../fixtures/keys/other-expired.cert.pem");
+const EARLY: &str = include_str!("../../../fixtures/keys/other-early.cert.pem");
+const OTHER_ROLE: &str = include_str!("../../../fixtures/keys/other-role.cert.pem");
 
 /// The signing key and certificate of a TPP, and those of another.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct RequestSigner {
-    own: Arc<Signer>,
-    other: Arc<Signer>,
-    wrong: Arc<[Signer; 3]>,
-    /// The other TPP's key in what says that it is the own certificate.
-    forged: Arc<Signer>,
+    /// In the order of [`RequestSigner::signer`].
+    signers: Arc<[Signer; 6]>,
     encoding: CertificateEncoding,
     /// Headers that are signed where a request has them.
     signed_headers: Arc<[String]>,
@@ -68,18 +62,6 @@ pub enum SignError {
     NothingToRewrite,
 }
 
-impl SignError {
-    /// Why another certificate could be sent so, and this one cannot.
-    pub fn of_the_issuer(&self) -> Option<String> {
-        match self {
-            Self::Header(SignatureHeaderError::EncodedWord(error)) => {
-                Some(format!("the issuer of the certificate does not fit this character set: {error}"))
-            }
-            _ => None,
-        }
-    }
-}
-
 impl RequestSigner {
     /// One with this key, which signs these headers where a request has them.
     pub fn new(
@@ -88,29 +70,20 @@ impl RequestSigner {
         signed_headers: &[String],
     ) -> Result<Self, RequestSignerError> {
         encoding.fit(signer.certificate())?;
-        let other = Signer::from_pem(OTHER_KEY, OTHER_CERTIFICATE)?;
-        let forged = signer.certificate().with_key_of(other.certificate()).map_err(SignerError::from)?;
-        Ok(Self {
-            own: Arc::new(signer),
-            forged: Arc::new(Signer::from_pem(OTHER_KEY, pem(&forged))?),
-            other: Arc::new(other),
-            wrong: Arc::new([wrong(0)?, wrong(1)?, wrong(2)?]),
-            encoding,
-            signed_headers: signed_headers.into(),
-        })
+        let other = |certificate: &str| Signer::from_pem(OTHER_KEY, certificate);
+        let [unrelated, expired, early, role] =
+            [other(OTHER_CERTIFICATE)?, other(EXPIRED)?, other(EARLY)?, other(OTHER_ROLE)?];
+        // The other TPP's key in what says that it is the own certificate.
+        let forged = signer.certificate().with_key_of(unrelated.certificate()).map_err(SignerError::from)?;
+        let forged = other(&pem(&forged))?;
+        let signers = Arc::new([signer, unrelated, expired, early, role, forged]);
+        Ok(Self { signers, encoding, signed_headers: signed_headers.into() })
     }
 
     /// The same keys and certificates in another encoding; what was signed is known to both.
     pub fn with_encoding(&self, encoding: CertificateEncoding) -> Result<Self, RequestSignerError> {
-        encoding.fit(self.own.certificate())?;
-        Ok(Self {
-            own: Arc::clone(&self.own),
-            other: Arc::clone(&self.other),
-            wrong: Arc::clone(&self.wrong),
-            forged: Arc::clone(&self.forged),
-            encoding,
-            signed_headers: Arc::clone(&self.signed_headers),
-        })
+        encoding.fit(self.signer(None).certificate())?;
+        Ok(Self { encoding, ..self.clone() })
     }
 
     /// How it names and sends certificates.
@@ -139,29 +112,29 @@ impl RequestSigner {
     /// another first or last byte (`sha-256.other-begin`, `sha-256.other-end`, and of `sha-512` as well). The
     /// hash alone, in base64: `sha-256.alone`, `md5`, `sha-1`, `sha-384`.
     pub fn digest(algorithm: &str, body: &[u8]) -> Option<String> {
-        let algorithm = match algorithm {
-            "sha-256" => Algorithm::Sha256,
-            "sha-512" => Algorithm::Sha512,
-            "sha-256.hexadecimal" => {
-                return Some(format!("{}={}", Algorithm::Sha256.token(), hex(&Sha256::digest(body))));
-            }
+        let sha_256 = || Sha256::digest(body);
+        let is_end = algorithm.ends_with("end");
+        Some(match algorithm {
+            "sha-256" => Algorithm::Sha256.header_value(body),
+            "sha-512" => Algorithm::Sha512.header_value(body),
+            "sha-256.hexadecimal" => format!("{}={}", Algorithm::Sha256.token(), hex(&sha_256())),
             "sha-256.other-case" => {
-                let hash = in_another_case(&BASE64_STANDARD.encode(Sha256::digest(body)));
-                return Some(format!("{}={hash}", Algorithm::Sha256.token()));
+                format!(
+                    "{}={}",
+                    Algorithm::Sha256.token(),
+                    in_another_case(&BASE64_STANDARD.encode(sha_256()))
+                )
             }
-            "sha-256.other-begin" | "sha-256.other-end" => {
-                return nearly(Algorithm::Sha256, &Sha256::digest(body), algorithm.ends_with("end"));
-            }
+            "sha-256.other-begin" | "sha-256.other-end" => nearly(Algorithm::Sha256, &sha_256(), is_end)?,
             "sha-512.other-begin" | "sha-512.other-end" => {
-                return nearly(Algorithm::Sha512, &Sha512::digest(body), algorithm.ends_with("end"));
+                nearly(Algorithm::Sha512, &Sha512::digest(body), is_end)?
             }
-            "sha-256.alone" => return Some(BASE64_STANDARD.encode(Sha256::digest(body))),
-            "md5" => return Some(BASE64_STANDARD.encode(Md5::digest(body))),
-            "sha-1" => return Some(BASE64_STANDARD.encode(OtherHash::Sha1.digest(body))),
-            "sha-384" => return Some(BASE64_STANDARD.encode(OtherHash::Sha384.digest(body))),
+            "sha-256.alone" => BASE64_STANDARD.encode(sha_256()),
+            "md5" => BASE64_STANDARD.encode(Md5::digest(body)),
+            "sha-1" => BASE64_STANDARD.encode(OtherHash::Sha1.digest(body)),
+            "sha-384" => BASE64_STANDARD.encode(OtherHash::Sha384.digest(body)),
             _ => return None,
-        };
-        Some(algorithm.header_value(body))
+        })
     }
 
     /// The value of the Signature header over the other headers of a request. The target is needed only by a
@@ -204,30 +177,28 @@ impl RequestSigner {
     }
 
     fn signer(&self, party: Option<Party>) -> &Signer {
-        match party {
-            None => &self.own,
-            Some(Party::Other) => &self.other,
-            Some(Party::OtherExpired) => &self.wrong[0],
-            Some(Party::OtherEarly) => &self.wrong[1],
-            Some(Party::OtherRole) => &self.wrong[2],
-            Some(Party::Forged) => &self.forged,
-        }
+        &self.signers[match party {
+            None => 0,
+            Some(Party::Other) => 1,
+            Some(Party::OtherExpired) => 2,
+            Some(Party::OtherEarly) => 3,
+            Some(Party::OtherRole) => 4,
+            Some(Party::Forged) => 5,
+        }]
     }
 
     /// Returns how keyId names a party's certificate. Texts of one's own are for the own certificate. Number
     /// and issuer of another one are written as usual.
     fn key_id_form(&self, party: Option<Party>) -> KeyIdForm {
         let mut form = self.encoding.key_id.clone();
-        let has_own_number =
-            self.signer(party).certificate().serial_hex() == self.own.certificate().serial_hex();
-        if matches!(form.serial, SerialForm::Text(_)) && !has_own_number {
+        let (own, its) = (self.signer(None).certificate(), self.signer(party).certificate());
+        if matches!(form.serial, SerialForm::Text(_)) && its.serial_hex() != own.serial_hex() {
             form.serial = SerialForm::default();
         }
-        let is_own = || self.signer(party).certificate().issuer() == self.own.certificate().issuer();
-        match form.issuer {
-            NameForm::Template(_) if !is_own() => KeyIdForm { issuer: NameForm::Rfc4514, ..form },
-            _ => form,
+        if matches!(form.issuer, NameForm::Template(_)) && its.issuer() != own.issuer() {
+            form.issuer = NameForm::Rfc4514;
         }
+        form
     }
 
     fn options(&self, fields: &[(String, String)], signing: &Signing) -> Options {
@@ -311,11 +282,6 @@ fn in_another_case(base64: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The unrelated TPP with one of its wrong certificates.
-fn wrong(number: usize) -> Result<Signer, SignerError> {
-    Signer::from_pem(OTHER_KEY, WRONG_CERTIFICATES[number])
-}
-
 /// The headers with the values that are signed, which are those that are sent but where a case says
 /// otherwise: of all lines of a name.
 fn as_signed(headers: &[(String, String)], signing: &Signing) -> Vec<(String, String)> {
@@ -329,15 +295,8 @@ fn as_signed(headers: &[(String, String)], signing: &Signing) -> Vec<(String, St
 
 /// The PEM form of a certificate (RFC 7468, sections 2 and 5).
 fn pem(certificate: &Certificate) -> String {
-    let mut pem = "-----BEGIN CERTIFICATE-----\n".to_owned();
-    for (at, letter) in certificate.header_value().chars().enumerate() {
-        if at > 0 && at % 64 == 0 {
-            pem.push('\n');
-        }
-        pem.push(letter);
-    }
-    pem.push_str("\n-----END CERTIFICATE-----\n");
-    pem
+    let config = EncodeConfig::new().set_line_ending(LineEnding::LF);
+    encode_config(&Pem::new("CERTIFICATE", certificate.der()), config)
 }
 
 #[cfg(test)]

@@ -6,8 +6,7 @@ use chrono::NaiveDate;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
-use xs2aspec_record::{CaseVerdict, Finding, finding_id};
+use xs2aspec_record::{CaseVerdict, Finding, digest, finding_id};
 use xs2aspec_suite::{Case, plan};
 
 use crate::profile::{self, ProfileError};
@@ -93,7 +92,7 @@ pub fn read(path: &Path) -> Result<WaiversFile, ProfileError> {
 
 fn whole(name: &str, text: &str) -> Result<WaiversFile, ProfileError> {
     let waivers = parse(name, text)?;
-    Ok(WaiversFile { waivers, sha256: Some(profile::hex(&Sha256::digest(text))) })
+    Ok(WaiversFile { waivers, sha256: Some(digest::sha256(text.as_bytes())) })
 }
 
 pub(crate) fn parse(name: &str, text: &str) -> Result<Vec<Waiver>, ProfileError> {

@@ -131,8 +131,7 @@ impl Judge {
             Values::First => builder.root,
             Values::Others => builder.root.with(OTHER_VALUES),
         };
-        let signatures = signatures.or(requests).map(|cache| &cache.signatures);
-        let builder = RequestBuilder { root, signatures, ..builder };
+        let builder = RequestBuilder { root, signatures: signatures.or(requests), ..builder };
         let request = &sent.request;
         let fill = || builder.fill(request);
         // Host is that of the target, and each of those that share their requests has another; the path may

@@ -15,36 +15,30 @@ pub(super) fn write_json(
         out.extend_from_slice(value.to_string().as_bytes());
         return;
     }
-    match value {
+    let parts: Vec<(Option<&String>, &Value, String)> = match value {
         Value::Object(members) => {
+            let own = members.iter().map(|(key, member)| (Some(key), member, format!("{pointer}/{key}")));
+            // What is written a second time is written whole.
             let twice = again.get(pointer).into_iter().flatten();
-            let all = members
-                .iter()
-                .map(|member| (member, true))
-                .chain(twice.map(|(key, value)| ((key, value), false)));
-            out.push(b'{');
-            for (index, ((key, member), first)) in all.enumerate() {
-                if index > 0 {
-                    out.push(b',');
-                }
-                out.extend_from_slice(Value::String(key.clone()).to_string().as_bytes());
-                out.push(b':');
-                // What is written a second time is written whole.
-                let below = if first { format!("{pointer}/{key}") } else { "\0".to_owned() };
-                write_json(member, &below, again, out);
-            }
-            out.push(b'}');
+            own.chain(twice.map(|(key, member)| (Some(key), member, "\0".to_owned()))).collect()
         }
         Value::Array(items) => {
-            out.push(b'[');
-            for (index, item) in items.iter().enumerate() {
-                if index > 0 {
-                    out.push(b',');
-                }
-                write_json(item, &format!("{pointer}/{index}"), again, out);
-            }
-            out.push(b']');
+            let items = items.iter().enumerate();
+            items.map(|(at, item)| (None, item, format!("{pointer}/{at}"))).collect()
         }
-        scalar => out.extend_from_slice(scalar.to_string().as_bytes()),
+        scalar => return out.extend_from_slice(scalar.to_string().as_bytes()),
+    };
+    let (open, close) = if value.is_array() { (b'[', b']') } else { (b'{', b'}') };
+    out.push(open);
+    for (index, (key, part, below)) in parts.into_iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        if let Some(key) = key {
+            out.extend_from_slice(Value::from(key.as_str()).to_string().as_bytes());
+            out.push(b':');
+        }
+        write_json(part, &below, again, out);
     }
+    out.push(close);
 }

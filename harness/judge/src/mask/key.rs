@@ -7,8 +7,6 @@ use aws_lc_rs::{hmac, rand};
 use xs2aspec_record::outputs::{self, MASK_KEY};
 use xs2aspec_spec::masks::DIGITS;
 
-use crate::profile::hex;
-
 /// Length of a key in bytes: as long as a hash of SHA-256 (RFC 2104, section 3).
 const LENGTH: usize = 32;
 
@@ -56,24 +54,18 @@ impl MaskKey {
 
     /// Writes the key into the folder of a run, for its owner alone.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
-        outputs::write_private(&folder.join(MASK_KEY), format!("{}\n", hex(&self.0)).as_bytes())
+        outputs::write_private(&folder.join(MASK_KEY), format!("{}\n", hex::encode(self.0)).as_bytes())
     }
 
     fn parse(text: &str) -> Option<Self> {
         let mut key = [0; LENGTH];
-        if text.len() != 2 * LENGTH || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-            return None;
-        }
-        for (byte, at) in key.iter_mut().zip((0..).step_by(2)) {
-            *byte = u8::from_str_radix(text.get(at..at + 2)?, 16).ok()?;
-        }
-        Some(Self(key))
+        hex::decode_to_slice(text, &mut key).ok().map(|()| Self(key))
     }
 
     /// Returns the pseudonym of a text: HMAC-SHA-256 (RFC 2104), cut to 8 bytes.
     pub(super) fn pseudonym(&self, kind: &str, text: &str) -> String {
         let key = hmac::Key::new(hmac::HMAC_SHA256, &self.0);
-        let digits = hex(&hmac::sign(&key, text.as_bytes()).as_ref()[..DIGITS / 2]);
+        let digits = hex::encode(&hmac::sign(&key, text.as_bytes()).as_ref()[..DIGITS / 2]);
         // The name of a header may be any token (RFC 9110, section 5.6.2).
         let of_kind =
             |letter: char| if letter.is_ascii_alphanumeric() || letter == '.' { letter } else { '-' };

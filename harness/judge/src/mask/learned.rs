@@ -33,11 +33,7 @@ impl Learned {
     /// Adds values with their kinds. Of equal values the first counts.
     pub(super) fn add(&mut self, found: Vec<(String, String)>, document: &str) {
         let before = self.secrets.len();
-        for (kind, text) in found {
-            if !text.trim().is_empty() && !self.secrets.iter().any(|known| known.text == text) {
-                self.secrets.push(Secret::new(&kind, &text, document));
-            }
-        }
+        self.add_each(found, |text| Grade::of(text, document));
         if self.secrets.len() > before {
             self.finder = Some(Finder::new(&self.secrets));
         }
@@ -45,9 +41,13 @@ impl Learned {
 
     /// Adds values that are masked at their places alone.
     pub(super) fn add_places(&mut self, found: Vec<(String, String)>) {
+        self.add_each(found, |_| Grade::Place);
+    }
+
+    fn add_each(&mut self, found: Vec<(String, String)>, grade: impl Fn(&str) -> Grade) {
         for (kind, text) in found {
             if !text.trim().is_empty() && !self.secrets.iter().any(|known| known.text == text) {
-                self.secrets.push(Secret { kind, text, grade: Grade::Place, name: None });
+                self.secrets.push(Secret { kind, grade: grade(&text), text, name: None });
             }
         }
     }

@@ -219,33 +219,32 @@ impl Masker {
 
     /// Returns a request as it may be recorded.
     pub fn request(&self, request: &WireRequest) -> Request {
-        let nothing = Learned::default();
-        let body = self.body(&request.body, &nothing);
-        let is_masked = body != Body::of(&request.body);
-        let headers = request.headers.iter().map(|(name, value)| {
-            let hidden =
-                self.of_key(name, value, &request.headers).or_else(|| self.digest(name, value, is_masked));
-            Header(name.clone(), hidden.unwrap_or_else(|| self.header(name, value, &nothing)))
-        });
-        Request {
-            method: request.method.clone(),
-            url: self.text(&request.url),
-            headers: headers.collect(),
-            body,
-        }
+        let (headers, body) = self.message(&request.headers, &request.body, &Learned::default(), false);
+        Request { method: request.method.clone(), url: self.text(&request.url), headers, body }
     }
 
     /// Returns a response as it may be recorded, without what was learned from it.
     pub fn response(&self, answer: &Answer, learned: &Learned) -> Response {
-        let body = self.body(&answer.body, learned);
-        let is_masked = body != Body::of(&answer.body);
-        let headers = answer.headers.iter().map(|(name, value)| {
-            let secret = || is_secret(name).then(|| self.credentials(name, value));
-            let hidden = self.of_key(name, value, &answer.headers).or_else(secret);
+        let (headers, body) = self.message(&answer.headers, &answer.body, learned, true);
+        Response { status: answer.status, headers, body }
+    }
+
+    fn message(
+        &self,
+        headers: &[(String, String)],
+        bytes: &[u8],
+        learned: &Learned,
+        has_secrets: bool,
+    ) -> (Vec<Header>, Option<Body>) {
+        let body = self.body(bytes, learned);
+        let is_masked = body != Body::of(bytes);
+        let masked = |(name, value): &(String, String)| {
+            let secret = || (has_secrets && is_secret(name)).then(|| self.credentials(name, value));
+            let hidden = self.of_key(name, value, headers).or_else(secret);
             let hidden = hidden.or_else(|| self.digest(name, value, is_masked));
             Header(name.clone(), hidden.unwrap_or_else(|| self.header(name, value, learned)))
-        });
-        Response { status: answer.status, headers: headers.collect(), body }
+        };
+        (headers.iter().map(masked).collect(), body)
     }
 
     /// Returns a header without secrets.
