@@ -68,6 +68,10 @@ pub(super) fn at(file: &str, text: &str, byte: usize, message: String) -> Profil
 
 /// Names what is unknown, with the near name.
 pub(super) fn unknown<'a>(what: &str, found: &'a str, known: impl Iterator<Item = &'a str>) -> String {
-    let near = nearest(found, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-    format!("unknown {what} `{found}`{near}")
+    format!("unknown {what} `{found}`{}", near(found, known))
+}
+
+/// Asks if the nearest name was meant, if one is near.
+pub(crate) fn near<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(found, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
 }

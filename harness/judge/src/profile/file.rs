@@ -45,16 +45,18 @@ pub(super) fn parse(
     Reader { name, text, folder, file: &file, spec }.profile(values, prepared.values)
 }
 
-/// Returns the profile of a target of which only the URL is known, with the test values that a pack gives for
-/// any bank.
-pub(super) fn of_url(url: &str, spec: &ProfileSpec) -> Result<Profile, ProfileError> {
-    let (name, base_url) = ("--target", checked_url("the target", "--target", url)?);
-    let values = match &spec.any_bank {
-        Some((file, text)) => values::of_pack(file, text, spec)?,
-        None => values::read(name, "", spec)?,
-    };
-    let file = File { base_url, ..parsed(name, ONLY_URL)? };
-    Reader { name, text: ONLY_URL, folder: Path::new(""), file: &file, spec }.profile(values, Vec::new())
+impl Profile {
+    /// Returns the profile of a target of which only the URL is known, with the test values that a pack gives
+    /// for any bank.
+    pub fn of_url(url: &str, spec: &ProfileSpec) -> Result<Self, ProfileError> {
+        let (name, base_url) = ("--target", checked_url("the target", "--target", url)?);
+        let values = match &spec.any_bank {
+            Some((file, text)) => values::of_pack(file, text, spec)?,
+            None => values::read(name, "", spec)?,
+        };
+        let file = File { base_url, ..parsed(name, ONLY_URL)? };
+        Reader { name, text: ONLY_URL, folder: Path::new(""), file: &file, spec }.profile(values, Vec::new())
+    }
 }
 
 fn parsed(name: &str, text: &str) -> Result<File, ProfileError> {

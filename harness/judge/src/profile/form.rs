@@ -10,14 +10,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::{Value, json};
 use toml::Spanned;
-use xs2aspec_record::LevelRule;
+use xs2aspec_record::{Level, LevelRule, LevelSource};
 use xs2aspec_suite::{Strength, Suite};
 
-use super::{
-    Environment, Http,
-    levels::{self, LevelWord},
-    prepare::Prepare,
-};
+use super::{Environment, Http, prepare::Prepare};
 
 /// What every profile says, whatever the spec: the fields of [`File`].
 pub(super) static FIELDS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
@@ -49,7 +45,7 @@ pub(super) struct File {
     /// What a breach of a clause does where that is not what its strength says: `deny`, `warn` or `note`, by
     /// the id of the clause, a beginning of it, or a text with `*`; of several the last one counts.
     /// `warnings = "deny"` makes violations of all warnings.
-    #[serde(default, deserialize_with = "levels::read")]
+    #[serde(default, deserialize_with = "levels")]
     #[schemars(with = "BTreeMap<String, LevelWord>")]
     pub(super) levels: Vec<LevelRule>,
     /// What the target offers.
@@ -136,6 +132,36 @@ fn hidden<'a, D: Deserializer<'a>>(found: D) -> Result<Option<Hidden>, D::Error>
     Option::deserialize(found).map_err(|_| {
         D::Error::custom("expected `{ env = \"..\" }` or `{ file = \"..\" }`: no secret stands in a profile")
     })
+}
+
+/// What a breach of a clause does.
+#[derive(Deserialize, JsonSchema, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+enum LevelWord {
+    /// It is a violation.
+    Deny,
+    /// It is a warning.
+    Warn,
+    /// It is recorded.
+    Note,
+}
+
+/// Returns levels in the order in which they stand.
+fn levels<'a, D: Deserializer<'a>>(found: D) -> Result<Vec<LevelRule>, D::Error> {
+    let table = BTreeMap::<String, Spanned<LevelWord>>::deserialize(found)?;
+    let mut rules: Vec<_> =
+        table.into_iter().map(|(pattern, word)| (word.span().start, pattern, word)).collect();
+    rules.sort_unstable_by_key(|(start, ..)| *start);
+    let rule = |(_, pattern, word): (usize, String, Spanned<LevelWord>)| LevelRule {
+        pattern,
+        level: match word.into_inner() {
+            LevelWord::Deny => Level::Deny,
+            LevelWord::Warn => Level::Warn,
+            LevelWord::Note => Level::Note,
+        },
+        by: LevelSource::Profile,
+    };
+    Ok(rules.into_iter().map(rule).collect())
 }
 
 /// How much the target is asked.

@@ -4,7 +4,6 @@ mod authorize;
 mod error;
 mod file;
 mod form;
-mod levels;
 mod prepare;
 pub mod validate;
 mod values;
@@ -16,16 +15,15 @@ use std::{
 };
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use sha2::{Digest, Sha256};
-use xs2aspec_record::{LevelRule, TargetProfile};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use xs2aspec_record::{LevelRule, TargetProfile, digest};
 use xs2aspec_signing::{Signer, signer::SignerError};
 use xs2aspec_suite::ProfileSpec;
 
 pub use authorize::{AuthorizedProfile, Permission};
 pub use error::ProfileError;
-pub(crate) use error::syntax;
+pub(crate) use error::{near, syntax};
 pub use form::schema;
 
 /// Test key and certificate that are used where a profile names none. Marked test material, known to
@@ -38,7 +36,7 @@ pub const TEST_CERTIFICATE: &str = include_str!("../../../../fixtures/keys/tpp.c
 const REFERENCE: &str = include_str!("../../../../fixtures/targets/reference.toml");
 
 /// A target, as its profile describes it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Profile {
     /// Name, for reports.
     pub name: String,
@@ -110,6 +108,12 @@ pub enum Key {
     },
 }
 
+impl Default for Key {
+    fn default() -> Self {
+        Self::Pem(TEST_KEY.to_owned())
+    }
+}
+
 impl std::fmt::Debug for Key {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -132,7 +136,7 @@ pub enum Http {
 }
 
 /// How much a target is asked at once, and how often again.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Cases in flight at once.
     pub in_flight: Option<usize>,
@@ -209,16 +213,6 @@ impl Profile {
         Ok(profile)
     }
 
-    /// What can be asked of any bank at this URL.
-    pub fn of_url(url: &str, spec: &ProfileSpec) -> Result<Self, ProfileError> {
-        file::of_url(url, spec)
-    }
-
-    /// Checks that the template of a pack, from which `init` writes a profile, does nothing by itself.
-    pub fn check_template(file: &str, text: &str, spec: &ProfileSpec) -> Result<(), ProfileError> {
-        values::check_template(file, text, spec)
-    }
-
     /// Reads a profile. Paths in it are relative to its folder. Runs what it prepares.
     pub fn read(path: &Path, spec: &ProfileSpec) -> Result<Self, ProfileError> {
         file::parse(&path.display().to_string(), &text(path)?, path.parent(), spec)
@@ -233,11 +227,6 @@ impl Profile {
             }
         }
     }
-}
-
-/// Bytes in hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
 }
 
 /// Host and port of a URL.
@@ -264,25 +253,12 @@ impl Profile {
     /// address, which may be another for each part of a run, are not in it. Of values that a record masks it
     /// has the names alone: a hash of a value would confirm a guess.
     pub fn sha256(&self) -> String {
-        hex(&Sha256::digest(self.canonical()))
+        digest::sha256(self.canonical().as_bytes())
     }
 
     /// What the digest is made of: JSON without blanks, members in the order of their names. Another version
     /// writes the same.
     fn canonical(&self) -> String {
-        #[derive(Serialize)]
-        #[serde(rename_all = "kebab-case")]
-        struct Said<'a> {
-            capabilities: BTreeMap<&'a str, &'a str>,
-            choices: &'a BTreeMap<String, String>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            environment: Option<&'a str>,
-            #[serde(skip_serializing_if = "<[LevelRule]>::is_empty")]
-            levels: &'a [LevelRule],
-            paths: &'a BTreeMap<String, String>,
-            rejected_is_refusal: bool,
-            values: BTreeMap<&'a str, &'a str>,
-        }
         let is_shown = |name: &String, text: &str| {
             self.public.contains(name) && !self.prepared.iter().any(|secret| text.contains(secret.as_str()))
         };
@@ -290,17 +266,23 @@ impl Profile {
             let text = if is_shown(name, text) { text.as_str() } else { "" };
             (name.as_str(), text)
         });
-        let said = Said {
-            capabilities: self.capabilities.iter().map(|(name, kind)| (name.as_str(), kind.word())).collect(),
-            choices: &self.choices,
-            environment: self.environment.map(Environment::word),
-            levels: &self.levels,
-            paths: &self.paths,
-            rejected_is_refusal: self.rejected_is_refusal,
-            values: shown.collect(),
-        };
-        // Texts alone: this cannot fail.
-        serde_json::to_string(&said).unwrap_or_default()
+        let mut said = json!({
+            "capabilities": self.said_capabilities(),
+            "choices": self.choices,
+            "environment": self.environment.map(Environment::word),
+            "levels": Some(&self.levels).filter(|levels| !levels.is_empty()),
+            "paths": self.paths,
+            "rejected-is-refusal": self.rejected_is_refusal,
+            "values": shown.collect::<BTreeMap<_, _>>(),
+        });
+        if let Value::Object(said) = &mut said {
+            said.retain(|_, value| !value.is_null());
+        }
+        said.to_string()
+    }
+
+    fn said_capabilities(&self) -> BTreeMap<String, String> {
+        self.capabilities.iter().map(|(name, kind)| (name.clone(), kind.word().to_owned())).collect()
     }
 
     /// What a record keeps of the profile; `masked` hides the values of these names that are not public.
@@ -310,16 +292,12 @@ impl Profile {
         };
         TargetProfile {
             choices: self.choices.clone(),
-            capabilities: self
-                .capabilities
-                .iter()
-                .map(|(name, kind)| (name.clone(), kind.word().to_owned()))
-                .collect(),
+            capabilities: self.said_capabilities(),
             rejected_is_refusal: self.rejected_is_refusal,
             test_key: !self.own_key,
             paths: said(&self.paths),
             values: said(&self.values),
-            certificate_sha256: hex(&Sha256::digest(&self.certificate)),
+            certificate_sha256: digest::sha256(self.certificate.as_bytes()),
         }
     }
 
@@ -327,14 +305,11 @@ impl Profile {
     pub(crate) fn recorded(seen: &TargetProfile, spec: &ProfileSpec) -> Self {
         Self {
             name: "a record".to_owned(),
-            version: None,
-            contact: None,
             base_url: "http://127.0.0.1".to_owned(),
             values: seen.values.clone(),
             public: spec.public(seen.values.keys().map(String::as_str)),
             paths: seen.paths.clone(),
             choices: seen.choices.clone(),
-            levels: Vec::new(),
             capabilities: seen
                 .capabilities
                 .iter()
@@ -342,26 +317,7 @@ impl Profile {
                 .collect(),
             rejected_is_refusal: seen.rejected_is_refusal,
             own_key: !seen.test_key,
-            key: Key::Pem(TEST_KEY.to_owned()),
-            certificate: TEST_CERTIFICATE.to_owned(),
-            authorities: None,
-            client_certificate: None,
-            http: Http::One,
-            proxy: None,
-            headers: BTreeMap::new(),
-            deadline: Duration::ZERO,
-            connect_timeout: Duration::ZERO,
-            limits: Limits {
-                in_flight: None,
-                interval: None,
-                intervals: BTreeMap::new(),
-                retries: 0,
-                longest_wait: Duration::ZERO,
-                slow_ms: None,
-            },
-            prepared: Vec::new(),
-            environment: None,
-            confirm_production: None,
+            ..Self::default()
         }
     }
 

@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use xs2aspec_suite::{Expectation, Strength, Suite, nearest};
+use xs2aspec_suite::{Expectation, Strength, Suite};
 
-use crate::profile::Profile;
+use crate::profile::{Profile, near};
 
 /// What a profile says of the suite and is not so. Exit code 2.
 #[derive(Debug, thiserror::Error)]
@@ -116,8 +116,4 @@ fn operations(suite: &Suite, profile: &Profile) -> Result<(), ProfileMismatch> {
             Err(ProfileMismatch::Operation { table, name: name.clone(), near })
         }
     }
-}
-
-fn near<'a>(name: &'a str, known: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(name, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
 }

@@ -9,6 +9,7 @@ use toml::{
 use xs2aspec_suite::{ProfileSpec, nearest};
 
 use super::{
+    Profile,
     error::{self, ProfileError},
     form::FIELDS,
 };
@@ -36,10 +37,12 @@ pub(super) fn of_pack(
     read_beside(name, text, spec, &|_| false)
 }
 
-/// Checks that the template of a pack does nothing by itself. What is commented out in it is the user's to
-/// enable.
-pub(super) fn check_template(name: &str, text: &str, spec: &ProfileSpec) -> Result<(), ProfileError> {
-    read_beside(name, text, spec, &|word| OF_TEMPLATE.contains(&word)).map(drop)
+impl Profile {
+    /// Checks that the template of a pack, from which `init` writes a profile, does nothing by itself. What is
+    /// commented out in it is the user's to enable.
+    pub fn check_template(name: &str, text: &str, spec: &ProfileSpec) -> Result<(), ProfileError> {
+        read_beside(name, text, spec, &|word| OF_TEMPLATE.contains(&word)).map(drop)
+    }
 }
 
 fn read_beside(
@@ -76,15 +79,20 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    /// A mistake at this place.
+    fn at(&self, place: &Spanned<impl Sized>, message: String) -> ProfileError {
+        error::at(self.name, self.text, place.span().start, message)
+    }
+
     /// Adds a value, or all of a table.
     fn add(&mut self, key: &str, value: &Spanned<DeValue<'_>>) -> Result<(), ProfileError> {
         match value.get_ref() {
-            DeValue::String(text) => self.add_text(key, text, value.span().start),
+            DeValue::String(text) => self.add_text(key, text, value),
             DeValue::Table(members) => members.iter().try_for_each(|(name, value)| {
                 let is_number = name.get_ref().chars().all(|letter| letter.is_ascii_digit());
                 if is_number && self.spec.lists.contains_key(key) {
                     let message = format!("`{key}` has no numbers: a further entry is one more `[[{key}]]`");
-                    return Err(error::at(self.name, self.text, name.span().start, message));
+                    return Err(self.at(name, message));
                 }
                 self.add(&format!("{key}.{}", name.get_ref()), value)
             }),
@@ -93,32 +101,30 @@ impl Reader<'_> {
                 if let Some(entry) = entries.iter().find(is_empty) {
                     let message =
                         format!("this `[[{key}]]` says nothing: take it away, or say what is in it");
-                    return Err(error::at(self.name, self.text, entry.span().start, message));
+                    return Err(self.at(entry, message));
                 }
                 entries.iter().enumerate().try_for_each(|(index, entry)| match index {
                     0 => self.add(key, entry),
                     _ => self.add(&format!("{key}.{}", index + 1), entry),
                 })
             }
-            other => Err(error::at(
-                self.name,
-                self.text,
-                value.span().start,
-                format!("`{key}` is of type {}: expected a text", other.type_str()),
-            )),
+            other => {
+                let message = format!("`{key}` is of type {}: expected a text", other.type_str());
+                Err(self.at(value, message))
+            }
         }
     }
 
-    fn add_text(&mut self, key: &str, text: &str, byte: usize) -> Result<(), ProfileError> {
+    fn add_text(&mut self, key: &str, text: &str, at: &Spanned<DeValue<'_>>) -> Result<(), ProfileError> {
         if self.spec.value(key).is_none() {
             let message = error::unknown("value", key, self.spec.value_names());
-            return Err(error::at(self.name, self.text, byte, message));
+            return Err(self.at(at, message));
         }
         // A header or a path cannot hold it, and the mistake would show far from here.
         if text.is_empty() || text.chars().any(char::is_control) || text.trim() != text {
             let message =
                 format!("`{key}` is {text:?}: expected a text on one line, without blanks around it");
-            return Err(error::at(self.name, self.text, byte, message));
+            return Err(self.at(at, message));
         }
         self.values.insert(key.to_owned(), text.to_owned());
         Ok(())
@@ -138,6 +144,6 @@ impl Reader<'_> {
             );
             format!("unknown field `{word}`{advice}")
         };
-        error::at(self.name, self.text, key.span().start, message)
+        self.at(key, message)
     }
 }
