@@ -17,6 +17,11 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// Returns true for 2xx.
+    pub(crate) fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
     /// The first value of a header, by its name in any letter case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers

@@ -1,4 +1,4 @@
-//! Verdicts before anything came back.
+//! Verdicts that say nothing of a target: before anything came back, or since it has another cause.
 
 use xs2aspec_record::{CaseVerdict, Difference, Place, Reason, Verdict};
 use xs2aspec_suite::{Case, difference};
@@ -32,4 +32,15 @@ pub(crate) fn differences(case: &Case, control: &Case) -> Vec<Difference> {
 pub fn left_in_doubt(case: &Case) -> CaseVerdict {
     let reason = Some(Reason::LeftInDoubt);
     described(case, CaseVerdict { verdict: Verdict::Inconclusive, reason, ..blank(case) })
+}
+
+/// Makes a verdict that rests on a refusal one that says nothing.
+pub(crate) fn unconfirm(verdict: &mut CaseVerdict, reason: Reason) {
+    verdict.verdict = Verdict::Inconclusive;
+    verdict.reason = Some(reason);
+    verdict.unconfirmed = true;
+    verdict.findings.clear();
+    if let Some(refusal) = verdict.refusal.take() {
+        verdict.observations.retain(|seen| *seen != refusal);
+    }
 }

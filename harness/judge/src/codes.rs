@@ -5,55 +5,45 @@ use serde_json::Value;
 use xs2aspec_spec::AnswerRules;
 
 /// What of an answer may be a code.
-pub(crate) enum Codes {
-    /// The codes of its messages, where the document shows that they may stand there and there are some; and
-    /// where that is.
-    Messages(Vec<String>, String),
-    /// Every text of its body, where it has no shape that the document shows; and where one would stand.
-    Anywhere(Vec<String>, String),
+pub(crate) struct Codes {
+    texts: Vec<String>,
+    /// True if each of them is a code, and no text that may hold one.
+    is_exact: bool,
+    /// Where they are looked for.
+    pub(crate) place: String,
 }
 
 impl Codes {
-    /// Those of the answer of an operation.
+    /// Those of the answer of an operation: of its messages, where the document shows that codes may stand
+    /// there and there are some.
     pub(crate) fn new(rules: &AnswerRules, operation: &str, document: Option<&Value>, body: &[u8]) -> Self {
-        let messages = if rules.shows_codes(operation) { rules.codes(document) } else { Vec::new() };
         if !rules.shows_codes(operation) {
-            Self::anywhere(document, body)
-        } else if messages.is_empty() {
-            Self::Anywhere(texts(document, body), rules.place_of_codes())
-        } else {
-            Self::Messages(messages, rules.place_of_codes())
+            return Self::anywhere(document, body);
         }
+        let (codes, place) = (rules.codes(document), rules.place_of_codes());
+        if codes.is_empty() {
+            return Self { place, ..Self::anywhere(document, body) };
+        }
+        Self { texts: codes, is_exact: true, place }
     }
 
     /// Those that any body may have.
     pub(crate) fn anywhere(document: Option<&Value>, body: &[u8]) -> Self {
-        Self::Anywhere(texts(document, body), "body".to_owned())
+        Self { texts: texts(document, body), is_exact: false, place: "body".to_owned() }
     }
 
     /// Whether a code is among them.
     pub(crate) fn have(&self, code: &str) -> bool {
-        match self {
-            Self::Messages(codes, _) => codes.iter().any(|found| found == code),
-            Self::Anywhere(texts, _) => texts.iter().any(|text| has_word(text, code)),
-        }
+        self.texts.iter().any(|text| if self.is_exact { text == code } else { has_word(text, code) })
     }
 
     /// Those that are codes by their form: capital letters and underscores alone. A value that is echoed has
     /// digits.
-    pub(crate) fn alike(&self) -> Vec<String> {
-        let (Self::Messages(texts, _) | Self::Anywhere(texts, _)) = self;
-        let is_code = |text: &&String| {
+    pub(crate) fn alike(self) -> Vec<String> {
+        let is_code = |text: &String| {
             text.len() > 2 && text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
         };
-        texts.iter().filter(is_code).cloned().collect()
-    }
-
-    /// Where they are looked for.
-    pub(crate) fn place(&self) -> &str {
-        match self {
-            Self::Messages(_, place) | Self::Anywhere(_, place) => place,
-        }
+        self.texts.into_iter().filter(is_code).collect()
     }
 }
 
@@ -64,6 +54,16 @@ fn has_word(text: &str, code: &str) -> bool {
         !text[..at].chars().next_back().is_some_and(is_part)
             && !text[at + code.len()..].chars().next().is_some_and(is_part)
     })
+}
+
+/// Returns the texts in a value.
+pub(crate) fn texts_in(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(items) => items.iter().flat_map(texts_in).collect(),
+        Value::Object(members) => members.values().flat_map(texts_in).collect(),
+        _ => vec![],
+    }
 }
 
 /// The texts of a body: values and names of its members, or all of it where it is no JSON.

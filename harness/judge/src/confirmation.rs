@@ -1,9 +1,16 @@
 //! Verdicts that rest on a rejection: they stand if the plain request was accepted before and after it. A
 //! target whose token is over, or that has had enough, rejects whatever it is asked.
 
-use xs2aspec_record::{CaseVerdict, End, Finding, Level, Mismatch, Reason, RefusedSince};
+use xs2aspec_record::{CaseVerdict, Finding, Level, Mismatch, Reason, RefusedSince};
 
-use crate::{Done, Judge, Known, judge::NOT_THERE, known::Check, question::Again, unconfirmed::unconfirm};
+use crate::{
+    Done, Judge, Known,
+    blank::unconfirm,
+    judge::{ACCEPTANCE, NOT_THERE},
+    known::Check,
+    probes::eventually_visible::has_made_it,
+    question::Again,
+};
 
 /// The state of a verdict that rests on a rejection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,19 +67,14 @@ impl Judge {
         let Some(plain) = self.suite().case(&refused.plain) else { return };
         let level = match self.levels().clause(&plain.clause).level {
             Level::Note => return,
-            Level::Deny if !self.has_made_it(&plain.id) => Level::Warn,
+            Level::Deny if !has_made_it(plain) => Level::Warn,
             level => level,
         };
         verdict.checks = verdict.checks.max(1);
-        verdict.findings = vec![Finding {
-            clause: plain.clause.clone(),
-            expected: format!("acceptance (2xx) of {}, as earlier in the run", refused.plain),
-            actual: refused.came.response(),
-            at: "status".to_owned(),
-            kind: Mismatch::NotAccepted,
-            level,
-            end: End::Bank,
-        }];
+        let expected = format!("{ACCEPTANCE} of {}, as earlier in the run", refused.plain);
+        let actual = refused.came.response();
+        let finding = Finding::new(&plain.clause, Mismatch::NotAccepted, "status", expected, actual);
+        verdict.findings = vec![Finding { level, ..finding }];
         verdict.verdict = verdict.by_findings().unwrap_or(verdict.verdict);
     }
 

@@ -4,7 +4,7 @@
 use xs2aspec_record::{CaseVerdict, Culprit, Exchange, Reason, RefusedForm, Verdict};
 use xs2aspec_suite::Case;
 
-use crate::{Judge, unconfirmed::unconfirm};
+use crate::{Judge, blank::unconfirm};
 
 /// Rows that are narrowed in a run. A target that refuses one form refuses many rows, and all that have what
 /// is known to be refused need no requests.

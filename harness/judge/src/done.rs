@@ -32,8 +32,6 @@ pub struct Done {
     /// True if a request of it, or of its control, was held back by the limit of exchanges, so that its
     /// verdict says nothing.
     pub is_held_back: bool,
-    /// True if it was not judged because the daily calls may be used up.
-    pub(crate) is_used_up: bool,
 }
 
 impl Done {

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use xs2aspec_record::{CaseVerdict, Exchange, Response, Role, Verdict};
 
-use crate::{Done, Judge, judge::is_foreign, known::Known, unconfirmed::unconfirm};
+use crate::{Done, Judge, blank::unconfirm, judge::is_foreign, known::Known};
 
 /// A verdict, and its judged exchange.
 pub type Settled = (CaseVerdict, Option<Exchange>);
@@ -15,17 +15,16 @@ pub type Settled = (CaseVerdict, Option<Exchange>);
 pub fn weighed(judge: &Judge, known: &Known, plain: &[(Arc<Done>, Role)]) -> Vec<Settled> {
     let told = plain.iter().map(|(done, role)| (done.told(*role), done.judged().cloned()));
     let mut cases: Vec<Settled> = told.collect();
+    let are_ours = known.plain.is_hopeless && may_be_ours(&cases);
     for ((verdict, _), (done, _)) in cases.iter_mut().zip(plain) {
-        if verdict.verdict == Verdict::Inconclusive {
-            verdict.reason = verdict.reason.take().map(|reason| judge.hinted(reason, done, known));
-        }
-    }
-    if !(known.plain.is_hopeless && may_be_ours(&cases)) {
-        return cases;
-    }
-    for ((verdict, _), (done, _)) in cases.iter_mut().zip(plain) {
-        if matches!(verdict.verdict, Verdict::Fail | Verdict::Warn) {
-            unconfirm(verdict, judge.reason(&done.verdict.case, done, known));
+        match verdict.verdict {
+            Verdict::Inconclusive => {
+                verdict.reason = verdict.reason.take().map(|reason| judge.hinted(reason, done, known));
+            }
+            Verdict::Fail | Verdict::Warn if are_ours => {
+                unconfirm(verdict, judge.reason(&done.verdict.case, done, known));
+            }
+            _ => {}
         }
     }
     cases

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use xs2aspec_record::{CaseSource, ClauseText, DocumentText, Event, Reading};
 use xs2aspec_suite::{Case, Plan, Suite};
 
-use crate::{Judge, strength::strength};
+use crate::{Judge, levels::strength};
 
 /// Writes the document, and the clauses and sources that the run speaks of. A finding may name any clause, so
 /// all of them are written.

@@ -5,10 +5,8 @@
 mod by;
 mod shows;
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
-use xs2aspec_record::{End, Finding, Foreign, Got, Header, Level, Mismatch, Reason, Response, Verdict};
+use xs2aspec_record::{Finding, Foreign, Got, Header, Mismatch, Reason, Response, Verdict};
 use xs2aspec_spec::AnswerRules;
 use xs2aspec_suite::{Case, Expectation, Preparation, Refusal, StepExpect};
 
@@ -20,6 +18,15 @@ use crate::{
     levels::Levels,
     profile::Profile,
 };
+
+/// What is expected of a valid request.
+pub(crate) const ACCEPTANCE: &str = "acceptance (2xx)";
+
+/// What is expected of an invalid request.
+pub(crate) const REFUSAL: &str = "a refusal (4xx)";
+
+/// What is expected of any request.
+const BELOW_500: &str = "an answer below 500";
 
 /// Statuses that say that a thing is not there (RFC 9110, sections 15.5.5 and 15.5.11).
 pub(crate) const NOT_THERE: [u16; 2] = [404, 410];
@@ -78,23 +85,6 @@ pub struct Examined {
     pub document: Option<Value>,
 }
 
-/// What a case comes to.
-#[derive(Debug)]
-pub struct Judged {
-    /// Pass, fail, observed or inconclusive.
-    pub verdict: Verdict,
-    /// How many checks were evaluated.
-    pub checks: u32,
-    /// Every mismatch.
-    pub findings: Vec<Finding>,
-    /// What was seen where the document leaves the target free.
-    pub observations: Vec<String>,
-    /// How the refusal that was expected came: an observation, as long as the verdict rests on it.
-    pub refusal: Option<String>,
-    /// Why it could not be told.
-    pub reason: Option<Reason>,
-}
-
 /// Parses an answer and checks its body.
 ///
 /// Answers of an operation that the document only mentions have no shape to be held to. What would be
@@ -142,41 +132,24 @@ pub fn examine(
     };
     let (broken, seen): (Vec<_>, Vec<_>) =
         checked.observations.into_iter().partition(|observation| levels.minds(&observation.clause));
-    let mut findings: Vec<Finding> = checked
-        .findings
-        .into_iter()
-        .map(|found| Finding {
-            clause: rules.otherwise(&found.clause, &asked).map_or(found.clause, str::to_owned),
-            expected: found.expected,
-            actual: found.actual,
-            kind: kind_at(&found.at, checked.document.as_ref()),
-            at: found.at,
-            level: Level::Deny,
-            end: End::Bank,
-        })
-        .collect();
+    let document = checked.document.as_ref();
+    let finding = |clause: &str, at: String, expected: String, actual: String| {
+        Finding::new(clause, kind_at(&at, document), at, expected, actual)
+    };
+    let mut findings = Vec::new();
+    for found in checked.findings {
+        let clause = rules.otherwise(&found.clause, &asked).unwrap_or(&found.clause);
+        findings.push(finding(clause, found.at, found.expected, found.actual));
+    }
     let malformed: Vec<&str> =
         answer.headers.iter().filter(|(name, _)| name == MALFORMED).map(|(_, line)| line.as_str()).collect();
     if let Some(clause) = rules.field_lines().filter(|_| !malformed.is_empty()) {
-        findings.push(Finding {
-            clause: clause.to_owned(),
-            expected: "header lines of a name, a colon without a space before it and a value, and nothing after the response".to_owned(),
-            actual: malformed.join(", "),
-            at: "header".to_owned(),
-            kind: Mismatch::Value,
-            level: Level::Deny,
-            end: End::Bank,
-        });
+        let expected = "header lines of a name, a colon without a space before it and a value, and nothing after the response";
+        findings.push(finding(clause, "header".to_owned(), expected.to_owned(), malformed.join(", ")));
     }
-    findings.extend(broken.into_iter().map(|observation| Finding {
-        clause: observation.clause,
-        expected: "what the clause says".to_owned(),
-        actual: observation.text,
-        kind: kind_at(&observation.at, checked.document.as_ref()),
-        at: observation.at,
-        level: Level::Deny,
-        end: End::Bank,
-    }));
+    for found in broken {
+        findings.push(finding(&found.clause, found.at, "what the clause says".to_owned(), found.text));
+    }
     Examined {
         outcome,
         got,
@@ -200,6 +173,33 @@ fn kind_at(at: &str, body: Option<&Value>) -> Mismatch {
     if there == Some(None) { Mismatch::Missing } else { Mismatch::Value }
 }
 
+/// What a case comes to.
+#[derive(Debug)]
+pub struct Judged {
+    /// Pass, fail, observed or inconclusive.
+    pub verdict: Verdict,
+    /// How many checks were evaluated.
+    pub checks: u32,
+    /// Every mismatch.
+    pub findings: Vec<Finding>,
+    /// What was seen where the document leaves the target free.
+    pub observations: Vec<String>,
+    /// How the refusal that was expected came: an observation, as long as the verdict rests on it.
+    pub refusal: Option<String>,
+    /// Why it could not be told.
+    pub reason: Option<Reason>,
+}
+
+impl Judged {
+    /// Counts a check, and adds what it found unless it is met.
+    fn check(&mut self, is_met: bool, found: impl FnOnce() -> Finding) {
+        self.checks += 1;
+        if !is_met {
+            self.findings.push(found());
+        }
+    }
+}
+
 /// Judges the answer to the request of a case of this clause and operation. Which findings are violations,
 /// and which only warnings, `Levels::weigh` says afterwards.
 pub fn judge(
@@ -210,8 +210,10 @@ pub fn judge(
     (profile, levels): (&Profile, &Levels),
     rules: &AnswerRules,
 ) -> Judged {
-    let Examined { mut outcome, got, mut checks, mut findings, mut observations, document, .. } = examined;
+    let Examined { mut outcome, got, checks, findings, observations, document, .. } = examined;
     let expect = by_choice(expect, levels.choice(clause));
+    let verdict = Verdict::Inconclusive;
+    let mut judged = Judged { verdict, checks, findings, observations, refusal: None, reason: None };
     // Where nothing is demanded, whatever counts as a call may have used up a quota of the day.
     let may_be_used_up = || *expect == Expectation::Observed && is_quota(answer, rules);
     if outcome == Outcome::Busy && (used_up(expect, answer.status) || may_be_used_up()) {
@@ -220,83 +222,69 @@ pub fn judge(
     if outcome == Outcome::Busy {
         let is_quota = is_quota(answer, rules);
         let reason = if is_quota { Reason::QuotaUsedUp { got } } else { Reason::Busy { got } };
-        return Judged {
-            verdict: Verdict::Inconclusive,
-            checks,
-            findings: vec![],
-            observations,
-            refusal: None,
-            reason: Some(reason),
-        };
+        return Judged { findings: vec![], reason: Some(reason), ..judged };
     }
     let words = got.to_string();
-    let finding = |clause: &str, kind: Mismatch, expected: &str| Finding {
-        clause: clause.to_owned(),
-        expected: expected.to_owned(),
-        actual: words.clone(),
-        at: "status".to_owned(),
-        kind,
-        level: Level::Deny,
-        end: End::Bank,
-    };
-    checks += 1;
-    if outcome == Outcome::ServerError {
-        findings.push(finding(rules.server_error(), Mismatch::ServerError, "an answer below 500"));
-    }
-    let mut refusal = None;
+    let wrong = |kind, expected: &str| Finding::new(clause, kind, "status", expected, &words);
+    let failed =
+        |clause: &str| Finding { clause: clause.to_owned(), ..wrong(Mismatch::ServerError, BELOW_500) };
+    let is_up = outcome != Outcome::ServerError;
+    judged.check(is_up, || failed(rules.server_error()));
+    let mut is_open = false;
     match expect {
         Expectation::Accepted => {
-            checks += 1;
             // What a body lacks is a finding already.
-            if !matches!(outcome, Outcome::Accepted | Outcome::Foreign) {
-                findings.push(finding(clause, Mismatch::NotAccepted, "acceptance (2xx)"));
-            }
-            if let Some(clause) = rules.success_status(operation) {
-                checks += success_status(clause, answer, (profile, levels), &mut findings, &mut observations);
+            let is_met = matches!(outcome, Outcome::Accepted | Outcome::Foreign);
+            judged.check(is_met, || wrong(Mismatch::NotAccepted, ACCEPTANCE));
+            if let Some(clause) = rules.success_status(operation).filter(|_| answer.is_success()) {
+                match levels.choice(clause) {
+                    Some(wanted) => success_status((clause, wanted), answer.status, profile, &mut judged),
+                    None => judged.observations.push(format!("{clause}: {}", answer.status)),
+                }
             }
         }
         Expectation::Shows(values) => {
-            let listed = |body: &Value| rules.listed(operation, body);
-            let shown = (outcome, document.as_ref(), words.as_str());
-            checks += shows(clause, values, shown, &listed, &mut findings);
+            // A resource with status RJCT shows as well as another.
+            let is_met = matches!(outcome, Outcome::Accepted | Outcome::Rejected);
+            judged.check(is_met, || wrong(Mismatch::NotAccepted, "an answer that shows it (2xx)"));
+            if is_met {
+                let listed = |body: &Value| rules.listed(operation, body);
+                let differences = shows::differences(values, document.as_ref(), &listed).into_iter();
+                judged.findings.extend(differences.map(|(expected, actual, at)| {
+                    Finding::new(clause, kind_at(&at, document.as_ref()), at, expected, actual)
+                }));
+                judged.checks = values.iter().fold(judged.checks, |checks, _| checks + 1);
+            }
+            // The body is not as far, and may never be.
+            is_open = shows::is_open(values, document.as_ref());
         }
         Expectation::Refused(wanted) => {
-            let codes = Codes::new(rules, operation, document.as_ref(), &answer.body);
-            let seen = (outcome, answer.status, words.as_str());
             if wanted.text && !says_something(&answer.body) {
-                checks += 1;
-                findings.push(Finding {
-                    actual: "none".to_owned(),
-                    at: "body".to_owned(),
-                    ..finding(clause, Mismatch::Code, "a body with a message")
-                });
+                let none = || Finding::new(clause, Mismatch::Code, "body", "a body with a message", "none");
+                judged.check(false, none);
             }
-            checks += refused(clause, wanted, seen, &codes, profile, &mut findings);
-            refusal = Some(format!("{clause}: refused with {words}"));
+            let codes = Codes::new(rules, operation, document.as_ref(), &answer.body);
+            refused(wanted, (outcome, answer.status), &codes, profile, wrong, &mut judged);
         }
         Expectation::Answered => {
-            checks += 1;
-            if outcome == Outcome::ServerError && clause != rules.server_error() {
-                findings.push(finding(clause, Mismatch::ServerError, "an answer below 500"));
-            }
-            observations.push(format!("{clause}: {words}"));
+            judged.check(is_up || clause == rules.server_error(), || failed(clause));
         }
-        Expectation::Observed | Expectation::Choice(_) => observations.push(format!("{clause}: {words}")),
+        Expectation::Observed | Expectation::Choice(_) => {}
     }
-    let verdict = match expect {
-        _ if !findings.is_empty() => Verdict::Fail,
-        // The body is not as far, and may never be.
-        Expectation::Shows(values) if shows::is_open(values, document.as_ref()) => {
-            observations.push(format!("{clause}: {words}"));
-            Verdict::Observed
-        }
+    judged.verdict = match expect {
+        _ if !judged.findings.is_empty() => Verdict::Fail,
         Expectation::Observed | Expectation::Choice(_) => Verdict::Observed,
-        Expectation::Accepted | Expectation::Shows(_) | Expectation::Refused(_) | Expectation::Answered => {
-            Verdict::Pass
-        }
+        _ if is_open => Verdict::Observed,
+        _ => Verdict::Pass,
     };
-    let refusal = refusal.filter(|_| verdict != Verdict::Fail);
-    Judged { verdict, checks, findings, observations, refusal, reason: None }
+    let is_seen = matches!(expect, Expectation::Answered | Expectation::Observed | Expectation::Choice(_));
+    if is_seen || is_open && judged.verdict == Verdict::Observed {
+        judged.observations.push(format!("{clause}: {words}"));
+    }
+    if matches!(expect, Expectation::Refused(_)) && judged.verdict == Verdict::Pass {
+        judged.refusal = Some(format!("{clause}: refused with {words}"));
+    }
+    judged
 }
 
 /// Whether a Content-Type is that of a page for people.
@@ -361,33 +349,6 @@ pub(crate) fn is_settled(expect: &Expectation, examined: &Examined) -> bool {
         || shows::is_final(values, examined.document.as_ref())
 }
 
-/// Whether a 2xx answer has these values. A resource with status RJCT shows as well as another. `listed` is a
-/// body with what the document lists.
-fn shows(
-    clause: &str,
-    values: &BTreeMap<String, Value>,
-    (outcome, document, words): (Outcome, Option<&Value>, &str),
-    listed: &dyn Fn(&Value) -> Value,
-    findings: &mut Vec<Finding>,
-) -> u32 {
-    let finding = |(expected, actual, at): (String, String, String)| Finding {
-        clause: clause.to_owned(),
-        expected,
-        actual,
-        kind: kind_at(&at, document),
-        at,
-        level: Level::Deny,
-        end: End::Bank,
-    };
-    if !matches!(outcome, Outcome::Accepted | Outcome::Rejected) {
-        let rejected = finding(("an answer that shows it (2xx)".into(), words.to_owned(), "status".into()));
-        findings.push(Finding { kind: Mismatch::NotAccepted, ..rejected });
-        return 1;
-    }
-    findings.extend(shows::differences(values, document, listed).into_iter().map(finding));
-    values.iter().fold(1, |checks, _| checks + 1)
-}
-
 /// Whether a body says something: words, or a text, code or number in its JSON.
 fn says_something(body: &[u8]) -> bool {
     fn says(value: &Value) -> bool {
@@ -404,80 +365,38 @@ fn says_something(body: &[u8]) -> bool {
 }
 
 fn refused(
-    clause: &str,
     refusal: &Refusal,
-    (outcome, status, words): (Outcome, u16, &str),
+    (outcome, status): (Outcome, u16),
     codes: &Codes,
     profile: &Profile,
-    findings: &mut Vec<Finding>,
-) -> u32 {
-    let mut checks = 1;
-    let mut find = |kind: Mismatch, expected: String, actual: String, at: &str| {
-        findings.push(Finding {
-            clause: clause.to_owned(),
-            expected,
-            actual,
-            at: at.to_owned(),
-            kind,
-            level: Level::Deny,
-            end: End::Bank,
-        });
-    };
+    wrong: impl Fn(Mismatch, &str) -> Finding,
+    judged: &mut Judged,
+) {
     let form = refusal.or_rejected
         || profile.rejected_is_refusal && !refusal.nothing_created && refusal.statuses.is_empty();
-    if !(outcome == Outcome::Refused || (form && outcome == Outcome::Rejected)) {
-        find(Mismatch::NotRejected, "a refusal (4xx)".into(), words.to_owned(), "status");
-        return checks;
+    let is_refused = outcome == Outcome::Refused || (form && outcome == Outcome::Rejected);
+    judged.check(is_refused, || wrong(Mismatch::NotRejected, REFUSAL));
+    if !is_refused {
+        return;
     }
     if let Some(expected) = refusal.said_statuses() {
-        checks += 1;
-        if !refusal.statuses.contains(&status) {
-            find(Mismatch::Status, expected, words.to_owned(), "status");
-        }
+        judged.check(refusal.statuses.contains(&status), || wrong(Mismatch::Status, &expected));
     }
     if let Some(expected) = refusal.said_codes() {
-        checks += 1;
-        if !refusal.codes.iter().any(|code| codes.have(code)) {
-            find(Mismatch::Code, expected, words.to_owned(), codes.place());
-        }
+        let is_met = refusal.codes.iter().any(|code| codes.have(code));
+        judged.check(is_met, || Finding { at: codes.place.clone(), ..wrong(Mismatch::Code, &expected) });
     }
-    checks
 }
 
 /// 201 and 200 are the natural reading of CREATED and OK, and the bank's choice: asserted where its profile
 /// declares them, or where the ledger says that the usual one is the plain reading.
-fn success_status(
-    clause: &str,
-    answer: &Answer,
-    (profile, levels): (&Profile, &Levels),
-    findings: &mut Vec<Finding>,
-    observations: &mut Vec<String>,
-) -> u32 {
-    if !(200..300).contains(&answer.status) {
-        return 0;
-    }
+fn success_status((clause, wanted): (&str, &str), status: u16, profile: &Profile, judged: &mut Judged) {
     // The key of each of these clauses is its id.
-    let Some(wanted) = levels.choice(clause) else {
-        observations.push(format!("{clause}: {}", answer.status));
-        return 0;
-    };
-    if wanted != answer.status.to_string() {
-        let why = if profile.choices.contains_key(clause) {
-            "as the profile declares"
-        } else {
-            "as the clause is plainly read"
-        };
-        findings.push(Finding {
-            clause: clause.to_owned(),
-            expected: format!("status {wanted}, {why}"),
-            actual: answer.status.to_string(),
-            at: "status".to_owned(),
-            kind: Mismatch::Status,
-            level: Level::Deny,
-            end: End::Bank,
-        });
-    }
-    1
+    let is_declared = profile.choices.contains_key(clause);
+    let why = if is_declared { "as the profile declares" } else { "as the clause is plainly read" };
+    let status = status.to_string();
+    let expected = || format!("status {wanted}, {why}");
+    judged.check(wanted == status, || Finding::new(clause, Mismatch::Status, "status", expected(), &status));
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The knowledge about a target that cases share. It grows while cases are judged. An entry never changes.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, HashMap},
     sync::Arc,
     time::Duration,
 };
@@ -109,7 +109,6 @@ impl Known {
             shows_it: false,
             failure: None,
             is_held_back: false,
-            is_used_up: false,
         };
         self.add(judge, Arc::new(done));
     }
@@ -157,7 +156,7 @@ impl Known {
             });
             doubts.iter().any(|doubt| matches!(self.found(doubt), Some(Found::Wrong(_))))
         };
-        values_of(case).iter().any(is_wrong)
+        values(case).any(|value| is_wrong(&value))
     }
 
     /// Adds what was found of a value of the profile.
@@ -274,8 +273,12 @@ pub(crate) fn requests_of(case: &Case) -> impl Iterator<Item = &RequestSpec> {
     steps.chain([&*case.request])
 }
 
-/// Returns the values of the profile in the requests of a case.
-pub(crate) fn values_of(case: &Case) -> BTreeSet<String> {
-    let names = requests_of(case).flat_map(RequestSpec::placeholders);
-    names.filter_map(|name| name.strip_prefix("target.").map(str::to_owned)).collect()
+/// Returns the values of the profile in the requests of a case, in the order in which they are sent.
+pub(crate) fn values(case: &Case) -> impl Iterator<Item = String> {
+    requests_of(case).flat_map(|request| of_target(request.placeholders()))
+}
+
+/// Returns the values of the profile among placeholders.
+pub(crate) fn of_target(names: Vec<String>) -> impl Iterator<Item = String> {
+    names.into_iter().filter_map(|name| name.strip_prefix("target.").map(str::to_owned))
 }

@@ -3,10 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use xs2aspec_record::{CaseVerdict, ClauseLevel, Level, LevelRule, LevelSource, Verdict};
-use xs2aspec_suite::{Clause, Strength, nearest, plan};
+use xs2aspec_record::{
+    CaseVerdict, ClauseLevel, Level, LevelRule, LevelSource, Strength as RecordedStrength, Verdict,
+};
+use xs2aspec_suite::{Clause, Strength, plan};
 
-use crate::{profile::Profile, strength::strength};
+use crate::profile::{Profile, near};
 
 /// A level that nobody can be given.
 #[derive(Debug, thiserror::Error)]
@@ -65,8 +67,7 @@ impl Levels {
             let mut named =
                 clauses.iter_mut().filter(|(id, _)| plan::matches_clause(&rule.pattern, id)).peekable();
             if named.peek().is_none() {
-                let near = nearest(&rule.pattern, ledger.keys().map(String::as_str));
-                let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+                let near = near(&rule.pattern, ledger.keys().map(String::as_str));
                 return Err(LevelError::Unmatched { place, pattern: rule.pattern.clone(), near });
             }
             for (_, entry) in named {
@@ -135,6 +136,18 @@ impl Entry {
         // What is observed in an answer is another reading than the plain one.
         let observed = if usual.is_some() && chosen == usual { level.level } else { Level::Note };
         Self { level, observed, choice: chosen.cloned() }
+    }
+}
+
+/// Returns the strength of a clause, as the record says it, and the standard of a derived one.
+pub(crate) fn strength(clause: &Clause) -> (RecordedStrength, Option<String>) {
+    match &clause.strength {
+        Strength::Stated => (RecordedStrength::Stated, None),
+        Strength::Derived(standard) => (RecordedStrength::Derived, Some(standard.clone())),
+        Strength::Expected => (RecordedStrength::Expected, None),
+        Strength::Choice(_) => (RecordedStrength::Choice, None),
+        Strength::Observed(_) => (RecordedStrength::Observed, None),
+        Strength::Untestable(_) => (RecordedStrength::Untestable, None),
     }
 }
 

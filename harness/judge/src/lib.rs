@@ -24,7 +24,6 @@
 //! - [`rejudge`](mod@rejudge): recorded responses judged again.
 
 pub mod answer;
-mod answer_checks;
 mod blank;
 pub mod case;
 pub mod certificate_encoding;
@@ -52,14 +51,11 @@ pub mod rejudge;
 mod request_cache;
 pub mod request_signer;
 pub mod scope;
-mod step;
 pub mod stop;
-mod strength;
 mod substitute;
 pub mod tally;
 pub mod traffic;
 mod trail;
-mod unconfirmed;
 pub mod view;
 pub mod waived;
 pub mod waiver;
@@ -75,5 +71,5 @@ pub use profile::{Profile, ProfileError};
 pub use question::Question;
 pub use rejudge::{Rejudged, rejudge};
 pub use request_cache::RequestCache;
-pub use step::Kept;
+pub use trail::Kept;
 pub use view::{Seen, View};

@@ -2,7 +2,7 @@
 
 use xs2aspec_suite::{Case, Suite};
 
-use crate::{judge, strength::strength};
+use crate::{judge, levels::strength};
 
 /// A phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

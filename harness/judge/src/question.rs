@@ -22,7 +22,7 @@ pub enum Question {
 
 /// For so many exchanges nobody doubts what was accepted: a target may reject everything with 401 or 403, and
 /// be right.
-const A_MOMENT: u64 = 20;
+pub(crate) const A_MOMENT: u64 = 20;
 
 /// Asks a valid request again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,16 +44,6 @@ impl StillAccepting {
     pub(crate) fn at_once(plain: &str, mark: &str) -> Self {
         let (plain, mark) = (plain.to_owned(), mark.to_owned());
         Self { plain, mark, is_apart: false, is_confirming: false, within: 0 }
-    }
-
-    /// Asks in between, over a connection of its own.
-    pub(crate) fn apart(plain: &str, mark: &str) -> Self {
-        Self { is_apart: true, ..Self::at_once(plain, mark) }
-    }
-
-    /// Asks in between, unless it was accepted a moment ago.
-    pub(crate) fn unless_recent(plain: &str, mark: &str) -> Self {
-        Self { within: A_MOMENT, ..Self::at_once(plain, mark) }
     }
 
     /// Asks to confirm what was rejected: what is kept for that may be used.

@@ -83,8 +83,7 @@ impl Judge {
 
     /// Returns true if the control of a case is a call of the same quota, which was accepted before it.
     fn is_after_another(&self, case: &Case) -> bool {
-        let control = case.control.as_deref().and_then(|id| self.suite().case(id));
-        control.is_some_and(|control| {
+        self.control_of(case).is_some_and(|control| {
             control.needs_quota() && control.is_changed() && control.expect.is_accepted()
         })
     }

@@ -1,6 +1,6 @@
 //! Where the judgement of a case ends before its request is judged.
 
-use xs2aspec_record::{Absence, Came, Reason, Verdict};
+use xs2aspec_record::{Absence, Came, CaseVerdict, Reason, Verdict};
 
 use crate::{judge::Outcome, probe::Need};
 
@@ -15,14 +15,12 @@ pub struct Stop {
     pub absence: Option<Absence>,
     /// The response to the judged request, if it got that far.
     pub seen: Option<Box<(Outcome, Came)>>,
-    /// True if it ends because the daily calls may be used up.
-    pub is_used_up: bool,
 }
 
 impl Stop {
     /// Ends with this verdict.
     pub fn new(verdict: Verdict, reason: Reason) -> Self {
-        Self { verdict, reason: Box::new(reason), absence: None, seen: None, is_used_up: false }
+        Self { verdict, reason: Box::new(reason), absence: None, seen: None }
     }
 
     /// Adds the response to the judged request.
@@ -38,7 +36,7 @@ impl Stop {
 
     /// The daily calls may be used up, by this run or by whoever called before it.
     pub fn used_up() -> Self {
-        Self { is_used_up: true, ..Self::inconclusive(Reason::DailyCalls) }
+        Self::inconclusive(Reason::DailyCalls)
     }
 
     /// The profile declares that the target lacks what the case needs, or the case cannot apply to it.
@@ -50,6 +48,11 @@ impl Stop {
     pub fn not_said(reason: Reason, add: &str) -> Self {
         let absence = Some(Absence::NotSaid { add: add.to_owned() });
         Self { absence, ..Self::new(Verdict::NotApplicable, reason) }
+    }
+
+    /// Ends as another case did.
+    pub(crate) fn like(verdict: &CaseVerdict) -> Self {
+        Self { absence: verdict.absence.clone(), ..Self::new(verdict.verdict, verdict.why()) }
     }
 
     /// The harness could not do its work.
@@ -77,16 +80,6 @@ impl From<Need> for Halt {
 impl From<Stop> for Halt {
     fn from(stop: Stop) -> Self {
         Self::Stop(stop)
-    }
-}
-
-impl Halt {
-    /// Makes another early verdict of an early verdict.
-    pub(crate) fn map(self, other: impl FnOnce(Stop) -> Stop) -> Self {
-        match self {
-            Self::Stop(stop) => Self::Stop(other(stop)),
-            need @ Self::Need(_) => need,
-        }
     }
 }
 

@@ -89,10 +89,9 @@ impl Judge {
     pub(crate) fn is_apart(&self, case: &Case, known: &Known) -> bool {
         let substituted = known.substitutes.get(&case.request.operation);
         let substitute = substituted.and_then(|by| by.substitute.as_ref());
-        let control = case.control.as_deref().and_then(|id| self.suite().case(id));
         substitute.is_some_and(|substitute| {
             let Some(made) = substitute.apply(&case.request) else { return true };
-            control.is_some_and(|control| substitute.mends(&case.request, &control.request))
+            self.control_of(case).is_some_and(|control| substitute.mends(&case.request, &control.request))
                 || self.is_wrong(&case.request) && !self.is_wrong(&made)
         })
     }

@@ -1,11 +1,13 @@
 //! The numbers of a run: verdicts, checks on answers, and times, counted event by event.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use xs2aspec_record::{AnswerChecks, CaseVerdict, Event, Exchange, Stopwatch, Times, Totals};
-use xs2aspec_suite::{Case, Suite};
+use xs2aspec_record::{
+    AnswerCheck, AnswerChecks, Body, CaseVerdict, Event, Exchange, Stopwatch, Times, Totals,
+};
+use xs2aspec_suite::{Case, Strength, Suite};
 
-use crate::{answer_checks::AnswerTally, strength::strength};
+use crate::levels::strength;
 
 /// What was counted so far.
 #[derive(Debug)]
@@ -51,19 +53,19 @@ impl<'a> Tally<'a> {
 
     /// Takes an exchange of a case of the suite.
     pub fn add_exchange(&mut self, exchange: &Exchange) {
-        self.exchange(exchange, |answers| answers.add(exchange));
+        self.exchange(self.suite.case(&exchange.case), exchange);
     }
 
     /// Takes an exchange of a drawn case.
     pub fn add_of(&mut self, case: &Case, exchange: &Exchange) {
-        self.exchange(exchange, |answers| answers.add_of(case, exchange));
+        self.exchange(Some(case), exchange);
     }
 
-    fn exchange(&mut self, exchange: &Exchange, count: impl FnOnce(&mut AnswerTally<'a>)) {
+    fn exchange(&mut self, case: Option<&Case>, exchange: &Exchange) {
         self.exchanges += 1;
         self.stopwatch.add(std::slice::from_ref(exchange));
         if !self.are_foreign {
-            count(&mut self.answers);
+            self.answers.add(case, exchange);
         }
     }
 
@@ -105,6 +107,94 @@ impl<'a> Tally<'a> {
         self.totals.times(&times);
         (checks, times)
     }
+}
+
+/// Counts how often the checks on answers looked at some, for each clause that the document demands.
+#[derive(Debug)]
+struct AnswerTally<'a> {
+    suite: &'a Suite,
+    checks: BTreeMap<&'a str, AnswerCheck>,
+    /// Clauses of the bodies of refusals alone.
+    of_refusals: BTreeSet<&'a str>,
+}
+
+impl<'a> AnswerTally<'a> {
+    /// No answers yet.
+    fn new(suite: &'a Suite) -> Self {
+        let rules = suite.answers();
+        let mut tally = Self { suite, checks: BTreeMap::new(), of_refusals: BTreeSet::new() };
+        for operation in rules.operations() {
+            for clause in rules.clauses_of(operation) {
+                tally.add_check(clause, Some(operation));
+            }
+        }
+        for operation in rules.operations() {
+            for clause in rules.clauses_of_refusals(operation) {
+                if tally.of_refusals.contains(clause) || !tally.checks.contains_key(clause) {
+                    tally.of_refusals.insert(clause);
+                    tally.add_check(clause, Some(operation));
+                }
+            }
+        }
+        tally.add_check(rules.server_error(), None);
+        tally
+    }
+
+    /// A clause that is checked on answers of this operation, or of all, if the document demands it.
+    fn add_check(&mut self, clause: &'a str, operation: Option<&str>) {
+        let strength = self.suite.clauses().get(clause).map(|clause| &clause.strength);
+        if matches!(strength, Some(Strength::Stated | Strength::Derived(_))) {
+            let check = self.checks.entry(clause).or_default();
+            clause.clone_into(&mut check.clause);
+            check.operations.extend(operation.map(str::to_owned));
+        }
+    }
+
+    /// Takes an exchange of this case. Its answer may be masked: that changes no member.
+    fn add(&mut self, case: Option<&Case>, exchange: &Exchange) {
+        let operation = case.and_then(|case| operation_of(case, &exchange.step));
+        let Some(answer) = exchange.response.as_ref().filter(|_| exchange.failure.is_none()) else { return };
+        if let Some(check) = self.checks.get_mut(self.suite.answers().server_error()) {
+            check.answers += 1;
+            check.exercised += 1;
+        }
+        let Some(operation) = operation.filter(|name| self.suite.answers().has(name)) else { return };
+        let Some(Body::Text(text)) = &answer.body else { return };
+        let Ok(document) = serde_json::from_str(text) else { return };
+        let is_success = (200..300).contains(&answer.status);
+        if is_success {
+            let checks = self.checks.iter_mut().filter(|(clause, _)| !self.of_refusals.contains(*clause));
+            for (_, check) in checks.filter(|(_, check)| check.operations.iter().any(|one| one == operation))
+            {
+                check.answers += 1;
+            }
+        }
+        for clause in self.suite.answers().exercised(operation, answer.status, &document) {
+            let is_otherwise = self
+                .suite
+                .answers()
+                .otherwise(clause, |name| exchange.request.header(name).map(str::to_owned))
+                .is_some();
+            if let Some(check) = self.checks.get_mut(clause).filter(|_| !is_otherwise) {
+                check.exercised += 1;
+                check.answers += u64::from(!is_success);
+            }
+        }
+    }
+
+    /// What was counted.
+    fn finish(self) -> AnswerChecks {
+        AnswerChecks { checks: self.checks.into_values().collect() }
+    }
+}
+
+/// The operation of a step of a case.
+fn operation_of<'a>(case: &'a Case, step: &str) -> Option<&'a str> {
+    if step == "request" {
+        return Some(case.request.operation());
+    }
+    let name = step.split_once('/').map_or(step, |(name, _)| name);
+    case.before.iter().find(|before| before.name == name).map(|before| before.request.operation())
 }
 
 #[cfg(test)]

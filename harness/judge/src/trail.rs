@@ -1,8 +1,14 @@
-//! How far the judgement of one question has come.
+//! How far the judgement of one question has come, step by step.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
+use serde_json::Value;
 use xs2aspec_record::{Exchange, Got, Look};
+use xs2aspec_suite::{Case, RequestSpec};
 
 use crate::{
     known::Known,
@@ -127,6 +133,11 @@ impl<'v> Trail<'v> {
         self.steps.last().copied()
     }
 
+    /// Returns the last request of the step that was read last.
+    pub(crate) fn last_exchange(&self) -> Option<&'v Exchange> {
+        self.last()?.exchanges.last()
+    }
+
     /// Returns the requests that were read.
     pub(crate) fn exchanges(&self) -> impl Iterator<Item = &'v Exchange> {
         self.steps.iter().flat_map(|seen| &seen.exchanges)
@@ -134,7 +145,7 @@ impl<'v> Trail<'v> {
 
     /// Returns the number of the request that was sent last.
     pub(crate) fn number(&self) -> Option<u64> {
-        Some(self.last()?.exchanges.last()?.number)
+        Some(self.last_exchange()?.number)
     }
 
     /// Adds the way of a request that was sent beside others.
@@ -145,5 +156,30 @@ impl<'v> Trail<'v> {
         self.is_held_back |= other.is_held_back;
         self.steps.extend(other.steps);
         self.calls_before = other.calls_before;
+    }
+}
+
+/// Values of earlier responses, by `STEP.KEY`.
+pub type Kept = BTreeMap<String, Value>;
+
+/// The request of a step, before it is filled.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Step<'a> {
+    pub(crate) case: &'a Case,
+    /// The name of the step: `request` for the judged one.
+    pub(crate) name: &'a str,
+    pub(crate) request: &'a Arc<RequestSpec>,
+    pub(crate) kept: &'a Arc<Kept>,
+}
+
+impl<'a> Step<'a> {
+    /// Returns the judged request of a case.
+    pub(crate) fn judged(case: &'a Case, kept: &'a Arc<Kept>) -> Self {
+        Self { case, name: "request", request: case.request.whole(), kept }
+    }
+
+    /// Returns the same request under another name, by which its ids and amounts differ.
+    pub(crate) fn named(self, name: &'a str) -> Self {
+        Self { name, ..self }
     }
 }

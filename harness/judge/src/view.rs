@@ -69,7 +69,7 @@ pub struct Seen {
 impl Seen {
     /// A step that was not sent.
     pub fn unsent(probe: &Probe, stop: Stop) -> Self {
-        Self::of(probe, Err(stop))
+        Self { sent: Some(Arc::clone(&probe.sent)), ..Self::of(probe.recorded.clone(), Err(stop)) }
     }
 
     /// A step that was sent. `waits` says whether a target that had no time for it is asked again.
@@ -81,13 +81,24 @@ impl Seen {
     ) -> Self {
         let failure = answer.as_ref().err().cloned();
         let answer = answer.map(Arc::new).map_err(|error| Stop::error(Reason::no_response(error)));
-        Self { headers, exchanges, failure, waits, ..Self::of(probe, answer) }
+        let sent = Some(Arc::clone(&probe.sent));
+        Self { sent, headers, exchanges, failure, waits, ..Self::of(probe.recorded.clone(), answer) }
     }
 
-    fn of(probe: &Probe, answer: Result<Arc<Answer>, Stop>) -> Self {
+    /// A step of a record. What other requests of a recorded run used up is said by its verdicts.
+    pub(crate) fn recorded(exchange: Exchange) -> Self {
+        let answer = answer(&exchange).map(Arc::new).ok_or_else(|| {
+            let failure = exchange.failure.as_ref();
+            Stop::error(failure.map_or(Reason::NoResponseRecorded, Reason::no_response))
+        });
+        let own = Self::of((exchange.case.clone(), exchange.step.clone()), answer);
+        Self { headers: fields(&exchange.request.headers), exchanges: vec![exchange], waits: true, ..own }
+    }
+
+    fn of(recorded: (String, String), answer: Result<Arc<Answer>, Stop>) -> Self {
         Self {
-            recorded: probe.recorded.clone(),
-            sent: Some(Arc::clone(&probe.sent)),
+            recorded,
+            sent: None,
             headers: Vec::new(),
             exchanges: Vec::new(),
             answer,
@@ -95,27 +106,6 @@ impl Seen {
             is_held_back: false,
             calls_before: 0,
             waits: false,
-            examined: OnceLock::new(),
-        }
-    }
-
-    /// A step of a record.
-    pub(crate) fn recorded(exchange: Exchange) -> Self {
-        let headers = exchange.request.headers.iter();
-        Self {
-            headers: headers.map(|Header(name, value)| (name.clone(), value.clone())).collect(),
-            recorded: (exchange.case.clone(), exchange.step.clone()),
-            sent: None,
-            answer: answer(&exchange).map(Arc::new).ok_or_else(|| {
-                let failure = exchange.failure.as_ref();
-                Stop::error(failure.map_or(Reason::NoResponseRecorded, Reason::no_response))
-            }),
-            exchanges: vec![exchange],
-            failure: None,
-            is_held_back: false,
-            // What other requests of a recorded run used up is said by its verdicts.
-            calls_before: 0,
-            waits: true,
             examined: OnceLock::new(),
         }
     }
@@ -208,6 +198,9 @@ pub(crate) fn answer(exchange: &Exchange) -> Option<Answer> {
         Some(Body::Text(text)) => text.clone().into_bytes(),
         Some(Body::Base64(code)) => BASE64_STANDARD.decode(code).ok()?,
     };
-    let headers = response.headers.iter().map(|Header(name, value)| (name.clone(), value.clone())).collect();
-    Some(Answer { status: response.status, headers, body })
+    Some(Answer { status: response.status, headers: fields(&response.headers), body })
+}
+
+fn fields(headers: &[Header]) -> Vec<(String, String)> {
+    headers.iter().map(|Header(name, value)| (name.clone(), value.clone())).collect()
 }

@@ -1,8 +1,6 @@
 //! What a run waives: findings that a waiver covers, and cases that could not be judged only because their
 //! control was not accepted, if that is waived or allowed.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use xs2aspec_record::{
     CaseVerdict, Excuse, Level, LevelSource, Reason, Role, Verdict, WaiverSeen, WaiverState,
@@ -17,29 +15,41 @@ const LAST_ZONE: TimeDelta = TimeDelta::hours(-12);
 /// The waivers of a run, and what has come of them.
 #[derive(Debug, Default)]
 pub struct Waivers {
-    all: Vec<Waiver>,
+    all: Vec<(Waiver, Met)>,
     /// The day in the last time zone.
     today: NaiveDate,
-    /// Cases by the number of the waiver that waived them.
-    waived: BTreeMap<usize, Vec<String>>,
-    /// Waivers whose findings were there, in cases with other findings as well.
-    met: BTreeSet<usize>,
-    /// Cases that passed, by the number of a waiver without ids that names them.
-    passed: BTreeMap<usize, Vec<String>>,
+}
+
+/// What has come of a waiver.
+#[derive(Debug, Default)]
+struct Met {
+    /// The cases that it waived.
+    waived: Vec<String>,
+    /// True if its findings were there, in cases with other findings as well.
+    was_there: bool,
+    /// Of a waiver without ids: the cases that it names and that passed.
+    passed: Vec<String>,
     /// How many further cases of it have a verdict and no finding.
-    settled: BTreeMap<usize, usize>,
+    settled: usize,
 }
 
 impl Waivers {
     /// Returns these waivers, as they hold at this time.
     pub fn new(waivers: Vec<Waiver>, now: DateTime<Utc>) -> Self {
         let today = now.checked_add_signed(LAST_ZONE).unwrap_or(now).date_naive();
-        Self { all: waivers, today, ..Self::default() }
+        Self { all: waivers.into_iter().map(|waiver| (waiver, Met::default())).collect(), today }
     }
 
     /// The waivers that hold, with their numbers.
     fn holding(&self) -> impl Iterator<Item = (usize, &Waiver)> {
-        self.all.iter().enumerate().filter(|(_, waiver)| waiver.expires >= self.today)
+        let all = self.all.iter().map(|(waiver, _)| waiver).enumerate();
+        all.filter(|(_, waiver)| waiver.expires >= self.today)
+    }
+
+    /// The same, to note what has come of them.
+    fn noting(&mut self) -> impl Iterator<Item = (&Waiver, &mut Met)> {
+        let all = self.all.iter_mut().map(|(waiver, met)| (&*waiver, met));
+        all.filter(|(waiver, _)| waiver.expires >= self.today)
     }
 
     /// Returns the waivers that cover what is wrong with a case, or `None` if they do not cover all of it.
@@ -67,18 +77,14 @@ impl Waivers {
         let Some(case) = judge.suite().case(&verdict.case) else { return };
         match verdict.verdict {
             Verdict::Fail | Verdict::Warn => {
-                let is_met = |waiver: &Waiver| {
-                    verdict.findings.iter().any(|finding| waiver.covers(case, verdict, finding))
-                };
-                let met: Vec<usize> =
-                    self.holding().filter(|(_, waiver)| is_met(waiver)).map(|(number, _)| number).collect();
-                let used = self.cover(case, verdict);
-                self.met.extend(met);
-                let Some(used) = used else { return };
+                for (waiver, met) in self.noting() {
+                    met.was_there |= verdict.findings.iter().any(|one| waiver.covers(case, verdict, one));
+                }
+                let Some(used) = self.cover(case, verdict) else { return };
                 verdict.verdict = Verdict::Waived;
-                verdict.reason = Some(Reason::Waived { excuse: says(&self.all[used[0]]) });
+                verdict.reason = Some(Reason::Waived { excuse: says(&self.all[used[0]].0) });
                 for number in used {
-                    self.waived.entry(number).or_default().push(verdict.case.clone());
+                    self.all[number].1.waived.push(verdict.case.clone());
                 }
             }
             Verdict::Inconclusive => {
@@ -89,14 +95,12 @@ impl Waivers {
                 }
             }
             Verdict::Pass | Verdict::Flaky | Verdict::Observed | Verdict::NotApplicable => {
-                let named =
-                    self.holding().filter(|(_, waiver)| waiver.findings.is_empty() && waiver.is_of(case));
-                let numbers: Vec<usize> = named.map(|(number, _)| number).collect();
-                for number in numbers {
+                let is_of = |waiver: &Waiver| waiver.findings.is_empty() && waiver.is_of(case);
+                for (_, met) in self.noting().filter(|(waiver, _)| is_of(waiver)) {
                     if verdict.verdict.is_pass() {
-                        self.passed.entry(number).or_default().push(verdict.case.clone());
+                        met.passed.push(verdict.case.clone());
                     } else {
-                        *self.settled.entry(number).or_default() += 1;
+                        met.settled += 1;
                     }
                 }
             }
@@ -142,27 +146,27 @@ impl Waivers {
 
     /// Returns what has come of each waiver. In a whole run that came to its end each finding is known.
     pub fn seen(&self, suite: &Suite, is_whole: bool) -> Vec<WaiverSeen> {
-        let seen = |(number, waiver): (usize, &Waiver)| {
-            let waived = self.waived.get(&number).cloned().unwrap_or_default();
-            let passed = self.passed.get(&number).cloned().unwrap_or_default();
+        let seen = |(waiver, met): &(Waiver, Met)| {
+            let Met { waived, was_there, passed, settled } = met;
             let named = suite.cases().iter().filter(|case| waiver.is_of(case)).count();
             let is_known =
                 named > 0 || suite.clauses().keys().any(|clause| plan::matches_clause(&waiver.cases, clause));
             let is_by_id = !waiver.findings.is_empty();
-            let settled = passed.len() + self.settled.get(&number).copied().unwrap_or_default();
-            let (state, mut cases) = if waiver.expires < self.today {
-                (WaiverState::Expired, vec![])
+            let none = &vec![];
+            let (state, cases) = if waiver.expires < self.today {
+                (WaiverState::Expired, none)
             } else if !is_known {
-                (WaiverState::Unmatched, vec![])
-            } else if !waived.is_empty() || self.met.contains(&number) {
+                (WaiverState::Unmatched, none)
+            } else if !waived.is_empty() || *was_there {
                 (WaiverState::InForce, waived)
-            } else if !passed.is_empty() && settled >= named {
+            } else if !passed.is_empty() && passed.len() + settled >= named {
                 (WaiverState::Passing, passed)
             } else if is_by_id && is_whole {
-                (WaiverState::Unmatched, vec![])
+                (WaiverState::Unmatched, none)
             } else {
                 (WaiverState::NotAsked, passed)
             };
+            let mut cases = cases.clone();
             let near = || {
                 let ids = suite.cases().iter().flat_map(|case| [case.clause.as_str(), &case.id]);
                 nearest(&waiver.cases, ids).map(str::to_owned)
@@ -181,7 +185,7 @@ impl Waivers {
                 cases,
             }
         };
-        self.all.iter().enumerate().map(seen).collect()
+        self.all.iter().map(seen).collect()
     }
 }
 

@@ -190,6 +190,25 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// Returns a violation by the bank.
+    pub fn new(
+        clause: &str,
+        kind: Mismatch,
+        at: impl Into<String>,
+        expected: impl Into<String>,
+        actual: impl Into<String>,
+    ) -> Self {
+        Self {
+            clause: clause.to_owned(),
+            expected: expected.into(),
+            actual: actual.into(),
+            at: at.into(),
+            kind,
+            level: Level::Deny,
+            end: End::Bank,
+        }
+    }
+
     /// Whether it is what the target made of the request as a whole, under the clause of the case.
     pub fn is_answer_to(&self, verdict: &CaseVerdict) -> bool {
         self.at == "status" && self.clause == verdict.clause

@@ -20,9 +20,8 @@ use crate::{
     },
     request_cache::RequestCache,
     request_signer::RequestSigner,
-    step::{Kept, Step},
     stop::{Caught, Stop, Way},
-    trail::Trail,
+    trail::{Kept, Step, Trail},
     view::View,
 };
 

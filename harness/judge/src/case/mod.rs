@@ -10,23 +10,20 @@ use xs2aspec_suite::Case;
 pub use self::ask::NotReady;
 use crate::{
     Judge,
-    blank::{blank, described, differences},
+    blank::{blank, described, differences, unconfirm},
     done::Done,
     judge::{self, Outcome, is_foreign},
     known::Known,
     mask::Learned,
     probe::Judged,
     probes::{
-        broken_connection::Unanswered,
         control::{plain_rejected, values_of_control},
         setup::{Ended, Prepared},
     },
-    question::{Again, StillAccepting},
+    question::{A_MOMENT, Again, StillAccepting},
     quota::Quota,
-    step::Step,
-    stop::{Caught, Stop, Way},
-    trail::{Remarks, Trail},
-    unconfirmed::unconfirm,
+    stop::{Caught, Halt, Stop, Way},
+    trail::{Remarks, Step, Trail},
     view::View,
 };
 
@@ -38,11 +35,9 @@ impl Judge {
     pub fn case(&self, case: &Case, view: &View, known: &Known) -> Judged<Done> {
         let mut trail = Trail::new(view, known);
         let mut verdict = blank(case);
-        let mut is_used_up = false;
         let answered = match self.attempt(case, &mut verdict, &mut trail).caught()? {
             Ok(seen) => Some(seen),
-            Err(Stop { verdict: word, reason, absence, seen, is_used_up: used_up }) => {
-                is_used_up = used_up;
+            Err(Stop { verdict: word, reason, absence, seen }) => {
                 verdict.verdict = word;
                 verdict.reason = Some(*reason);
                 verdict.absence = absence;
@@ -52,6 +47,7 @@ impl Judge {
                 seen.map(|seen| *seen)
             }
         };
+        let is_used_up = verdict.reason == Some(Reason::DailyCalls);
         let failure = trail.last().and_then(|seen| seen.failure.clone());
         let of_set_up = || Some(trail.last()?.examined.get()?.outcome);
         let outcome = answered.as_ref().map_or_else(of_set_up, |(outcome, _)| Some(*outcome));
@@ -64,16 +60,15 @@ impl Judge {
         {
             (verdict.verdict, verdict.reason) = (Verdict::Flaky, Some(reason));
         }
-        let control = case.control.as_deref();
         if !verdict.findings.is_empty()
-            && let Some(control) = control.and_then(|id| self.suite.case(id))
+            && let Some(control) = self.control_of(case)
         {
             verdict.differences = differences(case, control);
         }
         if verdict.findings.is_empty() {
             verdict.codes.clear();
         }
-        let control = control.and_then(|id| known.case(id));
+        let control = case.control.as_deref().and_then(|id| known.case(id));
         let is_held_back = trail.is_held_back || control.is_some_and(|done| done.is_held_back);
         // A run that goes on asks it when the target accepts something then.
         let is_given_up = known.plain.is_hopeless && trail.steps.is_empty();
@@ -90,7 +85,7 @@ impl Judge {
                 after.as_millis()
             )
         }));
-        if self.asks.again {
+        if self.asks_again() {
             self.mask(&mut verdict, &view.learned);
         }
         verdict.observations.sort();
@@ -109,7 +104,6 @@ impl Judge {
             shows_it,
             failure,
             is_held_back,
-            is_used_up,
         })
     }
 
@@ -163,13 +157,11 @@ impl Judge {
         let refused_control = self.control(case, verdict, trail)?;
         trail.values = values_of_control(case, trail.known);
         let set_up = self.set_up(case, trail);
-        let Prepared { kept, checks, findings, ended } = set_up.map_err(|halt| {
-            halt.map(|stop| match stop.verdict {
-                Verdict::Inconclusive if case.is_plain => {
-                    Stop::inconclusive(plain_rejected(&case.id, Came::Nothing(stop.reason), None))
-                }
-                _ => stop,
-            })
+        let Prepared { kept, checks, findings, ended } = set_up.map_err(|halt| match halt {
+            Halt::Stop(stop) if case.is_plain && stop.verdict == Verdict::Inconclusive => {
+                Stop::inconclusive(plain_rejected(&case.id, Came::Nothing(stop.reason), None)).into()
+            }
+            other => other,
         })?;
         if let Some(Ended { outcome, got, lacks, verdict: unbroken }) = ended {
             verdict.exchange = trail.number();
@@ -187,10 +179,8 @@ impl Judge {
         let (answer, mut examined) = match asked.caught()? {
             Ok(asked) => asked,
             Err(stop) => match self.no_answer(&expect, own, verdict, (stop, trail))? {
-                Unanswered::Answered(asked) => *asked,
-                Unanswered::Each(reason) => {
-                    return Ok((Outcome::ServerError, Came::Nothing(reason)));
-                }
+                Ok(asked) => asked,
+                Err(reason) => return Ok((Outcome::ServerError, Came::Nothing(reason))),
             },
         };
         trail.status = Some(answer.status);
@@ -238,7 +228,8 @@ impl Judge {
         verdict.observations.extend(judged.refusal.clone());
         verdict.refusal = judged.refusal;
         if judged.verdict == Verdict::Pass && self.is_doubtful(case, seen.0, answer.status) {
-            let doubt = StillAccepting::unless_recent(&plain, &format!("again-after/{}", case.id));
+            let mark = format!("again-after/{}", case.id);
+            let doubt = StillAccepting { within: A_MOMENT, ..StillAccepting::at_once(&plain, &mark) };
             let again = self.still_accepting(doubt, trail)?;
             // What may not be asked now is asked before the verdict is told.
             if let Some(rejection) = again.and_then(Again::rejection) {

@@ -10,13 +10,12 @@ use xs2aspec_suite::{Case, Expectation, ProfileSpec, RequestSpec, Signing, defin
 use crate::{
     Judge,
     fill::FillError,
-    known::{Known, requests_of},
+    known::{Known, of_target, values},
     probe::{Judged, Need},
     profile::{Offered, Permission},
     question::Question,
-    step::Step,
     stop::{Caught, Stop, Way},
-    trail::Trail,
+    trail::{Step, Trail},
     view::View,
 };
 
@@ -30,19 +29,14 @@ impl Judge {
             return Err(Stop::declared_absent(Reason::OnlyRead).into());
         }
         for need in &case.needs {
-            let line = self.spec().capability(need).map_or("", |capability| capability.add.as_str());
-            match self.profile.capability(need) {
-                Offered::Yes => {}
-                Offered::No => return Err(self.absent(need).into()),
-                Offered::NotSaid => return Err(self.not_said(need).into()),
-                Offered::Ask => {
-                    if let Some(answer) = asked(need, trail.known)? {
-                        let (capability, answer, add) = (need.clone(), answer.clone(), line.to_owned());
-                        let reason = Reason::CapabilityLacked { capability, answer, add };
-                        let add = format!("[capabilities] {need} = true, or false");
-                        return Err(Stop::not_said(reason, &add).into());
-                    }
-                }
+            self.said(need)?;
+            if self.profile.capability(need) == Offered::Ask
+                && let Some(answer) = asked(need, trail.known)?
+            {
+                let (capability, answer, add) = (need.clone(), answer.clone(), self.line(need).to_owned());
+                let reason = Reason::CapabilityLacked { capability, answer, add };
+                let add = format!("[capabilities] {need} = true, or false");
+                return Err(Stop::not_said(reason, &add).into());
             }
         }
         Ok(self.apart_from_needs(case)?)
@@ -58,10 +52,8 @@ impl Judge {
         if self.profile.capabilities.values().all(|offered| *offered != Offered::No) {
             return Ok(());
         }
-        match values(case).into_iter().find_map(|name| self.declared_absent(&name)) {
-            Some(capability) => Err(self.absent(capability)),
-            None => Ok(()),
-        }
+        let absent = values(case).find_map(|name| self.declared_absent(&name));
+        absent.map_or(Ok(()), |capability| Err(self.absent(capability)))
     }
 
     /// Returns why the profile alone says that a case, or one that it rests on, is not applicable. None if
@@ -73,34 +65,37 @@ impl Judge {
     }
 
     fn own_absence(&self, case: &Case) -> Result<(), Stop> {
-        for need in &case.needs {
-            match self.profile.capability(need) {
-                Offered::Yes | Offered::Ask => {}
-                Offered::No => return Err(self.absent(need)),
-                Offered::NotSaid => return Err(self.not_said(need)),
-            }
-        }
+        case.needs.iter().try_for_each(|need| self.said(need))?;
         self.apart_from_needs(case)?;
-        let expected = case.expect.placeholders().into_iter();
-        let expected = expected.filter_map(|name| name.strip_prefix("target.").map(str::to_owned));
-        match values(case).into_iter().chain(expected).find(|value| self.profile.value(value).is_none()) {
-            Some(value) => Err(self.not_offered(&value)),
-            None => Ok(()),
+        let expected = of_target(case.expect.placeholders());
+        let lacking = values(case).chain(expected).find(|value| self.profile.value(value).is_none());
+        lacking.map_or(Ok(()), |value| Err(self.not_offered(&value)))
+    }
+
+    /// Stops where the profile says that the target lacks a capability, or says nothing of it.
+    fn said(&self, need: &str) -> Result<(), Stop> {
+        match self.profile.capability(need) {
+            Offered::Yes | Offered::Ask => Ok(()),
+            Offered::No => Err(self.absent(need)),
+            Offered::NotSaid => {
+                let line = self.line(need);
+                let reason = Reason::NotSaid { capability: need.to_owned(), add: line.to_owned() };
+                Err(Stop::not_said(reason, line))
+            }
         }
     }
 
-    /// A capability of which the profile says nothing, with the line to add.
-    fn not_said(&self, need: &str) -> Stop {
-        let line = self.spec().capability(need).map_or("", |capability| capability.add.as_str());
-        Stop::not_said(Reason::NotSaid { capability: need.to_owned(), add: line.to_owned() }, line)
+    /// The line to add for a capability.
+    fn line(&self, need: &str) -> &str {
+        self.spec().capability(need).map_or("", |capability| capability.add.as_str())
     }
 
     /// Whether a request that must be refused differs from its control in values of its path alone, and the
     /// profile has the same for both: transactions that are numbered by account may have one id in two of
     /// them.
     fn is_its_control(&self, case: &Case) -> bool {
-        let control = case.control.as_deref().and_then(|id| self.suite.case(id));
-        let Some(control) = control.filter(|_| matches!(case.expect, Expectation::Refused(_))) else {
+        let Some(control) = self.control_of(case).filter(|_| matches!(case.expect, Expectation::Refused(_)))
+        else {
             return false;
         };
         let path = |path: &str| {
@@ -140,13 +135,13 @@ impl Judge {
             if let Err(stop) = self.offered(case, &trail).caught()? {
                 return Ok(Some(*stop.reason));
             }
-            if let Some(value) = values(case).iter().find(|value| self.profile.value(value).is_none()) {
-                return Ok(Some(*self.not_offered(value).reason));
+            if let Some(value) = values(case).find(|value| self.profile.value(value).is_none()) {
+                return Ok(Some(*self.not_offered(&value).reason));
             }
             if let Some(reason) = self.cannot_sign(case) {
                 return Ok(Some(reason));
             }
-            next = case.control.as_deref().and_then(|id| self.suite.case(id));
+            next = self.control_of(case);
         }
         Ok(None)
     }
@@ -195,7 +190,7 @@ impl Judge {
         let step = Step { case: &case, name: need, request: &request, kept: &Arc::default() };
         let asked = self.exchange(step, &mut trail).caught()?;
         let Ok((answer, _)) = asked else { return Ok(None) };
-        let url = trail.last().and_then(|seen| seen.exchanges.last()).map_or("", |sent| &sent.request.url);
+        let url = trail.last_exchange().map_or("", |sent| &sent.request.url);
         let status = answer.status;
         Ok(absent.contains(&status).then(|| format!("{status} to {} {url}", request.method)))
     }
@@ -236,17 +231,6 @@ fn asked<'k>(need: &str, known: &'k Known) -> Judged<Option<&'k String>> {
 /// verdict says.
 fn was_offered(case: &Case, view: &View) -> Result<(), Stop> {
     let verdict = view.verdict().filter(|verdict| verdict.verdict == Verdict::NotApplicable);
-    match verdict.filter(|_| view.step((&case.id, "request")).is_none()) {
-        Some(verdict) => {
-            let absence = verdict.absence.clone();
-            Err(Stop { absence, ..Stop::new(Verdict::NotApplicable, verdict.why()) })
-        }
-        None => Ok(()),
-    }
-}
-
-/// Names of the values of a profile that the requests of a case use.
-fn values(case: &Case) -> Vec<String> {
-    let names = requests_of(case).flat_map(RequestSpec::placeholders);
-    names.filter_map(|name| name.strip_prefix("target.").map(str::to_owned)).collect()
+    let verdict = verdict.filter(|_| view.step((&case.id, "request")).is_none());
+    verdict.map_or(Ok(()), |verdict| Err(Stop::like(verdict)))
 }

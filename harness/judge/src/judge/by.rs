@@ -33,19 +33,13 @@ pub struct Judge {
     pub(crate) signer: Option<Arc<RequestSigner>>,
     pub(crate) masker: Masker,
     pub(crate) permission: Permission,
-    pub(crate) asks: Asks,
-    /// Positions of the valid cases with each value of the profile, once they were looked for.
-    pub(crate) valid: OnceLock<BTreeMap<String, Vec<usize>>>,
-}
-
-/// The requests that are sent besides those of cases.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Asks {
     /// True if exchanges are kept and shown, and what looks wrong is sent again. Runs against many targets
     /// only compare verdicts.
-    pub(crate) again: bool,
+    asks_again: bool,
     /// True if other valid requests are sent instead of a plain one that is rejected.
-    pub(crate) otherwise: bool,
+    asks_otherwise: bool,
+    /// Positions of the valid cases with each value of the profile, once they were looked for.
+    pub(crate) valid: OnceLock<BTreeMap<String, Vec<usize>>>,
 }
 
 /// Why nothing can be judged. Exit code 2.
@@ -100,7 +94,7 @@ impl Judge {
             signer => signer.clone(),
         };
         let own = Self::of(Arc::clone(&self.suite), (profile, permission), self.identity.clone(), signer)?;
-        Ok(Self { asks: Asks { again: false, ..own.asks }, ..own })
+        Ok(Self { asks_again: false, ..own })
     }
 
     /// A judge of a record, which was made with this profile, by these levels. Nobody is asked.
@@ -129,7 +123,8 @@ impl Judge {
         Ok(Self {
             levels: Levels::new(suite.clauses(), &profile)?,
             masker: Masker::new(&profile, &suite, MaskKey::random()),
-            asks: Asks { again: true, otherwise: true },
+            asks_again: true,
+            asks_otherwise: true,
             valid: OnceLock::new(),
             suite,
             profile,
@@ -149,7 +144,7 @@ impl Judge {
     /// place.
     #[must_use]
     pub fn without_alternatives(self) -> Self {
-        Self { asks: Asks { otherwise: false, ..self.asks }, ..self }
+        Self { asks_otherwise: false, ..self }
     }
 
     /// Gives what is sent from now on other ids and amounts than the first part of the run had.
@@ -200,11 +195,11 @@ impl Judge {
     }
 
     pub(crate) fn asks_otherwise(&self) -> bool {
-        self.asks.again && self.asks.otherwise
+        self.asks_again && self.asks_otherwise
     }
 
     /// Returns true if exchanges are kept and shown, and valid requests are asked again.
     pub fn asks_again(&self) -> bool {
-        self.asks.again
+        self.asks_again
     }
 }

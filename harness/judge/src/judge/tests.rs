@@ -1,5 +1,7 @@
 //! Each answer leads to the verdict of the design.
 
+use std::collections::BTreeMap;
+
 use xs2aspec_suite::{Clause, Spec, Tree};
 
 use super::*;

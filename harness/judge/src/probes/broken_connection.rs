@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use xs2aspec_record::{CaseVerdict, End, Finding, Level, Mismatch, Reason, Verdict};
+use xs2aspec_record::{CaseVerdict, Finding, Mismatch, Reason, Verdict};
 use xs2aspec_suite::Expectation;
 
 use super::{fresh_ids::others, still_accepting::apart};
@@ -11,24 +11,20 @@ use crate::{
     Judge,
     answer::ExchangeError,
     done::Answered,
+    judge::{ACCEPTANCE, REFUSAL},
     probe::Judged,
-    question::{Again, StillAccepting},
-    step::Step,
+    question::StillAccepting,
     stop::{Caught, Stop, Way},
-    trail::Trail,
+    trail::{Step, Trail},
 };
 
 /// The longest request that whatever stands before a bank takes: servers limit a header section to 8 KiB and
 /// more (RFC 9110 section 5.4 names no limit).
 const USUAL_LENGTH: usize = 8 * 1024;
 
-/// The result of a request without a complete response, once it was sent over other connections.
-pub(crate) enum Unanswered {
-    /// No response each time.
-    Each(Box<Reason>),
-    /// A response, and what it is.
-    Answered(Box<Answered>),
-}
+/// The response to a request that got no complete one, once it was sent over other connections. The error
+/// says that none came each time.
+type Resent = Result<Answered, Box<Reason>>;
 
 impl Judge {
     /// Judges a request that got no whole answer: where the target breaks the connection each time, and
@@ -39,16 +35,15 @@ impl Judge {
         own: Step<'_>,
         verdict: &mut CaseVerdict,
         (stop, trail): (Stop, &mut Trail<'_>),
-    ) -> Way<Unanswered> {
+    ) -> Way<Resent> {
         let case = own.case;
-        let asked = trail.last().and_then(|seen| seen.exchanges.last());
-        let asked = asked.filter(|last| last.step == "request");
+        let asked = trail.last_exchange().filter(|last| last.step == "request");
         let is_usual =
             !case.request.exact && asked.is_some_and(|asked| asked.request.length() <= USUAL_LENGTH);
         let expected = match expect {
-            Expectation::Accepted | Expectation::Shows(_) => Some("acceptance (2xx)"),
+            Expectation::Accepted | Expectation::Shows(_) => Some(ACCEPTANCE),
             // What stands before a bank may close a connection on what is no good HTTP, or too long for it.
-            Expectation::Refused(_) if is_usual => Some("a refusal (4xx)"),
+            Expectation::Refused(_) if is_usual => Some(REFUSAL),
             _ => None,
         };
         let is_accepted = verdict.control.as_ref().is_some_and(|control| control.accepted);
@@ -58,23 +53,16 @@ impl Judge {
             return Err(stop.into());
         }
         let (reason, expected) = match (self.unanswered(own, trail)?, expected) {
-            (Some(Unanswered::Each(reason)), Some(expected)) => (reason, expected),
-            (Some(answered @ Unanswered::Answered(_)), _) => return Ok(answered),
+            (Some(Err(reason)), Some(expected)) => (reason, expected),
+            (Some(answered @ Ok(_)), _) => return Ok(answered),
             _ => return Err(stop.into()),
         };
         verdict.exchange = asked;
         verdict.verdict = Verdict::Fail;
         verdict.checks += 1;
-        verdict.findings = vec![Finding {
-            clause: case.clause.clone(),
-            expected: expected.to_owned(),
-            actual: reason.to_string(),
-            at: "status".to_owned(),
-            kind: Mismatch::NoResponse,
-            level: Level::Deny,
-            end: End::Bank,
-        }];
-        Ok(Unanswered::Each(reason))
+        verdict.findings =
+            vec![Finding::new(&case.clause, Mismatch::NoResponse, "status", expected, reason.to_string())];
+        Ok(Err(reason))
     }
 
     /// Sends a request that prepares a case again, with other ids and amounts, if its connection ended before
@@ -107,7 +95,7 @@ impl Judge {
     /// answers that one each time, and never this one, breaks the connection because of it. A server may
     /// close a connection that is not in use at any time (RFC 9112 section 9.5): what it answers over another
     /// one is its answer. None where nothing is sure.
-    fn unanswered(&self, step: Step<'_>, trail: &mut Trail<'_>) -> Judged<Option<Unanswered>> {
+    fn unanswered(&self, step: Step<'_>, trail: &mut Trail<'_>) -> Judged<Option<Resent>> {
         let failure = trail.last().and_then(|seen| seen.failure.as_ref());
         let is_broken = matches!(failure, Some(ExchangeError::Broken(_)));
         // What a record has of it was asked because the connection broke.
@@ -124,25 +112,22 @@ impl Judge {
             }
             // The connection of that one may have been closed as well.
             let mark = format!("{name}/{case}");
-            let is_refused = |again: Option<&Again>| again.is_some_and(|again| again.refused.is_some());
             let doubt = StillAccepting::at_once(&plain, &mark);
-            let alone_doubt = StillAccepting::apart(&plain, &format!("apart/{mark}"));
-            if is_refused(self.still_accepting(doubt, trail)?)
-                && is_refused(self.still_accepting(alone_doubt, trail)?)
-            {
+            let apart_doubt = StillAccepting::at_once(&plain, &format!("apart/{mark}"));
+            let apart_doubt = StillAccepting { is_apart: true, ..apart_doubt };
+            if self.is_accepted_no_more(doubt, trail)? && self.is_accepted_no_more(apart_doubt, trail)? {
                 return Ok(None);
             }
             if let Ok(answered) = self.exchange(Step { name, request, ..step }, trail).caught()? {
-                return Ok(Some(Unanswered::Answered(Box::new(answered))));
+                return Ok(Some(Ok(answered)));
             }
-            let last = trail.last().and_then(|seen| seen.exchanges.last());
+            let last = trail.last_exchange();
             failure = last.filter(|last| last.step == name).and_then(|last| last.failure.clone());
             if failure.is_none() {
                 return Ok(None);
             }
         }
-        let Some(failure) = failure else { return Ok(None) };
-        Ok(Some(Unanswered::Each(Box::new(Reason::NoResponseThreeTimes { failure }))))
+        Ok(failure.map(|failure| Err(Box::new(Reason::NoResponseThreeTimes { failure }))))
     }
 }
 

@@ -1,10 +1,16 @@
 //! Company: a valid request that was rejected once, and accepted alone, is sent again after the requests that
 //! came before it. Rejected again, it is a violation that depends on the order of requests.
 
-use xs2aspec_record::{Came, CaseVerdict, Culprit, End, Finding, Look, Mismatch, Reason, Verdict};
+use xs2aspec_record::{Came, CaseVerdict, Culprit, Finding, Look, Mismatch, Reason, Verdict};
 use xs2aspec_suite::Case;
 
-use crate::{Judge, judge::Outcome, known::Known, probe::Judged, view::View};
+use crate::{
+    Judge,
+    judge::{ACCEPTANCE, Outcome},
+    known::Known,
+    probe::Judged,
+    view::View,
+};
 
 /// The mark of the rejected request among the steps of its company.
 const MARK: &str = "in-company";
@@ -45,15 +51,13 @@ impl Judge {
         };
         let (Some(rejected), Some(number)) = (rejected, number) else { return Ok(None) };
         let mut verdict = CaseVerdict {
-            findings: vec![Finding {
-                clause: verdict.clause.clone(),
-                expected: "acceptance (2xx), as when it is sent alone".to_owned(),
-                actual: rejected.response(),
-                at: "status".to_owned(),
-                kind: Mismatch::NotAccepted,
-                level: self.levels().clause(&verdict.clause).level,
-                end: End::Bank,
-            }],
+            findings: vec![Finding::new(
+                &verdict.clause,
+                Mismatch::NotAccepted,
+                "status",
+                format!("{ACCEPTANCE}, as when it is sent alone"),
+                rejected.response(),
+            )],
             reason: None,
             culprit: Some(Box::new(Culprit::Company {
                 cases: sent.iter().map(|case| case.id.clone()).collect(),

@@ -4,14 +4,13 @@
 use std::sync::Arc;
 
 use xs2aspec_record::{
-    Came, CaseVerdict, ControlSeen, Culprit, End, Finding, Hint, Level, Mismatch, PlainRejected, Reason,
-    Verdict,
+    Came, CaseVerdict, ControlSeen, Culprit, Finding, Hint, Mismatch, PlainRejected, Reason, Verdict,
 };
 use xs2aspec_suite::{Case, IfControlRefused};
 
 use crate::{
     Done, Judge,
-    judge::Outcome,
+    judge::{ACCEPTANCE, Outcome},
     known::Known,
     probe::Need,
     probe::Values,
@@ -58,13 +57,12 @@ impl Judge {
         if accepted {
             return Ok(None);
         }
-        if control.is_used_up {
+        if control.verdict.reason == Some(Reason::DailyCalls) {
             return Err(Stop::used_up().into());
         }
         // A control that could not be sent says nothing about the target; neither does its case.
-        if let word @ (Verdict::NotApplicable | Verdict::Error) = control.verdict.verdict {
-            let absence = control.verdict.absence.clone();
-            return Err(Stop { absence, ..Stop::new(word, control.verdict.why()) }.into());
+        if matches!(control.verdict.verdict, Verdict::NotApplicable | Verdict::Error) {
+            return Err(Stop::like(&control.verdict).into());
         }
         let root = self.root(case, known)?;
         let is_refused = control.answered.as_ref().is_some_and(|(outcome, _)| outcome.is_refusal());
@@ -99,14 +97,9 @@ impl Judge {
         let clause = self.suite().answers().one_success_status()?;
         let operation = &self.suite().case(plain)?.request.operation;
         let usual = known.case(plain)?.status.filter(|_| *operation == case.request.operation)?;
-        (status != usual && (200..300).contains(&usual)).then(|| Finding {
-            clause: clause.to_owned(),
-            expected: format!("status {usual}, as the plain request has it"),
-            actual: status.to_string(),
-            at: "status".to_owned(),
-            kind: Mismatch::Status,
-            level: Level::Deny,
-            end: End::Bank,
+        (status != usual && (200..300).contains(&usual)).then(|| {
+            let expected = format!("status {usual}, as the plain request has it");
+            Finding::new(clause, Mismatch::Status, "status", expected, status.to_string())
         })
     }
 
@@ -121,9 +114,8 @@ impl Judge {
         known: &Known,
     ) -> Way<(Outcome, Came)> {
         let done = self.became(plain, known)?;
-        if let word @ (Verdict::NotApplicable | Verdict::Error) = done.verdict.verdict {
-            let absence = done.verdict.absence.clone();
-            return Err(Stop { absence, ..Stop::new(word, done.verdict.why()) }.into());
+        if matches!(done.verdict.verdict, Verdict::NotApplicable | Verdict::Error) {
+            return Err(Stop::like(&done.verdict).into());
         }
         verdict.control = Some(ControlSeen { case: plain.to_owned(), accepted: done.is_accepted() });
         verdict.checks = done.verdict.checks;
@@ -136,15 +128,9 @@ impl Judge {
             && self.is_accepted_as_it_is(twin, known)?
         {
             verdict.control = Some(ControlSeen { case: twin.to_owned(), accepted: true });
-            verdict.findings = vec![Finding {
-                clause: case.clause.clone(),
-                expected: "acceptance (2xx)".to_owned(),
-                actual: got.response(),
-                at: "status".to_owned(),
-                kind: Mismatch::NotAccepted,
-                level: Level::Deny,
-                end: End::Bank,
-            }];
+            let rejected =
+                Finding::new(&case.clause, Mismatch::NotAccepted, "status", ACCEPTANCE, got.response());
+            verdict.findings = vec![rejected];
         } else {
             return Err(Stop::inconclusive(self.reason(plain, done, known)).into());
         }
@@ -162,7 +148,7 @@ impl Judge {
     /// not accepted.
     fn root(&self, case: &Case, known: &Known) -> Way<Option<Reason>> {
         let mut last = case;
-        while let Some(control) = last.control.as_deref().and_then(|id| self.suite().case(id)) {
+        while let Some(control) = self.control_of(last) {
             last = control;
         }
         let plain = self.became(&last.id, known)?;
@@ -191,6 +177,11 @@ impl Judge {
             }
             other => other,
         }
+    }
+
+    /// Returns the control of a case.
+    pub(crate) fn control_of(&self, case: &Case) -> Option<&Case> {
+        self.suite().case(case.control.as_deref()?)
     }
 
     /// Returns what became of another case.

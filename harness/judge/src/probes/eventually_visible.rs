@@ -10,9 +10,8 @@ use crate::{
     Judge,
     done::Answered,
     judge::{self, NOT_THERE, Outcome},
-    step::Step,
     stop::Way,
-    trail::Trail,
+    trail::{Step, Trail},
 };
 
 /// Pauses before a request is asked again whose answer may still become what a case demands: a bank may
@@ -72,7 +71,7 @@ impl Judge {
             asked = self.exchange(step.named(&name), trail)?;
         }
         if is_late && asked.1.outcome == Outcome::Accepted && waited > Duration::ZERO {
-            shows_late(waited, trail);
+            trail.remarks.shows_after = Some(waited);
         }
         Ok(asked)
     }
@@ -82,11 +81,6 @@ impl Judge {
 fn is_not_there(case: &Case, (answer, examined): &Answered) -> bool {
     let is_refused = examined.outcome == Outcome::Refused && NOT_THERE.contains(&answer.status);
     case.is_plain && is_refused && reads_what_it_made(case)
-}
-
-/// Learns that the target shows what was made only after this time.
-fn shows_late(after: Duration, trail: &mut Trail<'_>) {
-    trail.remarks.shows_after = Some(after);
 }
 
 #[cfg(test)]

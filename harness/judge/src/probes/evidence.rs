@@ -12,9 +12,9 @@ use crate::{
 /// A response, as far as it is compared with others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Seen {
-    pub(super) outcome: Outcome,
-    pub(super) status: u16,
-    pub(super) codes: Vec<String>,
+    outcome: Outcome,
+    /// Its status and codes.
+    pub(super) got: Got,
 }
 
 /// The meaning of responses to the same request for a value in it.
@@ -36,15 +36,11 @@ impl Seen {
         if codes.is_empty() && answer.status >= 400 {
             codes = Codes::anywhere(examined.document.as_ref(), &answer.body).alike();
         }
-        Self { outcome: examined.outcome, status: answer.status, codes }
+        Self { outcome: examined.outcome, got: Got { codes, ..Got::status(answer.status) } }
     }
 
     pub(super) fn is_accepted(&self) -> bool {
         self.outcome == Outcome::Accepted
-    }
-
-    pub(super) fn got(&self) -> Got {
-        Got { codes: self.codes.clone(), ..Got::status(self.status) }
     }
 }
 
@@ -68,27 +64,21 @@ pub(super) fn invented(value: &str) -> String {
     CheckDigits::other(value, &other).unwrap_or(other)
 }
 
+/// First letters, lengths, and steps of the ranges in which a letter or digit becomes another: what is
+/// hexadecimal stays so.
+const RANGES: [(u8, u8, u8); 5] = [(b'0', 10, 5), (b'a', 6, 3), (b'A', 6, 3), (b'g', 20, 3), (b'G', 20, 3)];
+
 /// Returns a value in which three of the last letters and digits are others.
 fn turned(value: &str) -> String {
-    const BY: u8 = 3;
-    let other = |letter: char| match letter {
-        '0'..='9' => char::from((letter as u8 - b'0' + 5) % 10 + b'0'),
-        'a'..='f' => char::from((letter as u8 - b'a' + BY) % 6 + b'a'),
-        'A'..='F' => char::from((letter as u8 - b'A' + BY) % 6 + b'A'),
-        'g'..='z' => char::from((letter as u8 - b'g' + BY) % 20 + b'g'),
-        'G'..='Z' => char::from((letter as u8 - b'G' + BY) % 20 + b'G'),
-        letter => letter,
-    };
-    let mut left = 3;
-    let letters = value.chars().rev().map(|letter| {
-        if left == 0 || !letter.is_ascii_alphanumeric() {
-            return letter;
+    let mut letters: Vec<char> = value.chars().collect();
+    for letter in letters.iter_mut().rev().filter(|letter| letter.is_ascii_alphanumeric()).take(3) {
+        let byte = *letter as u8;
+        let range = RANGES.into_iter().find(|(first, length, _)| (*first..first + length).contains(&byte));
+        if let Some((first, length, step)) = range {
+            *letter = char::from((byte - first + step) % length + first);
         }
-        left -= 1;
-        other(letter)
-    });
-    let letters: Vec<char> = letters.collect();
-    letters.into_iter().rev().collect()
+    }
+    letters.into_iter().collect()
 }
 
 #[cfg(test)]
@@ -96,7 +86,7 @@ mod tests {
     use super::*;
 
     fn seen(outcome: Outcome, status: u16, code: &str) -> Seen {
-        Seen { outcome, status, codes: vec![code.to_owned()] }
+        Seen { outcome, got: Got { codes: vec![code.to_owned()], ..Got::status(status) } }
     }
 
     #[test]

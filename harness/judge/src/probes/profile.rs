@@ -20,14 +20,14 @@ use super::{
 };
 use crate::{
     Judge,
+    blank::unconfirm,
+    codes::texts_in,
     judge::Outcome,
-    known::{Known, requests_of, values_of},
+    known::{self, Known, requests_of},
     probe::{Judged, Need},
     question::{Doubt, Found, Named, Question, Swap},
-    step::Step,
     stop::Caught,
-    trail::Trail,
-    unconfirmed::unconfirm,
+    trail::{Step, Trail},
     view::View,
 };
 
@@ -62,9 +62,10 @@ impl Judge {
         if !is_rejected && !is_accepted {
             return Ok(());
         }
-        let values = values_of(case);
+        let values: BTreeSet<String> = known::values(case).collect();
         // A request may be accepted since the target does not know what it is about.
-        let usual = self.suite().case(&self.plain(&case.id)).map(values_of).unwrap_or_default();
+        let usual = self.suite().case(&self.plain(&case.id)).into_iter();
+        let usual: BTreeSet<String> = usual.flat_map(known::values).collect();
         let is_of_case = |value: &String| is_accepted && !usual.contains(value);
         let is_doubtful =
             |value: &&String| is_rejected || is_of_case(value) || self.wrong_by_itself(value).is_some();
@@ -95,8 +96,7 @@ impl Judge {
     fn differs_in(&self, value: &str, case: &Case) -> bool {
         let name = format!("target.{value}");
         let sends = |case: &Case| case.request.placeholders().contains(&name);
-        let control = case.control.as_deref().and_then(|id| self.suite().case(id));
-        sends(case) && !control.is_some_and(sends)
+        sends(case) && !self.control_of(case).is_some_and(sends)
     }
 
     /// Answers what is to be found of a value. What was found once stays so: a target may accept a value that
@@ -157,9 +157,9 @@ impl Judge {
                     let along = self.along(value, case, trail.known).into_iter().filter(|_| !is_single);
                     found = Found::Wrong(Box::new(Suspicion::Unknown {
                         values: std::iter::once(value.to_owned()).chain(along).collect(),
-                        got: by_own.got(),
+                        got: by_own.got.clone(),
                         take: row.take.clone(),
-                        other: by_other.got(),
+                        other: by_other.got.clone(),
                         is_taken: by_other.is_accepted(),
                     }));
                     break;
@@ -199,7 +199,7 @@ impl Judge {
         let along: BTreeSet<String> = along.collect();
         let doubt = |name: &String| Doubt { value: name.clone(), swap: Swap::Alone, is_rejected: true };
         let is_open = |name: &String| known.found(&doubt(name)) != Some(&Found::Known);
-        values_of(case).intersection(&along).filter(|name| is_open(name)).cloned().collect()
+        known::values(case).filter(|name| along.contains(name) && is_open(name)).collect()
     }
 
     /// Returns the response to the requests of a case with other values, recorded as a step of the failed
@@ -251,9 +251,8 @@ impl Judge {
             if let Some((seen, Some(body))) = response
                 && seen.is_accepted()
             {
-                let mut texts = BTreeSet::new();
-                collect(&body, &mut texts);
-                named.push((values_of(case), texts));
+                let texts = texts_in(&body).into_iter().map(str::to_owned);
+                named.push((known::values(case).collect(), texts.collect()));
             }
         }
         Ok(named)
@@ -290,7 +289,7 @@ impl Judge {
             };
             for (at, case) in all.iter().enumerate().filter(|(_, case)| is_valid(case)) {
                 // A request is made when it is first looked at, and goes with this copy.
-                for value in values_of(&case.clone()) {
+                for value in known::values(&case.clone()).collect::<BTreeSet<_>>() {
                     by_value.entry(value).or_default().push(at);
                 }
             }
@@ -340,18 +339,6 @@ fn is_repeatable(case: &Case) -> bool {
     // Another value would remove something else.
     let mut requests = requests_of(case);
     !case.needs_quota() && requests.all(|request| !removes(request))
-}
-
-/// Collects the texts in a body.
-fn collect(body: &Value, texts: &mut BTreeSet<String>) {
-    match body {
-        Value::String(text) => {
-            texts.insert(text.clone());
-        }
-        Value::Array(items) => items.iter().for_each(|item| collect(item, texts)),
-        Value::Object(fields) => fields.values().for_each(|field| collect(field, texts)),
-        _ => {}
-    }
 }
 
 #[cfg(test)]

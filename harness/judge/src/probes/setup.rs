@@ -3,19 +3,18 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde_json::Value;
-use xs2aspec_record::{End, Finding, Got, Level, Mismatch, Reason, Verdict};
+use xs2aspec_record::{Finding, Got, Mismatch, Reason, Verdict};
 use xs2aspec_suite::{Case, Location, Preparation, StepExpect};
 
 use crate::{
     Judge,
     answer::Answer,
     done::Answered,
-    judge::Outcome,
+    judge::{ACCEPTANCE, Outcome},
     probe::{Judged, Need},
     quota::Quota,
-    step::{Kept, Step},
     stop::{Caught, Stop, Way},
-    trail::Trail,
+    trail::{Kept, Step, Trail},
 };
 
 /// The result of the requests that prepare a case.
@@ -44,6 +43,12 @@ pub(crate) struct Ended {
     pub(crate) verdict: Verdict,
 }
 
+impl Prepared {
+    fn ending(self, ended: Ended) -> Self {
+        Self { ended: Some(ended), ..self }
+    }
+}
+
 impl Judge {
     /// Returns what the requests that prepare a case leave.
     pub(crate) fn set_up(&self, case: &Case, trail: &mut Trail<'_>) -> Way<Prepared> {
@@ -68,8 +73,7 @@ impl Judge {
                     }
                     prepared.findings.push(not_accepted(case, &examined.got));
                     let (outcome, got) = (Outcome::Refused, examined.got);
-                    let ended = Ended { outcome, got, lacks: None, verdict: Verdict::Fail };
-                    return Ok(Prepared { ended: Some(ended), ..prepared });
+                    return Ok(prepared.ending(Ended { outcome, got, lacks: None, verdict: Verdict::Fail }));
                 }
                 let ends = ends(step.expect, examined.outcome);
                 if ends.is_none() && !prepares(step.expect, examined.outcome, answer.status) {
@@ -79,8 +83,8 @@ impl Judge {
                 prepared.checks += examined.checks;
                 prepared.findings.extend(examined.findings);
                 if let Some(verdict) = ends {
-                    let ended = Ended { outcome: examined.outcome, got: examined.got, lacks: None, verdict };
-                    return Ok(Prepared { ended: Some(ended), ..prepared });
+                    let (outcome, got) = (examined.outcome, examined.got);
+                    return Ok(prepared.ending(Ended { outcome, got, lacks: None, verdict }));
                 }
                 for (key, place) in &step.keep {
                     let value = match place {
@@ -100,8 +104,12 @@ impl Judge {
                         }
                         // What the target may lack as a whole it may lack in part.
                         let (outcome, got, lacks) = (examined.outcome, examined.got, Some(reason));
-                        let ended = Ended { outcome, got, lacks, verdict: Verdict::Observed };
-                        return Ok(Prepared { ended: Some(ended), ..prepared });
+                        return Ok(prepared.ending(Ended {
+                            outcome,
+                            got,
+                            lacks,
+                            verdict: Verdict::Observed,
+                        }));
                     };
                     values.entry(key.as_str()).or_default().push(value);
                 }
@@ -183,15 +191,7 @@ fn names(step: &Preparation) -> impl Iterator<Item = String> + '_ {
 
 /// The finding that a preparing request was rejected although the clause of the case requires acceptance.
 fn not_accepted(case: &Case, got: &Got) -> Finding {
-    Finding {
-        clause: case.clause.clone(),
-        expected: "acceptance (2xx)".to_owned(),
-        actual: got.to_string(),
-        at: "status".to_owned(),
-        kind: Mismatch::NotAccepted,
-        level: Level::Deny,
-        end: End::Bank,
-    }
+    Finding::new(&case.clause, Mismatch::NotAccepted, "status", ACCEPTANCE, got.to_string())
 }
 
 /// The finding that a value came twice where each must be another.
@@ -199,15 +199,9 @@ fn repeated(case: &Case, step: &Preparation, key: &str, values: Option<&Vec<Valu
     let values = values.map(Vec::as_slice).unwrap_or_default();
     let twice = values.iter().enumerate().find(|(at, value)| values[..*at].contains(value))?;
     let (_, place) = step.keep.iter().find(|(kept, _)| kept == key)?;
-    Some(Finding {
-        clause: case.clause.clone(),
-        expected: format!("another value in each of {} answers", values.len()),
-        actual: format!("{} twice", twice.1),
-        at: place.to_string(),
-        kind: Mismatch::Value,
-        level: Level::Deny,
-        end: End::Bank,
-    })
+    let expected = format!("another value in each of {} answers", values.len());
+    let actual = format!("{} twice", twice.1);
+    Some(Finding::new(&case.clause, Mismatch::Value, place.to_string(), expected, actual))
 }
 
 /// What the case comes to without its own request, where the answer to a preparing one is all that comes of

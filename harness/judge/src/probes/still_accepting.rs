@@ -13,9 +13,8 @@ use crate::{
     known::Known,
     probe::{Judged, Need},
     question::{Again, Question, StillAccepting},
-    step::Step,
     stop::{Caught, Way},
-    trail::Trail,
+    trail::{Step, Trail},
     view::View,
 };
 
@@ -57,6 +56,11 @@ impl Judge {
         }
     }
 
+    /// Returns true if a valid request was sent again and not accepted.
+    pub(super) fn is_accepted_no_more(&self, question: StillAccepting, trail: &Trail<'_>) -> Judged<bool> {
+        Ok(self.still_accepting(question, trail)?.is_some_and(|again| again.refused.is_some()))
+    }
+
     /// Answers whether a valid request is still accepted. What is not accepted is asked once more: the
     /// failure may pass, and other values may be no duplicate of earlier ones.
     pub fn again(&self, question: &StillAccepting, view: &View, known: &Known) -> Judged<Again> {
@@ -83,18 +87,13 @@ impl Judge {
         let masked = |text: &str| self.masker().text_with(text, &view.learned);
         again.refused = again.refused.map(|came| came.with_texts(&masked));
         again.is_held_back = trail.is_held_back;
-        again.last = trail.last().and_then(|seen| seen.exchanges.last()).cloned();
+        again.last = trail.last_exchange().cloned();
         Ok(again)
     }
 
     /// Returns true if the request of a case reads something.
     pub(crate) fn reads(&self, id: &str) -> bool {
         self.suite().case(id).is_some_and(visible::reads)
-    }
-
-    /// Returns true if the request of a case works with what the requests before it have made.
-    pub(crate) fn has_made_it(&self, id: &str) -> bool {
-        self.suite().case(id).is_some_and(visible::has_made_it)
     }
 
     /// What became of a request whose case is none of the suite.
@@ -112,8 +111,7 @@ impl Judge {
         if !(self.asks_again() && is_refused && matches!(case.expect, Expectation::Refused(_))) {
             return false;
         }
-        let control = case.control.as_deref().and_then(|id| self.suite().case(id));
-        control.is_some_and(|control| {
+        self.control_of(case).is_some_and(|control| {
             let changes = difference::differences(case, control);
             !changes.iter().any(|place| place.starts_with("header/") || place == "signing")
         })

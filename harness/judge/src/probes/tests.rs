@@ -10,7 +10,7 @@ use crate::{
     answer::{ExchangeError, Trouble},
     blank::left_in_doubt,
     identity::Identity,
-    known::values_of,
+    known::values,
     question::Again,
     question::{Doubt, Found, Swap},
 };
@@ -46,7 +46,7 @@ pub(crate) fn case(id: &str) -> &'static Case {
 /// What is known of a target that accepted all controls of a case, and knows the values of the profile.
 pub(crate) fn accepting(id: &str) -> Known {
     let mut known = Known::default();
-    for value in values_of(case(id)) {
+    for value in values(case(id)) {
         for swap in [Swap::Alone, Swap::Together] {
             known.add_found(Doubt { value: value.clone(), swap, is_rejected: true }, Found::Known);
         }

@@ -10,9 +10,8 @@ use crate::{
     done::Answered,
     judge::{self, Outcome, UNAVAILABLE},
     question::StillAccepting,
-    step::Step,
     stop::{Stop, Way},
-    trail::Trail,
+    trail::{Step, Trail},
 };
 
 /// Returns true if a response may be one of a gateway. A target that names its limits, or a time to come
@@ -104,7 +103,7 @@ impl Judge {
                 return Ok(last);
             }
             let doubt = StillAccepting::at_once(&plain, &format!("{name}/{case}"));
-            if self.still_accepting(doubt, trail)?.is_some_and(|again| again.refused.is_some()) {
+            if self.is_accepted_no_more(doubt, trail)? {
                 last.1.outcome = Outcome::Busy;
                 return Ok(last);
             }

@@ -9,6 +9,7 @@ use serde_json::Value;
 use xs2aspec_signing::command;
 
 use super::error::{ProfileError, value};
+use crate::codes::texts_in;
 
 /// How a value is written in a profile.
 const MARK: &str = "${prepare.";
@@ -77,10 +78,7 @@ pub(super) fn run(
         })
     });
     let text = lines.collect::<Result<String, _>>()?;
-    let mut values = Vec::new();
-    for found in printed.values() {
-        texts(found, &mut values);
-    }
+    let values = printed.values().flat_map(texts_in).map(str::to_owned).collect();
     Ok(Prepared { text, values })
 }
 
@@ -119,13 +117,4 @@ fn filled(
 fn escaped(text: &str) -> String {
     let json = Value::from(text).to_string();
     json[1..json.len() - 1].to_owned()
-}
-
-fn texts(value: &Value, into: &mut Vec<String>) {
-    match value {
-        Value::String(text) => into.push(text.clone()),
-        Value::Array(items) => items.iter().for_each(|item| texts(item, into)),
-        Value::Object(members) => members.values().for_each(|item| texts(item, into)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
 }

@@ -11,6 +11,8 @@ use crate::Done;
 pub(super) enum Compared {
     Same,
     Other(Change),
+    /// The case is another one.
+    OtherCase(String),
     NotTold(String),
 }
 

@@ -10,13 +10,13 @@ mod plan;
 mod replay;
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{HashMap, HashSet},
     io,
     sync::Arc,
 };
 
 use xs2aspec_record::{
-    Absence, AnswerChecks, CaseEvents, CaseVerdict, Entry, Event, LevelRule, ReadError, RecordReader, Role,
+    Absence, AnswerChecks, CaseEvents, CaseVerdict, Entry, Event, LevelRule, ReadError, RecordReader,
     RunFinished, RunStarted, TargetProfile, Verdict,
 };
 use xs2aspec_suite::{Case, Problems, Suite};
@@ -170,25 +170,23 @@ pub fn rejudge<'a>(
         new: 0,
     };
     let mut expected = if is_own { Expected::of(&judge, &whole, &mut rejudged) } else { None };
-    let is_drawn = |id: &str| base.case(id).is_none();
     let mut known = HashSet::new();
     for entry in open().map_err(ReadError::Io)? {
         let Entry::Case(events) = entry? else { continue };
         if let Some(expected) = &mut expected {
             expected.see(&events, &mut rejudged);
         }
-        let case = events.case.clone();
-        known.insert(case.clone());
-        let Some(before) = events.verdict.clone() else {
-            rejudged.not_told.push((events.case, "the run ended before its verdict".to_owned()));
-            continue;
-        };
-        let unchanged = rejudged.unchanged;
-        judge_again((&judge, &mut replay), before, events, whole.is_complete(), &mut rejudged);
-        if rejudged.unchanged > unchanged && whole.start.drawn && is_drawn(&case) {
-            rejudged.unchanged = unchanged;
-            rejudged.drawn += 1;
+        let id = events.case.clone();
+        match judge_again((&judge, &mut replay), events, is_own, whole.is_complete()) {
+            Compared::Same if whole.start.drawn && base.case(&id).is_none() => rejudged.drawn += 1,
+            Compared::Same => rejudged.unchanged += 1,
+            Compared::Other(change) => rejudged.changed.push(change),
+            Compared::OtherCase(why) => {
+                rejudged.contradictions.push(format!("the case `{id}` is not that of the suite: {why}"));
+            }
+            Compared::NotTold(why) => rejudged.not_told.push((id.clone(), why)),
         }
+        known.insert(id);
     }
     if let Some(expected) = expected {
         expected.finish(&whole, &mut rejudged);
@@ -200,42 +198,30 @@ pub fn rejudge<'a>(
 /// Judges one case again.
 fn judge_again(
     (judge, replay): (&Judge, &mut Replay<'_>),
-    before: CaseVerdict,
     events: CaseEvents,
+    is_own: bool,
     is_complete: bool,
-    rejudged: &mut Rejudged,
-) {
+) -> Compared {
+    let not_told = |why: &str| Compared::NotTold(why.to_owned());
+    let Some(before) = events.verdict.clone() else { return not_told("the run ended before its verdict") };
     let Some(case) = judge.suite().case(&before.case) else {
-        return rejudged.not_told.push((before.case, "this version has no such case".to_owned()));
+        return not_told("this version has no such case");
     };
-    if let Some(why) = compare::asks_otherwise(&before, case) {
-        return if rejudged.is_own {
-            rejudged
-                .contradictions
-                .push(format!("the case `{}` is not that of the suite: {why}", before.case));
-        } else {
-            rejudged.not_told.push((before.case, format!("it asks something else: {why}")));
-        };
+    match compare::asks_otherwise(&before, case) {
+        Some(why) if is_own => return Compared::OtherCase(why),
+        Some(why) => return Compared::NotTold(format!("it asks something else: {why}")),
+        None => {}
     }
     if before.unconfirmed {
-        let why = "the responses to other requests decided it, and they say nothing of this one";
-        return rejudged.not_told.push((before.case, why.to_owned()));
+        return not_told("the responses to other requests decided it, and they say nothing of this one");
     }
     let is_sent = events.exchanges.iter().any(|exchange| exchange.step == "request");
-    if before.verdict == Verdict::NotApplicable && !is_sent {
-        if is_absent(judge, case, &before) {
-            rejudged.unchanged += 1;
-        } else {
-            let why = "the recorded profile does not say that it is not applicable".to_owned();
-            rejudged.not_told.push((before.case, why));
+    match before.verdict {
+        Verdict::NotApplicable if !is_sent && is_absent(judge, case, &before) => Compared::Same,
+        Verdict::NotApplicable if !is_sent => {
+            not_told("the recorded profile does not say that it is not applicable")
         }
-        return;
-    }
-    let done = replay.case(case, events);
-    match compare(&before, &done, rejudged.is_own, is_complete) {
-        Compared::Same => rejudged.unchanged += 1,
-        Compared::Other(change) => rejudged.changed.push(change),
-        Compared::NotTold(why) => rejudged.not_told.push((before.case, why)),
+        _ => compare(&before, &replay.case(case, events), is_own, is_complete),
     }
 }
 
@@ -276,6 +262,3 @@ fn is_of(start: &RunStarted, suite: &Suite) -> bool {
         && start.suite_sha256 == suite.tree().sha256()
         && start.document_sha256 == suite.spec().document.sha256()
 }
-
-/// The roles of the cases of a record, by id.
-type Roles = BTreeMap<String, Role>;

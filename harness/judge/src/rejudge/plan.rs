@@ -3,20 +3,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use xs2aspec_record::{
-    AnswerCheck, AnswerChecks, CaseEvents, Event, Role, RunFinished, RunStarted, Stopwatch, Times,
-};
+use xs2aspec_record::{AnswerCheck, AnswerChecks, CaseEvents, Event, Role, RunFinished, RunStarted};
 use xs2aspec_suite::{Depth, Plan, Suite};
 
-use super::{Rejudged, Roles, Whole};
-use crate::{Judge, answer_checks::AnswerTally, introduction};
+use super::{Rejudged, Whole};
+use crate::{Judge, introduction, tally::Tally};
 
 /// What the record of a run must have. As the record is read, what it has.
 pub(super) struct Expected<'a> {
     /// Cases that were not met yet.
-    missing: Roles,
-    tally: AnswerTally<'a>,
-    stopwatch: Stopwatch,
+    missing: BTreeMap<String, Role>,
+    tally: Tally<'a>,
     /// True if a rejection says nothing: its responses may be those of no bank, and count as no checks.
     is_unconfirmed: bool,
 }
@@ -41,23 +38,19 @@ impl<'a> Expected<'a> {
         rejudged.planned = Ok((plan.selected.len(), plan.controls.len()));
         numbers(start, &plan, rejudged);
         introduced(judge, &plan, whole, rejudged);
-        let roles = |cases: &[&xs2aspec_suite::Case], role: Role| {
-            cases.iter().map(|case| (case.id.clone(), role)).collect::<Vec<_>>()
-        };
-        let selected = roles(&plan.selected, Role::Selected);
+        let selected = plan.selected.iter().map(|case| (case.id.clone(), Role::Selected));
+        let controls = plan.controls.iter().map(|case| (case.id.clone(), Role::Control));
         let slow_ms = whole.finished.as_ref().and_then(|finished| finished.times.slow_ms);
         Some(Self {
-            missing: selected.into_iter().chain(roles(&plan.controls, Role::Control)).collect(),
-            tally: AnswerTally::new(suite),
-            stopwatch: Stopwatch::new(slow_ms),
+            missing: selected.chain(controls).collect(),
+            tally: Tally::new(suite, slow_ms),
             is_unconfirmed: false,
         })
     }
 
     /// Takes the next case of the record.
     pub(super) fn see(&mut self, events: &CaseEvents, rejudged: &mut Rejudged) {
-        events.exchanges.iter().for_each(|exchange| self.tally.add(exchange));
-        self.stopwatch.add(&events.exchanges);
+        events.exchanges.iter().for_each(|exchange| self.tally.add_exchange(exchange));
         let Some(verdict) = &events.verdict else { return };
         self.is_unconfirmed |= verdict.unconfirmed;
         let what = match self.missing.remove(&verdict.case) {
@@ -70,7 +63,8 @@ impl<'a> Expected<'a> {
     }
 
     /// Holds what the record says of the run as a whole against its cases.
-    pub(super) fn finish(self, whole: &Whole, rejudged: &mut Rejudged) {
+    pub(super) fn finish(mut self, whole: &Whole, rejudged: &mut Rejudged) {
+        let (counted, measured) = self.tally.end();
         for case in self.missing.into_keys() {
             if whole.is_complete() {
                 rejudged.contradictions.push(format!("the case `{case}` has no verdict"));
@@ -79,20 +73,18 @@ impl<'a> Expected<'a> {
             }
         }
         let Some(RunFinished { times, .. }) = &whole.finished else { return };
-        let measured = self.stopwatch.finish();
         if *times != measured {
-            let slow = |times: &Times| times.slow();
             rejudged.contradictions.push(format!(
                 "the times of `run-finished` are not those of the exchanges: {} slow responses, found {}",
-                slow(times),
-                slow(&measured)
+                times.slow(),
+                measured.slow()
             ));
         }
         if self.is_unconfirmed {
             return;
         }
         let recorded = whole.checks.as_ref().map(seen).unwrap_or_default();
-        let counted = seen(&self.tally.finish());
+        let counted = seen(&counted);
         let other = counted.iter().find(|(clause, seen)| recorded.get(*clause) != Some(seen));
         if let Some((clause, _)) =
             other.or_else(|| recorded.iter().find(|(id, _)| !counted.contains_key(*id)))

@@ -246,7 +246,7 @@ fn a_waiver_holds_until_its_last_day_is_over_everywhere() {
         ("2030-02-01T12:00:00Z", false),
     ] {
         let entry = format!("cases = \"{CLAUSE}\"");
-        let parsed = waivers(&[&entry]).all;
+        let parsed = waivers(&[&entry]).all.into_iter().map(|(waiver, _)| waiver).collect();
         let mut waivers = Waivers::new(parsed, now.parse().unwrap());
         let mut verdict =
             verdict(&by.0, CONTROL, Verdict::Fail, vec![finding(CLAUSE, "status", Level::Deny)]);
