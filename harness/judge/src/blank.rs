@@ -1,4 +1,4 @@
-//! Verdicts that say nothing of a target: before anything came back, or since it has another cause.
+//! Verdicts that say nothing of a target: those before any response, and those with another cause.
 
 use xs2aspec_record::{CaseVerdict, Difference, Place, Reason, Verdict};
 use xs2aspec_suite::{Case, difference};
@@ -34,7 +34,7 @@ pub fn left_in_doubt(case: &Case) -> CaseVerdict {
     described(case, CaseVerdict { verdict: Verdict::Inconclusive, reason, ..blank(case) })
 }
 
-/// Makes a verdict that rests on a refusal one that says nothing.
+/// Makes a verdict that rests on a refusal inconclusive.
 pub(crate) fn unconfirm(verdict: &mut CaseVerdict, reason: Reason) {
     verdict.verdict = Verdict::Inconclusive;
     verdict.reason = Some(reason);

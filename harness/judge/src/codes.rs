@@ -7,15 +7,15 @@ use xs2aspec_spec::AnswerRules;
 /// What of an answer may be a code.
 pub(crate) struct Codes {
     texts: Vec<String>,
-    /// True if each of them is a code, and no text that may hold one.
+    /// True if each of them is a code. Otherwise a text may hold one.
     is_exact: bool,
     /// Where they are looked for.
     pub(crate) place: String,
 }
 
 impl Codes {
-    /// Those of the answer of an operation: of its messages, where the document shows that codes may stand
-    /// there and there are some.
+    /// Returns those of the response to an operation: of its messages, if the document shows codes there and
+    /// there are some. Otherwise those that any part of its body may have.
     pub(crate) fn new(rules: &AnswerRules, operation: &str, document: Option<&Value>, body: &[u8]) -> Self {
         if !rules.shows_codes(operation) {
             return Self::anywhere(document, body);

@@ -19,13 +19,13 @@ use crate::{
     profile::Profile,
 };
 
-/// What is expected of a valid request.
+/// The outcome that a valid request must have, in words.
 pub(crate) const ACCEPTANCE: &str = "acceptance (2xx)";
 
-/// What is expected of an invalid request.
+/// The outcome that an invalid request must have, in words.
 pub(crate) const REFUSAL: &str = "a refusal (4xx)";
 
-/// What is expected of any request.
+/// The outcome that every request must have, in words.
 const BELOW_500: &str = "an answer below 500";
 
 /// Statuses that say that a thing is not there (RFC 9110, sections 15.5.5 and 15.5.11).
@@ -191,7 +191,7 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// Counts a check, and adds what it found unless it is met.
+    /// Counts a check, and adds a finding unless it is met.
     fn check(&mut self, is_met: bool, found: impl FnOnce() -> Finding) {
         self.checks += 1;
         if !is_met {

@@ -11,7 +11,7 @@ use crate::fill::{FillError, WireRequest};
 #[derive(Debug, Default)]
 pub struct RequestCache(Mutex<HashMap<String, HashMap<String, Known>>>);
 
-/// What is known of a step.
+/// The bytes of a step that were made before.
 #[derive(Debug, Default)]
 struct Known {
     /// The whole request, with its URL below the base URL.

@@ -50,7 +50,7 @@ impl Stop {
         Self { absence, ..Self::new(Verdict::NotApplicable, reason) }
     }
 
-    /// Ends as another case did.
+    /// Ends as the case with this verdict did.
     pub(crate) fn like(verdict: &CaseVerdict) -> Self {
         Self { absence: verdict.absence.clone(), ..Self::new(verdict.verdict, verdict.why()) }
     }

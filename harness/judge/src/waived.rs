@@ -20,7 +20,7 @@ pub struct Waivers {
     today: NaiveDate,
 }
 
-/// What has come of a waiver.
+/// The results of a waiver so far.
 #[derive(Debug, Default)]
 struct Met {
     /// The cases that it waived.
@@ -46,7 +46,7 @@ impl Waivers {
         all.filter(|(_, waiver)| waiver.expires >= self.today)
     }
 
-    /// The same, to note what has come of them.
+    /// The same, each with its results.
     fn noting(&mut self) -> impl Iterator<Item = (&Waiver, &mut Met)> {
         let all = self.all.iter_mut().map(|(waiver, met)| (&*waiver, met));
         all.filter(|(waiver, _)| waiver.expires >= self.today)

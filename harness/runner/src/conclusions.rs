@@ -122,9 +122,10 @@ impl<'a> Conclusions<'a> {
     /// Returns the cases whose requests came just before that of a case, in the order of time.
     fn company(&self, at: usize, verdict: &CaseVerdict) -> Vec<&'a Case> {
         let number = verdict.exchange.unwrap_or_default();
-        let before = self.witnesses.partition_point(|witness| witness.number() < number);
+        let before = self.witnesses.partition_point(|witness| witness.number < number);
         let before = &self.witnesses[before.saturating_sub(COMPANY)..before];
-        before.iter().map(Witness::position).filter(|other| *other != at).map(|at| self.order[at].0).collect()
+        let before = before.iter().map(|witness| witness.position).filter(|other| *other != at);
+        before.map(|at| self.order[at].0).collect()
     }
 
     /// Concludes the verdicts that wait, in the order of their ids: the run asks the same for each of them,
@@ -135,7 +136,7 @@ impl<'a> Conclusions<'a> {
         interrupt: &Notify,
         mut is_interrupted: bool,
     ) -> bool {
-        self.witnesses.sort_by_key(Witness::number);
+        self.witnesses.sort_by_key(|witness| witness.number);
         while let Some((at, mut verdict)) = self.waiting.pop_first() {
             let (row, judge) = (self.order[at].0, self.runner.judge());
             if !is_interrupted && was_rejected_once(&verdict) {

@@ -64,7 +64,7 @@ pub(super) fn invented(value: &str) -> String {
     CheckDigits::other(value, &other).unwrap_or(other)
 }
 
-/// First letters, lengths, and steps of the ranges in which a letter or digit becomes another: what is
+/// The ranges in which a letter or digit becomes another: the first one, their number, and the step. What is
 /// hexadecimal stays so.
 const RANGES: [(u8, u8, u8); 5] = [(b'0', 10, 5), (b'a', 6, 3), (b'A', 6, 3), (b'g', 20, 3), (b'G', 20, 3)];
 

@@ -26,9 +26,9 @@ const KEPT_BEFORE: usize = 3;
 #[derive(Debug)]
 pub struct Witness {
     /// The number of the request.
-    number: u64,
+    pub number: u64,
     /// The position of the case in the order of the record.
-    position: usize,
+    pub position: usize,
     /// What is wrong, by clause and place, and whether it counts.
     wrong: Vec<(String, String, bool)>,
     /// The clause of the case, if it kept it.
@@ -71,16 +71,6 @@ impl Witness {
             kept: verdict.verdict.is_pass().then(|| verdict.clause.clone()),
             is_accepted: judged.response.as_ref().is_some_and(|answer| (200..300).contains(&answer.status)),
         })
-    }
-
-    /// Returns the number of the request.
-    pub fn number(&self) -> u64 {
-        self.number
-    }
-
-    /// Returns the position of the case in the order of the record.
-    pub fn position(&self) -> usize {
-        self.position
     }
 
     fn shows(&self, (clause, at): (&str, &str)) -> bool {

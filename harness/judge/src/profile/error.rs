@@ -71,7 +71,7 @@ pub(super) fn unknown<'a>(what: &str, found: &'a str, known: impl Iterator<Item 
     format!("unknown {what} `{found}`{}", near(found, known))
 }
 
-/// Asks if the nearest name was meant, if one is near.
+/// Returns the nearest name as advice, or nothing if none is near.
 pub(crate) fn near<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     nearest(found, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
 }

@@ -79,7 +79,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// A mistake at this place.
+    /// Returns a mistake at this place.
     fn at(&self, place: &Spanned<impl Sized>, message: String) -> ProfileError {
         error::at(self.name, self.text, place.span().start, message)
     }

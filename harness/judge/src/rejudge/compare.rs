@@ -11,7 +11,7 @@ use crate::Done;
 pub(super) enum Compared {
     Same,
     Other(Change),
-    /// The case is another one.
+    /// The recorded case is not that of the suite.
     OtherCase(String),
     NotTold(String),
 }
