@@ -20,7 +20,8 @@ impl Budget {
     }
 
     /// What is left of it.
-    pub fn left(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn left(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
 

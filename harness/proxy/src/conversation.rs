@@ -17,6 +17,13 @@ const MOST_WAITING: usize = 256;
 /// How much of one body is kept, in bytes.
 pub(crate) const MOST_BODY: usize = 2 * 1024 * 1024;
 
+/// The end that sends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum From {
+    Client,
+    Bank,
+}
+
 /// What is read of one connection. Nothing more is read once it says something that is no HTTP.
 #[derive(Debug)]
 pub(crate) struct Conversation {
@@ -57,18 +64,22 @@ impl Conversation {
         }
     }
 
-    /// Reads what comes from the client.
-    pub(crate) fn read_client(&mut self, mut bytes: &[u8]) -> Vec<Sighting> {
+    /// Reads what comes from an end.
+    pub(crate) fn read(&mut self, from: From, mut bytes: &[u8]) -> Vec<Sighting> {
         let mut seen = Vec::new();
         while self.is_read {
-            match self.requests.next(&mut bytes) {
-                Ok(None) => break,
-                Ok(Some(part)) => {
-                    if let Err(Broken(why)) = self.request_part(part, &mut seen) {
-                        self.stop_reading(&format!("a request {why}"), &mut seen);
-                    }
-                }
-                Err(Broken(why)) => self.stop_reading(&format!("a request {why}"), &mut seen),
+            let (reader, what) = match from {
+                From::Client => (&mut self.requests, "a request"),
+                From::Bank => (&mut self.answers, "the answer"),
+            };
+            let read = match (reader.next(&mut bytes), from) {
+                (Ok(None), _) => break,
+                (Ok(Some(part)), From::Client) => self.request_part(part, &mut seen),
+                (Ok(Some(part)), From::Bank) => self.answer_part(part, &mut seen),
+                (Err(why), _) => Err(why),
+            };
+            if let Err(why) = read {
+                self.stop_reading(&format!("{what} {why}"), &mut seen);
             }
         }
         seen
@@ -79,7 +90,7 @@ impl Conversation {
             Part::Head(kept) => {
                 let head = RequestHead::read(kept.bytes())?;
                 if self.waiting.len() == MOST_WAITING {
-                    return Err(Broken::new("comes before hundreds of others are answered"));
+                    return Err("comes before hundreds of others are answered");
                 }
                 let body = Kept::new(MOST_BODY, &self.budget);
                 let RequestHead { method, target, headers, framing } = head;
@@ -103,30 +114,12 @@ impl Conversation {
         Ok(())
     }
 
-    /// Reads what comes from the bank.
-    pub(crate) fn read_bank(&mut self, mut bytes: &[u8]) -> Vec<Sighting> {
-        let mut seen = Vec::new();
-        while self.is_read {
-            match self.answers.next(&mut bytes) {
-                Ok(None) => break,
-                Ok(Some(part)) => {
-                    if let Err(Broken(why)) = self.answer_part(part, &mut seen) {
-                        self.stop_reading(&format!("the answer {why}"), &mut seen);
-                    }
-                }
-                Err(Broken(why)) => self.stop_reading(&format!("the answer {why}"), &mut seen),
-            }
-        }
-        seen
-    }
-
     fn answer_part(&mut self, part: Part<'_>, seen: &mut Vec<Sighting>) -> Result<(), Broken> {
         match part {
             Part::Head(kept) => {
                 let head = ResponseHead::of_whole(kept.bytes())?;
-                let unasked = || Broken::new("is one that nobody asked for");
                 let first = self.waiting.front_mut().filter(|first| first.answer.is_none());
-                let first = first.ok_or_else(unasked)?;
+                let first = first.ok_or("is one that nobody asked for")?;
                 first.last = Instant::now();
                 let method = &first.request.method;
                 let (is_interim, is_switch) = (head.is_interim(), head.is_switch(method));
@@ -281,9 +274,12 @@ mod tests {
     fn read(client: &str, bank: &str) -> Vec<String> {
         let whole = |size: usize| {
             let mut conversation = conversation(1 << 20);
-            let mut seen: Vec<Sighting> =
-                client.as_bytes().chunks(size).flat_map(|piece| conversation.read_client(piece)).collect();
-            seen.extend(bank.as_bytes().chunks(size).flat_map(|piece| conversation.read_bank(piece)));
+            let mut seen: Vec<Sighting> = client
+                .as_bytes()
+                .chunks(size)
+                .flat_map(|piece| conversation.read(From::Client, piece))
+                .collect();
+            seen.extend(bank.as_bytes().chunks(size).flat_map(|piece| conversation.read(From::Bank, piece)));
             seen.extend(conversation.bank_ended());
             shown(seen)
         };
@@ -321,9 +317,9 @@ mod tests {
         }
         // A client that sends nothing more still gets its answer.
         let mut half = conversation(1 << 20);
-        let mut seen = half.read_client(b"POST /a HTTP/1.1\r\nContent-Length: 9\r\n\r\nabc");
+        let mut seen = half.read(From::Client, b"POST /a HTTP/1.1\r\nContent-Length: 9\r\n\r\nabc");
         seen.extend(half.client_ended());
-        seen.extend(half.read_bank(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"));
+        seen.extend(half.read(From::Bank, b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"));
         assert_eq!(shown(seen), ["POST /a abc cut -> 400 "]);
     }
 
@@ -363,9 +359,11 @@ mod tests {
     fn more_than_there_is_room_for_is_cut_and_given_back() {
         let mut small = conversation(40_000);
         let body = "x".repeat(50_000);
-        let mut seen =
-            small.read_client(format!("POST /a HTTP/1.1\r\nContent-Length: 50000\r\n\r\n{body}").as_bytes());
-        seen.extend(small.read_bank(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"));
+        let mut seen = small.read(
+            From::Client,
+            format!("POST /a HTTP/1.1\r\nContent-Length: 50000\r\n\r\n{body}").as_bytes(),
+        );
+        seen.extend(small.read(From::Bank, b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"));
         let [Sighting::Exchange(exchange)] = seen.as_slice() else { panic!("{seen:?}") };
         assert!(exchange.request.body.is_cut() && exchange.request.is_whole);
         drop(seen);
@@ -376,9 +374,9 @@ mod tests {
     fn requests_that_nobody_answers_do_not_pile_up() {
         let mut conversation = conversation(1 << 20);
         let flood = "GET /a HTTP/1.1\r\n\r\n".repeat(MOST_WAITING + 1);
-        let seen = conversation.read_client(flood.as_bytes());
+        let seen = conversation.read(From::Client, flood.as_bytes());
         assert_eq!(seen.len(), MOST_WAITING + 1, "all of them, and that nothing more is read");
-        assert!(conversation.read_client(flood.as_bytes()).is_empty());
+        assert!(conversation.read(From::Client, flood.as_bytes()).is_empty());
         drop(seen);
         assert_eq!(conversation.budget.left(), 1 << 20);
     }

@@ -12,20 +12,17 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use crate::{conversation::Conversation, exchange::Sighting, stream::BoxStream};
+use crate::{
+    conversation::{Conversation, From},
+    exchange::Sighting,
+    stream::BoxStream,
+};
 
 /// Most bytes in transit in one direction.
 pub(crate) const PIECE: usize = 16 * 1024;
 
 /// How long the bank may keep a connection open once its client has ended and nothing is left to answer.
 const LINGER: Duration = Duration::from_secs(2);
-
-/// The end that sends.
-#[derive(Debug, Clone, Copy)]
-enum From {
-    Client,
-    Bank,
-}
 
 /// Why a connection ended before both ends had closed it.
 enum Ended {
@@ -111,8 +108,7 @@ impl Passing<'_> {
             self.tell(|conversation| match (from, bytes) {
                 (From::Client, []) => conversation.client_ended(),
                 (From::Bank, []) => conversation.bank_ended(),
-                (From::Client, bytes) => conversation.read_client(bytes),
-                (From::Bank, bytes) => conversation.read_bank(bytes),
+                (from, bytes) => conversation.read(from, bytes),
             })
             .await;
             if bytes.is_empty() {

@@ -99,9 +99,7 @@ pub type Started = io::Result<(Proxy, mpsc::Receiver<Vec<Sighting>>)>;
 struct Shared {
     start: Instant,
     budget: Budget,
-    tls: Option<TlsAcceptor>,
-    connect: Connect,
-    idle: Duration,
+    config: Config,
     sightings: mpsc::Sender<Vec<Sighting>>,
 }
 
@@ -111,9 +109,8 @@ async fn accept(
     sightings: mpsc::Sender<Vec<Sighting>>,
     mut stop: watch::Receiver<bool>,
 ) {
-    let Config { tls, connect, idle, .. } = config;
     let budget = Budget::new(MOST_KEPT);
-    let shared = Arc::new(Shared { start: Instant::now(), budget, tls, connect, idle, sightings });
+    let shared = Arc::new(Shared { start: Instant::now(), budget, config, sightings });
     let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     let mut connections = JoinSet::new();
     let mut number = 0;
@@ -157,7 +154,7 @@ async fn connection(number: u64, stream: TcpStream, shared: &Shared, mut stop: w
         None => {}
         Some(Ok(ends)) => {
             let conversation = Conversation::new(number, shared.start, &shared.budget);
-            forward(ends, conversation, &shared.sightings, shared.idle, stopped).await;
+            forward(ends, conversation, &shared.sightings, shared.config.idle, stopped).await;
         }
         Some(Err(why)) => {
             let unreachable = Sighting::Unreachable { connection: number, why };
@@ -169,10 +166,10 @@ async fn connection(number: u64, stream: TcpStream, shared: &Shared, mut stop: w
 /// Agrees on TLS with the client and connects to the bank; an error says why there is no connection to it.
 /// Returns None if the client is gone before that.
 async fn open(stream: TcpStream, shared: &Shared) -> Option<Result<Ends, String>> {
-    let mut client = client(stream, shared.tls.as_ref()).await?;
+    let mut client = client(stream, shared.config.tls.as_ref()).await?;
     let mut ahead = Vec::new();
     let bank = tokio::select! {
-        bank = (shared.connect)() => bank,
+        bank = (shared.config.connect)() => bank,
         () = gone(&mut client, &mut ahead) => return None,
     };
     Some(bank.map(|bank| Ends { client, ahead, bank }))

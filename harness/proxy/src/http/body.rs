@@ -1,6 +1,6 @@
 //! Bodies, piece by piece (RFC 9112 sections 6.3 and 7.1).
 
-use super::broken::Broken;
+use super::Broken;
 
 /// Longest line of a chunk with its extensions, and longest trailer section, in bytes.
 const MOST_LINE: usize = 16 * 1024;
@@ -22,28 +22,19 @@ pub(crate) enum Framing {
 pub(super) enum Body {
     Length(u64),
     Close,
-    /// The line of a chunk: its size so far, how many digits and bytes there were, and where in it we are.
-    Size {
-        size: u64,
-        digits: u32,
-        bytes: usize,
-        at: AtSize,
-    },
+    /// Bytes of a chunk.
     Data(u64),
-    /// What ends the data of a chunk, and whether its CR was seen.
-    DataEnd(bool),
-    /// A line of the trailers: bytes of it that are no line end, and of all of them.
-    Trailer {
-        line: usize,
-        all: usize,
-    },
+    /// A line between those, as far as it came.
+    Line(Line, Vec<u8>),
 }
 
+/// The lines of a body in chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum AtSize {
-    Digits,
-    Extension,
-    End,
+pub(super) enum Line {
+    Size,
+    DataEnd,
+    /// A line of the trailers, behind so many bytes of others.
+    Trailer(usize),
 }
 
 /// What comes next of a body.
@@ -53,14 +44,12 @@ pub(super) enum Piece<'a> {
     End,
 }
 
-const NEXT_CHUNK: Body = Body::Size { size: 0, digits: 0, bytes: 0, at: AtSize::Digits };
-
 impl Body {
     pub(super) fn new(framing: Framing) -> Self {
         match framing {
             Framing::Length(length) => Self::Length(length),
             Framing::Close => Self::Close,
-            Framing::Chunked => NEXT_CHUNK,
+            Framing::Chunked => Self::Line(Line::Size, Vec::new()),
         }
     }
 
@@ -69,68 +58,65 @@ impl Body {
         loop {
             match self {
                 Self::Length(0) => return Ok(Some(Piece::End)),
-                Self::Data(0) => *self = Self::DataEnd(false),
+                Self::Data(0) => *self = Self::Line(Line::DataEnd, Vec::new()),
                 Self::Length(left) | Self::Data(left) => return Ok(data(bytes, left)),
                 Self::Close => {
                     let mut endless = u64::MAX;
                     return Ok(data(bytes, &mut endless));
                 }
-                Self::Size { .. } | Self::DataEnd(_) | Self::Trailer { .. } => {
-                    let Some((byte, rest)) = bytes.split_first() else { return Ok(None) };
+                Self::Line(line, text) => {
+                    let end = bytes.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
+                    let (own, rest) = bytes.split_at(end.unwrap_or(bytes.len()));
                     *bytes = rest;
-                    if self.line(*byte)? {
-                        return Ok(Some(Piece::End));
+                    text.extend_from_slice(own);
+                    line.check(text)?;
+                    if end.is_none() {
+                        return Ok(None);
                     }
+                    *self = line.behind(text)?;
                 }
             }
+        }
+    }
+}
+
+impl Line {
+    /// Fails if no line begins with this text.
+    fn check(self, text: &[u8]) -> Result<(), Broken> {
+        match self {
+            Self::Size if text.len() > MOST_LINE => Err("has a chunk whose first line does not end"),
+            Self::DataEnd if !b"\r\n".starts_with(text) && text != b"\n" => {
+                Err("has a chunk that is longer than it says")
+            }
+            Self::Trailer(others) if others + text.len() > MOST_TRAILERS => {
+                Err("has trailers that do not end")
+            }
+            _ => Ok(()),
         }
     }
 
-    /// One byte between the data of chunks; whether it is the last one of the body.
-    fn line(&mut self, byte: u8) -> Result<bool, Broken> {
+    /// Returns what comes behind this line.
+    fn behind(self, text: &[u8]) -> Result<Body, Broken> {
+        let next = |line| Ok(Body::Line(line, Vec::new()));
         match self {
-            Self::Size { size, digits, bytes, at } => {
-                *bytes += 1;
-                if *bytes > MOST_LINE {
-                    return Err(Broken::new("has a chunk whose first line does not end"));
-                }
-                match (byte, *at) {
-                    (b'\n', _) if *digits > 0 => {
-                        *self =
-                            if *size == 0 { Self::Trailer { line: 0, all: 0 } } else { Self::Data(*size) };
-                    }
-                    (_, AtSize::Extension) => {}
-                    (b'\r', AtSize::Digits) => *at = AtSize::End,
-                    (b';' | b' ' | b'\t', AtSize::Digits) if *digits > 0 => *at = AtSize::Extension,
-                    (_, AtSize::Digits) if byte.is_ascii_hexdigit() && *digits < 16 => {
-                        let digit = char::from(byte).to_digit(16).unwrap_or_default();
-                        *size = (*size << 4) | u64::from(digit);
-                        *digits += 1;
-                    }
-                    _ => return Err(Broken::new("has a chunk whose size is none")),
-                }
-            }
-            Self::DataEnd(seen) => match byte {
-                b'\r' if !*seen => *seen = true,
-                b'\n' => *self = NEXT_CHUNK,
-                _ => return Err(Broken::new("has a chunk that is longer than it says")),
+            Self::Size => match size(text).ok_or("has a chunk whose size is none")? {
+                0 => next(Self::Trailer(0)),
+                size => Ok(Body::Data(size)),
             },
-            Self::Trailer { line, all } => {
-                *all += 1;
-                match byte {
-                    b'\n' if *line == 0 => return Ok(true),
-                    b'\n' => *line = 0,
-                    b'\r' => {}
-                    _ => *line += 1,
-                }
-                if *all > MOST_TRAILERS {
-                    return Err(Broken::new("has trailers that do not end"));
-                }
-            }
-            Self::Length(_) | Self::Close | Self::Data(_) => {}
+            Self::DataEnd => next(Self::Size),
+            Self::Trailer(_) if text.iter().all(|byte| b"\r\n".contains(byte)) => Ok(Body::Length(0)),
+            Self::Trailer(others) => next(Self::Trailer(others + text.len())),
         }
-        Ok(false)
     }
+}
+
+/// Returns the size in the first line of a chunk, which may have extensions behind it.
+fn size(line: &[u8]) -> Option<u64> {
+    let line = line.strip_suffix(b"\n")?;
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let digits = line.split(|byte| b"; \t".contains(byte)).next()?;
+    let is_number = digits.len() <= 16 && digits.iter().all(u8::is_ascii_hexdigit);
+    u64::from_str_radix(std::str::from_utf8(digits).ok().filter(|_| is_number)?, 16).ok()
 }
 
 /// As many of these bytes as are left of the body.
@@ -156,7 +142,7 @@ mod tests {
         let mut taken = 0;
         for piece in bytes.chunks(size) {
             let mut rest = piece;
-            while let Some(piece) = body.next(&mut rest).map_err(|broken| broken.0)? {
+            while let Some(piece) = body.next(&mut rest)? {
                 match piece {
                     Piece::Data(data) => text.extend_from_slice(data),
                     Piece::End => {

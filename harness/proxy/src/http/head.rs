@@ -3,7 +3,7 @@
 use httparse::{EMPTY_HEADER, Header, ParserConfig, Status};
 use xs2aspec_record::MALFORMED;
 
-use super::{body::Framing, broken::Broken, lines};
+use super::{Broken, body::Framing, lines};
 
 /// Header fields that a head may have.
 const MOST_FIELDS: usize = 1_000;
@@ -45,7 +45,7 @@ impl RequestHead {
         let target = request.path.unwrap_or_default();
         let framing = framing(&headers).map(|framing| framing.unwrap_or(Framing::Length(0)));
         let framing = framing.and_then(|framing| match framing {
-            Framing::Close => Err(Broken::new("has a Transfer-Encoding that does not end with chunked")),
+            Framing::Close => Err("has a Transfer-Encoding that does not end with chunked"),
             framing => Ok(framing),
         });
         let lines = |name: &str| headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name)).count();
@@ -103,7 +103,7 @@ impl ResponseHead {
 
     /// Reads a head that has come to its end.
     pub(crate) fn of_whole(bytes: &[u8]) -> Result<Self, Broken> {
-        Self::read(bytes).map_err(no_http)?.ok_or_else(too_early)
+        Self::read(bytes).map_err(no_http)?.ok_or(TOO_EARLY)
     }
 
     /// Where the body ends that answers a request with this method.
@@ -126,7 +126,7 @@ impl ResponseHead {
 fn whole(parsed: Result<Status<usize>, httparse::Error>) -> Result<usize, Broken> {
     match parsed.map_err(no_http)? {
         Status::Complete(length) => Ok(length),
-        Status::Partial => Err(too_early()),
+        Status::Partial => Err(TOO_EARLY),
     }
 }
 
@@ -139,12 +139,11 @@ fn without_text(line: String) -> String {
     }
 }
 
-fn too_early() -> Broken {
-    Broken::new("is no HTTP: its head ends too early")
-}
+/// What is said of a head that ends too early.
+const TOO_EARLY: Broken = "is no HTTP: its head ends too early";
 
 fn no_http(error: httparse::Error) -> Broken {
-    Broken::new(match error {
+    match error {
         httparse::Error::HeaderName => "is no HTTP: the name of a header field is none",
         httparse::Error::HeaderValue => "is no HTTP: the value of a header field is none",
         httparse::Error::NewLine => "is no HTTP: a line does not end as it should",
@@ -152,7 +151,7 @@ fn no_http(error: httparse::Error) -> Broken {
         httparse::Error::Token => "is no HTTP: its first line is none",
         httparse::Error::TooManyHeaders => "has too many header fields",
         httparse::Error::Version => "is no HTTP/1.1",
-    })
+    }
 }
 
 fn owned(field: &Header<'_>) -> (String, String) {
@@ -173,9 +172,7 @@ fn framing(headers: &[(String, String)]) -> Result<Option<Framing>, Broken> {
     let Some(first) = lengths.next() else { return Ok(None) };
     let is_number = !first.is_empty() && first.bytes().all(|digit| digit.is_ascii_digit());
     let length = first.parse().ok().filter(|_| is_number && lengths.all(|other| other == first));
-    length
-        .map(|length| Some(Framing::Length(length)))
-        .ok_or_else(|| Broken::new("has a Content-Length that is none"))
+    length.map(|length| Some(Framing::Length(length))).ok_or("has a Content-Length that is none")
 }
 
 #[cfg(test)]
@@ -184,13 +181,13 @@ mod tests {
 
     fn of_request(fields: &str) -> Result<Framing, String> {
         let head = format!("POST /a HTTP/1.1\r\nHost: b\r\n{fields}\r\n");
-        RequestHead::read(head.as_bytes()).and_then(|head| head.framing).map_err(|broken| broken.0)
+        RequestHead::read(head.as_bytes()).and_then(|head| head.framing).map_err(str::to_owned)
     }
 
     fn of_answer(status: u16, method: &str, fields: &str) -> Result<Framing, String> {
         let head = format!("HTTP/1.1 {status} Words\r\n{fields}\r\n");
-        let head = ResponseHead::of_whole(head.as_bytes()).map_err(|broken| broken.0)?;
-        head.framing(method).map_err(|broken| broken.0)
+        let head = ResponseHead::of_whole(head.as_bytes())?;
+        head.framing(method).map_err(str::to_owned)
     }
 
     /// RFC 9112 section 6.3, one after the other.

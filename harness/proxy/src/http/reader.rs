@@ -3,8 +3,8 @@
 use crate::budget::{Budget, Kept};
 
 use super::{
+    Broken,
     body::{Body, Framing, Piece},
-    broken::Broken,
 };
 
 /// Longest head that is read, in bytes.
@@ -74,7 +74,7 @@ impl Reader {
                 head.add(own);
                 *bytes = rest;
                 if head.is_cut() {
-                    return Err(Broken::new("has a head that is longer than what is kept"));
+                    return Err("has a head that is longer than what is kept");
                 }
                 if end.is_none() {
                     return Ok(None);
@@ -100,19 +100,9 @@ impl Reader {
 fn head_end(known: &[u8], new: &[u8]) -> Option<usize> {
     // The line end before may be among the known bytes.
     let before = &known[known.len().saturating_sub(2)..];
-    let at = |position: usize| {
-        let own = position.checked_sub(before.len());
-        own.map_or_else(|| before.get(position), |own| new.get(own)).copied()
-    };
-    for (index, _) in new.iter().enumerate().filter(|(_, byte)| **byte == b'\n') {
-        let position = before.len() + index;
-        let last = position.checked_sub(1).and_then(at);
-        let line_before = if last == Some(b'\r') { position.checked_sub(2).and_then(at) } else { last };
-        if line_before == Some(b'\n') {
-            return Some(index + 1);
-        }
-    }
-    None
+    let joined = [before, new].concat();
+    let is_end = |end: &usize| [&b"\n\n"[..], b"\n\r\n"].iter().any(|line| joined[..*end].ends_with(line));
+    (before.len() + 1..=joined.len()).find(is_end).map(|end| end - before.len())
 }
 
 #[cfg(test)]
