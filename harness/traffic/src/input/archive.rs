@@ -1,10 +1,12 @@
 //! HTTP archives (HAR 1.2), read as a stream: one entry is in memory at a time, however long the archive is.
 
 use std::{
+    cell::Cell,
     collections::{HashSet, VecDeque},
     fmt,
     hash::{DefaultHasher, Hash, Hasher},
     io::Read,
+    rc::Rc,
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -15,7 +17,7 @@ use serde_json::{Deserializer as Json, Value, error::Category};
 
 use super::{
     InputError, Masked, Piece,
-    budget::{Budget, LONGEST_WORDS},
+    budget::{LONGEST, LONGEST_WORDS, Within},
     entry, quirks,
     surrogates::WithoutHalves,
 };
@@ -28,14 +30,14 @@ const MOMENT: TimeDelta = TimeDelta::seconds(5);
 const MOST: usize = 256;
 
 /// Reads an archive. `now` is the time of entries that do not say when they were.
-pub fn read(
+pub(super) fn read(
     name: &str,
     file: impl Read,
     now: DateTime<Utc>,
     take: &mut dyn FnMut(Piece) -> bool,
 ) -> Result<(), InputError> {
-    let budget = Budget::new();
-    let mut json = Json::from_reader(WithoutHalves::new(budget.of(file)));
+    let left = Rc::new(Cell::new(LONGEST));
+    let mut json = Json::from_reader(WithoutHalves::new(Within(file, Rc::clone(&left))));
     let mut state = State {
         take,
         now,
@@ -45,10 +47,10 @@ pub fn read(
         found: false,
         is_of_a_run: true,
         once: VecDeque::new(),
-        budget,
+        left,
     };
     let read = json.deserialize_any(Part(&mut state, Level::Archive)).and_then(|()| json.end());
-    let State { number, level, is_enough, found, budget, .. } = state;
+    let State { number, level, is_enough, found, left, .. } = state;
     let error = match read {
         _ if is_enough => return Ok(()),
         Ok(()) if found => return Ok(()),
@@ -61,7 +63,7 @@ pub fn read(
     let at = format!("line {}, column {}", error.line(), error.column());
     let what = match error.classify() {
         Category::Eof => format!("the archive ends in the middle ({at})"),
-        _ if budget.is_used_up() => format!("expected at most {LONGEST_WORDS}, found more ({at})"),
+        _ if left.get() == 0 => format!("expected at most {LONGEST_WORDS}, found more ({at})"),
         Category::Io => return Err(InputError::File(name.to_owned(), error.into())),
         Category::Data => {
             let what = format!("expected {}, found something else ({at})", level.expected());
@@ -91,8 +93,8 @@ struct State<'a> {
     is_of_a_run: bool,
     /// Requests of the last moment, as numbers, of which there may be a second entry.
     once: VecDeque<Once>,
-    /// What each entry may still have.
-    budget: Budget,
+    /// How many bytes the entry may still have.
+    left: Rc<Cell<u64>>,
 }
 
 /// A request of which there may be a second entry.
@@ -105,7 +107,7 @@ struct Once {
 
 impl State<'_> {
     fn entry(&mut self, value: &Value) {
-        self.budget.renew();
+        self.left.set(LONGEST);
         self.number += 1;
         let piece = match entry::read(self.number, value, self.now) {
             Piece::Traffic(traffic) if self.is_second(&traffic, quirks::is_of_worker(value)) => {

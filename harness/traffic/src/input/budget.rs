@@ -7,51 +7,22 @@ use std::{
 };
 
 /// The longest part in bytes. A list of numbers takes some fifty times as much memory as text.
-const LONGEST: u64 = 16 << 20;
+pub(super) const LONGEST: u64 = 16 << 20;
 
 /// The same in words.
 pub(super) const LONGEST_WORDS: &str = "16 MB";
 
-/// How many bytes may still be read before the next part begins.
-#[derive(Debug, Clone)]
-pub(super) struct Budget(Rc<Cell<u64>>);
-
-impl Budget {
-    /// Begins the first part.
-    pub(super) fn new() -> Self {
-        Self(Rc::new(Cell::new(LONGEST)))
-    }
-
-    /// Begins the next part.
-    pub(super) fn renew(&self) {
-        self.0.set(LONGEST);
-    }
-
-    /// Returns true if a part was longer.
-    pub(super) fn is_used_up(&self) -> bool {
-        self.0.get() == 0
-    }
-
-    /// Bounds what is read.
-    pub(super) fn of<R>(&self, inner: R) -> Within<R> {
-        Within { inner, budget: self.clone() }
-    }
-}
-
-/// An input within a budget.
-#[derive(Debug)]
-pub(super) struct Within<R> {
-    inner: R,
-    budget: Budget,
-}
+/// An input, and how many bytes may still be read before the next part begins.
+pub(super) struct Within<R>(pub(super) R, pub(super) Rc<Cell<u64>>);
 
 impl<R: Read> Read for Within<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        if self.budget.is_used_up() {
+        let Self(inner, left) = self;
+        if left.get() == 0 {
             return Err(io::Error::other(format!("it is longer than {LONGEST_WORDS}")));
         }
-        let read = self.inner.read(into)?;
-        self.budget.0.set(self.budget.0.get().saturating_sub(read as u64));
+        let read = inner.read(into)?;
+        left.set(left.get().saturating_sub(read as u64));
         Ok(read)
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn begins(text: &str) -> bool {
 }
 
 /// Reads such a file.
-pub fn read(
+pub(super) fn read(
     name: &str,
     file: &mut dyn BufRead,
     now: DateTime<Utc>,
@@ -125,9 +125,7 @@ impl Lines<'_> {
         (number, line): (u64, &str),
         now: DateTime<Utc>,
     ) -> Result<(Traffic, Option<String>), String> {
-        let (method, target) = start_of_request(line).ok_or_else(|| {
-            format!("line {}: expected `METHOD PATH HTTP/1.1`, found another text", self.number)
-        })?;
+        let (method, target) = start_of_request(line).ok_or_else(|| self.wrong("`METHOD PATH HTTP/1.1`"))?;
         let mut headers = self.fields()?;
         quirks::host_of_authority(&mut headers, "", None);
         let (body, has_length) = match length(&headers)? {
@@ -137,22 +135,15 @@ impl Lines<'_> {
         let mut next = self.start()?;
         let is_start = |line: &str| start_of_answer(line).is_some() || start_of_request(line).is_some();
         if next.as_deref().is_some_and(|line| !is_start(line)) {
-            let at = self.number;
             return Err(if has_length {
-                format!(
-                    "line {at}: expected an answer or a request behind as many bytes as Content-Length says, found another text"
-                )
+                self.wrong("an answer or a request behind as many bytes as Content-Length says")
             } else {
-                format!(
-                    "line {at}: expected an answer or a request, found another text: a request with a body needs its Content-Length"
-                )
+                self.wrong("an answer or a request") + ": a request with a body needs its Content-Length"
             });
         }
         let mut answer = None;
         while let Some(status) = next.as_deref().and_then(start_of_answer) {
-            let status = status.map_err(|()| {
-                format!("line {}: expected `HTTP/1.1 STATUS`, found another text", self.number)
-            })?;
+            let status = status.map_err(|()| self.wrong("`HTTP/1.1 STATUS`"))?;
             let headers = self.fields()?;
             let (body, behind) = self.body_of_answer((method, status), &headers)?;
             next = match behind {
@@ -171,6 +162,11 @@ impl Lines<'_> {
         let failure = answer.is_none().then(|| "the file has no answer".to_owned());
         let began = began.unwrap_or(now);
         Ok((Traffic { number, label: None, began, micros: 0, request, answer, failure }, next))
+    }
+
+    /// Returns that the line that was read last is no such thing.
+    fn wrong(&self, expected: &str) -> String {
+        format!("line {}: expected {expected}, found another text", self.number)
     }
 
     fn body_of_answer(
@@ -205,19 +201,11 @@ impl Lines<'_> {
                 Some(size) => {
                     body.extend(self.bytes(size)?);
                     if self.line()?.is_none_or(|line| !line.is_empty()) {
-                        return Err(format!(
-                            "line {}: expected the end of a chunk, found another text",
-                            self.number
-                        ));
+                        return Err(self.wrong("the end of a chunk"));
                     }
                 }
                 None if body.is_empty() => return self.rest(line),
-                None => {
-                    return Err(format!(
-                        "line {}: expected the size of a chunk, found another text",
-                        self.number
-                    ));
-                }
+                None => return Err(self.wrong("the size of a chunk")),
             }
         }
     }
@@ -293,7 +281,7 @@ impl Lines<'_> {
             let colon = text.match_indices(':').map(|(at, _)| at).find(|at| *at > 0);
             let field = colon.map(|at| text.split_at(at)).filter(|(name, _)| !name.contains(' '));
             let Some((name, value)) = field else {
-                return Err(format!("line {}: expected `Name: value`, found another text", self.number));
+                return Err(self.wrong("`Name: value`"));
             };
             fields.push((name.to_owned(), value[1..].trim().to_owned()));
         }
