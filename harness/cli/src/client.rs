@@ -8,12 +8,12 @@ use std::{
 use xs2aspec_judge::{
     Levels, Profile,
     client::{
-        Broken, Item, Part, Plan, Recorded, Skip, State, Statement, Ticked, Watch, broken,
+        Broken, Item, Part, Plan, Recorded, State, Statement, Ticked, Watch, broken,
         report::{Report, place_of_the_plan},
         tick,
     },
 };
-use xs2aspec_record::{Event, Exchange, Exit, Level, LevelRule, Traffic};
+use xs2aspec_record::{Event, Exchange, Exit, Level, LevelRule, Reason, Traffic};
 use xs2aspec_report::text;
 use xs2aspec_suite::{Suite, nearest};
 
@@ -80,7 +80,6 @@ pub(crate) fn report(args: &ClientReport) -> Result<Exit, Failure> {
         records: &records,
         names: &names,
         exchanges: &exchanges,
-        absent: &absent,
         levels,
         plan: (&file, text),
     };
@@ -192,12 +191,12 @@ fn say_all(report: &Report<'_>, plan: &Plan) {
         say_broken(&one, report, plan);
     }
     for ticked in report.ticked {
-        if let State::Broken(_, words) = &ticked.state
+        if let State::Broken(_, breach) = &ticked.state
             && ticked.broken.is_empty()
         {
             say!("broken: {}", ticked.item.id);
             say_witness(report, ticked.exchange());
-            say!("   | {}", text::short(words));
+            say!("   | {}", text::short(&breach.to_string()));
             say!("   | {}\n", ticked.item.says);
         }
     }
@@ -231,7 +230,7 @@ fn say_all(report: &Report<'_>, plan: &Plan) {
     if !skipped.is_empty() {
         say!("skipped:");
         for one in skipped {
-            say_item(one.item, &why_skipped(one, report.absent));
+            say_item(one.item, &why_skipped(&one.state));
         }
     }
     for (is_optional, words) in [(false, "shown"), (true, "shown, though optional")] {
@@ -249,13 +248,12 @@ fn say_item(item: &Item, words: &str) {
     say!("  {:<24} {words}", item.id);
 }
 
-fn why_skipped(ticked: &Ticked<'_>, absent: &[&Part]) -> String {
-    match &ticked.state {
-        State::Skipped(Skip::Without(name)) => {
-            let says = absent.iter().find(|part| part.name == *name).map_or("", |part| part.says.as_str());
-            format!("--without {name}: a client that {says}")
+fn why_skipped(state: &State) -> String {
+    match state {
+        State::Skipped(Reason::NotNeeded { part, says }) => format!("--without {part}: a client that {says}"),
+        State::Skipped(Reason::OneEnough { shown }) => {
+            format!("{shown} is shown, and one of them is enough")
         }
-        State::Skipped(Skip::OneEnough(shown)) => format!("{shown} is shown, and one of them is enough"),
         _ => String::new(),
     }
 }

@@ -72,15 +72,13 @@ pub(crate) fn judge(args: &Args) -> Result<Exit, Failure> {
         };
         input::read(path, now, &mut take).map_err(Failure::input)?;
     }
-    let (finished, totals) = run.finish(|event| recording.write(event));
+    let (exit, totals) = run.finish(|event| recording.write(event));
     recording.finish()?;
     say_totals(&totals, &suite);
     odd.say();
     if options.on_purpose {
         say!("{}", text::ON_PURPOSE);
     }
-    let exit = Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit);
-    let exit = exit.unwrap_or(Exit::NothingRan);
     if exit == Exit::CouldNotTell {
         say!("{}", exit.sentence());
     }

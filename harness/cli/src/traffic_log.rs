@@ -16,7 +16,7 @@ use xs2aspec_judge::{
     traffic::{Payload, Received, Rejection, Sent, Traffic, TrafficJudge},
 };
 use xs2aspec_proxy::{Exchange, Kept, Sighting};
-use xs2aspec_record::{CaseVerdict, End, Event, Exchange as Recorded, Exit, Finding};
+use xs2aspec_record::{CaseVerdict, End, Event, Exchange as Recorded, Exit, Finding, Untold};
 use xs2aspec_reference::{Clock, Rejected, Variation, request_key};
 use xs2aspec_report::text;
 use xs2aspec_runner::{Options, traffic_run::TrafficRun};
@@ -163,7 +163,7 @@ fn log(
             }
         }
     }
-    let (finished, totals) = run.finish(|event| writer.write(event));
+    let (exit, totals) = run.finish(|event| writer.write(event));
     writer.record.finish()?;
     judge::say_totals(&totals, &setup.suite);
     for (count, what) in
@@ -173,7 +173,6 @@ fn log(
             say!("{} {what}", text::count(count, "connection"));
         }
     }
-    let exit = Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit).unwrap_or(Exit::NothingRan);
     say!("{}", exit.sentence());
     say!("reports in {}", folder.display());
     Ok(exit)
@@ -197,8 +196,8 @@ fn traffic(number: u64, exchange: Exchange, setup: &Setup) -> Traffic {
 
 fn payload(body: &Kept, is_whole: bool) -> Payload {
     match (body.is_cut(), is_whole) {
-        (true, _) => Payload::Unknown("is longer than what is kept of it".to_owned()),
-        (false, false) => Payload::Unknown("did not come to its end".to_owned()),
+        (true, _) => Payload::Unknown(Untold::NotKept),
+        (false, false) => Payload::Unknown(Untold::NotWhole),
         (false, true) => Payload::Bytes(body.bytes().to_vec()),
     }
 }

@@ -77,11 +77,13 @@ pub use mismatch::{Difference, Mismatch};
 pub use parts::PartsError;
 pub use read_error::ReadError;
 pub use reader::{RecordReader, Source, events, read};
-pub use reason::{Came, Excuse, Hint, PlainRejected, Reason, Suspicion};
+pub use reason::{Came, Changed, Excuse, Hint, PlainRejected, Reason, Suspicion, Untold};
 pub use run_folder::RunFolder;
 pub use stopwatch::Stopwatch;
 pub use times::{OperationTimes, Times};
 pub use totals::Totals;
-pub use verdict::{Absence, CaseVerdict, ControlSeen, End, Finding, Place, Role, Strength, Verdict};
+pub use verdict::{
+    Absence, CaseVerdict, ControlSeen, End, Finding, NotTold, Observation, Place, Role, Strength, Verdict,
+};
 pub use waiver::{WaiverSeen, WaiverState};
 pub use writer::RecordWriter;

@@ -2,13 +2,18 @@
 
 mod data;
 mod text;
+mod untold;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::data::{Came, Excuse, Hint, PlainRejected, Suspicion};
-use self::{data::given_up, text::changed};
+use self::data::given_up;
+pub(crate) use self::text::changed;
+pub use self::{
+    data::{Came, Excuse, Hint, PlainRejected, Suspicion},
+    untold::{Changed, Untold},
+};
 use crate::got::Got;
 
 /// Why a case is `flaky`, `waived`, `inconclusive`, `not-applicable` or an `error`, or is only observed.
@@ -297,16 +302,16 @@ pub enum Reason {
     RefusalUndecided {
         /// The response.
         got: Got,
-        /// The reason in words.
-        why: String,
+        /// The reason.
+        why: Box<Untold>,
     },
     /// Traffic: it had to be refused, and a body that is not known may say so.
     #[error("it had to be refused and got {got}, and the body {why}")]
     BodyUnknown {
         /// The response.
         got: Got,
-        /// The reason in words.
-        why: String,
+        /// The reason.
+        why: Box<Untold>,
     },
     /// A reason of which the words alone are known.
     #[error("{says}")]

@@ -1,5 +1,7 @@
 //! The verdict of one case and what it rests on.
 
+mod observation;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -8,6 +10,8 @@ use crate::{
     mismatch::{Difference, Mismatch},
     reason::Reason,
 };
+
+pub use self::observation::{NotTold, Observation};
 
 /// What a run concludes about one case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -283,6 +287,9 @@ pub struct CaseVerdict {
     /// What the target did where the document leaves it free.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observations: Vec<String>,
+    /// Of traffic: what else was seen of it, and what of it cannot be told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<Observation>,
     /// The observation that falls when the refusal turns out to have another cause. No record has it.
     #[serde(skip)]
     pub refusal: Option<String>,
@@ -347,6 +354,7 @@ impl CaseVerdict {
             checks: 0,
             findings: Vec::new(),
             observations: Vec::new(),
+            seen: Vec::new(),
             refusal: None,
             reason: None,
             absence: None,
@@ -370,6 +378,17 @@ impl CaseVerdict {
             Some(Culprit::Found { forms, .. }) => forms.iter().map(|form| form.changes.join("; ")).collect(),
             _ => self.changes.clone(),
         }
+    }
+
+    /// Returns all observations in words, those of traffic each once.
+    pub fn observed(&self) -> Vec<String> {
+        let mut all: Vec<String> =
+            self.observations.iter().cloned().chain(self.seen.iter().map(ToString::to_string)).collect();
+        if !self.seen.is_empty() {
+            all.sort();
+            all.dedup();
+        }
+        all
     }
 
     /// The verdict by its findings; `None` where it has none.

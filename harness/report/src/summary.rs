@@ -238,7 +238,7 @@ impl RunSummary {
         self.said_by_name += usize::from(verdict.role == Role::Selected && verdict.same_as.is_some());
         if verdict.role == Role::Selected {
             self.count_judged_with(verdict);
-            self.observations += verdict.observations.len();
+            self.observations += verdict.observed().len();
             if verdict.verdict == Verdict::Fail {
                 let denied = verdict.findings.iter().filter(|finding| finding.level == Level::Deny);
                 self.broken.extend(denied.map(|finding| finding.clause.clone()));

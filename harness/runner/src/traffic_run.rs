@@ -12,7 +12,7 @@ use xs2aspec_judge::{
     client::{Plan, masked},
     traffic::{Judged, Traffic, mask::TrafficMasker},
 };
-use xs2aspec_record::{CaseVerdict, End, Event, Exchange, Level, RunFinished};
+use xs2aspec_record::{CaseVerdict, End, Event, Exchange, Exit, Level};
 use xs2aspec_suite::{BodySpec, Case, RequestSpec, Signing};
 
 use crate::{clock::Clock, drawn::DrawnRun, run::Options};
@@ -95,7 +95,7 @@ impl<'a> TrafficRun<'a> {
         let case = case((id, clause), &operation, &traffic.request.method, at);
         let mut verdict = judged.verdict(&case, traffic, self.only);
         verdict.exchange = Some(self.number);
-        verdict.observations.extend(masked::shown(&self.plan, traffic, judged, self.judge.suite()));
+        verdict.seen.extend(masked::shown(&self.plan, traffic, judged, self.judge.suite()));
         let masked = self.masker.masked(traffic, judged, &mut verdict);
         let began = (traffic.began - began).num_microseconds().and_then(|at| u64::try_from(at).ok());
         let exchange = Exchange {
@@ -136,9 +136,11 @@ impl<'a> TrafficRun<'a> {
         }
     }
 
-    /// Ends the record.
-    pub fn finish(self, sink: impl FnMut(&Event)) -> (RunFinished, Totals) {
-        (self.record.finish(0, sink), self.totals)
+    /// Ends the record. Returns the exit code that it comes to.
+    pub fn finish(self, sink: impl FnMut(&Event)) -> (Exit, Totals) {
+        let finished = self.record.finish(0, sink);
+        let exit = Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit);
+        (exit.unwrap_or(Exit::NothingRan), self.totals)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Content codings of responses as they went over the wire.
 
 use xs2aspec_judge::traffic::{Payload, Received};
+use xs2aspec_record::Untold;
 use xs2aspec_runner::exchange::{self, Answer};
 
 /// Takes the content codings off a body. One that cannot be decoded is not known.
@@ -12,7 +13,7 @@ pub fn decoded(received: Received) -> Received {
     let body = match exchange::decoded(&coded) {
         Ok(None) => Payload::Bytes(coded.body),
         Ok(Some(plain)) => Payload::Bytes(plain),
-        Err(error) => Payload::Unknown(format!("cannot be read: {error}")),
+        Err(error) => Payload::Unknown(Untold::NotDecoded { error: error.to_string() }),
     };
     Received { status, headers: coded.headers, body }
 }

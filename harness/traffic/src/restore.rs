@@ -13,6 +13,7 @@ use xs2aspec_judge::{
     request_signer::RequestSigner,
     traffic::{Payload, Sent, Traffic, vocabulary::filled},
 };
+use xs2aspec_record::Changed;
 use xs2aspec_signing::RequestTarget;
 use xs2aspec_spec::masks::{holds_pseudonym, pseudonyms};
 use xs2aspec_suite::{Party, Signing, Suite, template};
@@ -67,7 +68,7 @@ impl<'a> Restorer<'a> {
         sent.url = self.text(&sent.url, &encode);
         self.message(&mut sent.headers, &mut sent.body);
         if sent.body != before {
-            sent.changed = Some(Sent::MASKED);
+            sent.changed = Some(Changed::Masked);
         }
         self.certificate(sent);
         self.digest(sent);

@@ -1,20 +1,19 @@
 //! What an exchange shows of the plan before the record masks it.
 
-use xs2aspec_record::{Body, End, Exchange, Header, Request, Response};
+use xs2aspec_record::{Body, End, Exchange, Header, Observation, Request, Response};
 use xs2aspec_suite::Suite;
 
 use crate::{
     client::{
         condition::Holds,
         plan::{Plan, ShownBy},
-        recorded::{UNREADABLE, observation},
     },
     traffic::{Judged, Payload, Traffic},
 };
 
 /// Returns an observation that lists what an exchange shows of the plan and its record will not show. Returns
 /// None for a request that is for no operation.
-pub fn shown(plan: &Plan, traffic: &Traffic, judged: &Judged, suite: &Suite) -> Option<String> {
+pub fn shown(plan: &Plan, traffic: &Traffic, judged: &Judged, suite: &Suite) -> Option<Observation> {
     if plan.items.is_empty() || judged.operation.is_none() {
         return None;
     }
@@ -27,10 +26,9 @@ pub fn shown(plan: &Plan, traffic: &Traffic, judged: &Judged, suite: &Suite) -> 
         }
         _ => false,
     };
-    let ids = plan.items.iter().filter(|item| shows(&item.shown_by)).map(|item| item.id.as_str());
+    let items = plan.items.iter().filter(|item| shows(&item.shown_by)).map(|item| item.id.clone());
     let is_unreadable = judged.not_told.iter().any(|told| told.end == End::Client);
-    let items: Vec<&str> = ids.chain(is_unreadable.then_some(UNREADABLE)).collect();
-    Some(observation(&items))
+    Some(Observation::Shows { items: items.collect(), is_unreadable })
 }
 
 fn exchange(traffic: &Traffic, judged: &Judged) -> Exchange {

@@ -17,5 +17,5 @@ pub mod tick;
 pub use plan::{Item, Part, Plan};
 pub use recorded::{Broken, Recorded, Watch};
 pub use report::Statement;
-pub use state::{Skip, State};
+pub use state::{Breach, State};
 pub use tick::{Ticked, broken, tick};

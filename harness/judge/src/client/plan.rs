@@ -1,6 +1,6 @@
 //! The plan: a list of items, from `fixtures/spec/client-plan.yaml`.
 
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 use xs2aspec_spec::{At, Problem, Tree, yaml};
 
@@ -27,8 +27,8 @@ pub struct Plan {
     pub fresh: Vec<String>,
     /// Parts of the document that a client may not need.
     pub parts: Vec<Part>,
-    /// Clauses that requests can break and that no plan can show, by pattern, each with the reason.
-    pub left_out: Vec<(String, String)>,
+    /// Clauses that requests can break and that no plan can show, by pattern.
+    pub left_out: Vec<String>,
     /// What a client should send instead, by the clause that it broke.
     advice: Vec<Advice>,
 }
@@ -119,7 +119,8 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct LeftOut {
     clauses: Vec<String>,
-    why: String,
+    #[serde(rename = "why")]
+    _why: IgnoredAny,
 }
 
 #[derive(Deserialize)]
@@ -151,13 +152,11 @@ impl Plan {
             fresh: file.fresh.iter().map(|name| name.to_ascii_lowercase()).collect(),
             parts: file.parts,
             advice: file.advice,
+            left_out: file.left_out.into_iter().flat_map(|left_out| left_out.clauses).collect(),
             ..Self::default()
         };
         for entry in &file.items {
             plan.add(entry)?;
-        }
-        for LeftOut { clauses, why } in file.left_out {
-            plan.left_out.extend(clauses.into_iter().map(|clause| (clause, why.clone())));
         }
         Ok(Some(plan))
     }
@@ -173,12 +172,6 @@ impl Plan {
             self.items.push(item);
         }
         Ok(())
-    }
-
-    /// Returns true if an item speaks of a clause, or the plan says why none does.
-    pub fn speaks_of(&self, clause: &str) -> bool {
-        let items = self.items.iter().flat_map(|item| item.clauses.iter());
-        items.chain(self.left_out.iter().map(|(pattern, _)| pattern)).any(|pattern| matches(pattern, clause))
     }
 
     /// Returns what a client should send that broke a clause at a place of its request.
@@ -204,7 +197,7 @@ impl Part {
 }
 
 /// Returns true if a text matches a pattern, in which one `*` stands for anything.
-pub(crate) fn matches(pattern: &str, text: &str) -> bool {
+pub fn matches(pattern: &str, text: &str) -> bool {
     pattern.split_once('*').map_or(pattern == text, |(start, end)| {
         text.len() >= start.len() + end.len() && text.starts_with(start) && text.ends_with(end)
     })

@@ -4,30 +4,20 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use xs2aspec_record::{
-    CaseVerdict, ClauseLevel, ClauseText, End, Event, Exchange, Finding, Level, LevelRule, RunStarted,
+    CaseVerdict, ClauseLevel, ClauseText, End, Event, Exchange, Finding, Level, LevelRule, Observation,
+    RunStarted,
 };
 use xs2aspec_spec::AnswerRules;
 use xs2aspec_suite::plan::matches_clause;
 
-use crate::client::{
-    condition::{Holds, header},
-    plan::{OTHER, Plan, ShownBy},
-    sequence::{Seen, hash},
+use crate::{
+    client::{
+        condition::{Holds, header},
+        plan::{OTHER, Plan, ShownBy},
+        sequence::Seen,
+    },
+    traffic::hash,
 };
-
-/// The beginning of an observation that lists items which an exchange shows and the record masks.
-const SHOWS: &str = "the client shows: ";
-
-/// The word for no item.
-const NOTHING: &str = "nothing";
-
-/// The word for an exchange whose request could not be judged as a whole.
-pub(crate) const UNREADABLE: &str = "unreadable";
-
-/// Returns an observation that lists items which an exchange shows and the record masks.
-pub(crate) fn observation(items: &[&str]) -> String {
-    format!("{SHOWS}{}", if items.is_empty() { NOTHING.to_owned() } else { items.join(", ") })
-}
 
 /// What a record has of a client.
 #[derive(Debug, Default)]
@@ -60,8 +50,17 @@ pub(crate) struct Sighted {
     pub(crate) values: HashMap<u64, Moment>,
     /// The first exchange with a value that another one before it has.
     pub(crate) twice: Option<(Moment, u64)>,
-    /// What the client broke, by clause and place.
-    pub(crate) broken: BTreeMap<(String, String), Broken>,
+    /// What the client broke.
+    pub(crate) broken: Breaches,
+}
+
+/// What a client broke, by clause and place.
+pub(crate) type Breaches = BTreeMap<(String, String), Broken>;
+
+/// Adds something that a client broke to what is known.
+pub(crate) fn add(known: &mut Breaches, one: Broken) {
+    let key = (one.finding.clause.clone(), one.finding.at.clone());
+    known.entry(key).and_modify(|known| known.add(&one)).or_insert(one);
 }
 
 /// Something that the client broke.
@@ -89,7 +88,7 @@ impl Broken {
     }
 
     /// Takes another one that is the same.
-    pub(crate) fn add(&mut self, other: &Self) {
+    fn add(&mut self, other: &Self) {
         let exchanges = self.exchanges + other.exchanges;
         if other.order() < self.order() {
             *self = other.clone();
@@ -107,8 +106,8 @@ pub struct Watch<'a> {
     /// Whether warnings are violations.
     denies_warnings: bool,
     recorded: Recorded,
-    /// Exchanges of a case whose verdict comes next.
-    waiting: Vec<Exchange>,
+    /// The exchange whose verdict comes next.
+    waiting: Option<Exchange>,
 }
 
 impl<'a> Watch<'a> {
@@ -116,7 +115,7 @@ impl<'a> Watch<'a> {
     pub fn new(plan: &'a Plan, rules: &'a AnswerRules, levels: &'a [LevelRule]) -> Self {
         let items = plan.items.iter().map(|_| Sighted::default()).collect();
         let recorded = Recorded { items, ..Recorded::default() };
-        Self { plan, rules, levels, denies_warnings: false, recorded, waiting: Vec::new() }
+        Self { plan, rules, levels, denies_warnings: false, recorded, waiting: None }
     }
 
     /// Takes the next event.
@@ -135,10 +134,8 @@ impl<'a> Watch<'a> {
                 recorded.clauses.insert(clause.id.clone(), clause);
             }
             Event::Exchange(exchange) => {
-                if self.waiting.first().is_some_and(|first| first.case != exchange.case) {
-                    self.look(None);
-                }
-                self.waiting.push(exchange);
+                self.look(None);
+                self.waiting = Some(exchange);
             }
             Event::Verdict(verdict) => self.look(Some(&verdict)),
             Event::RunFinished(finish) => recorded.micros = finish.micros,
@@ -153,8 +150,9 @@ impl<'a> Watch<'a> {
         self.recorded
     }
 
-    /// Looks at the exchanges of a case.
+    /// Looks at the exchange that waits for its verdict.
     fn look(&mut self, verdict: Option<&CaseVerdict>) {
+        let Some(exchange) = self.waiting.take() else { return };
         let denies_warnings = self.denies_warnings;
         let level = |finding: &Finding| match last(self.levels, &finding.clause)
             .map_or(finding.level, |rule| rule.level)
@@ -162,48 +160,46 @@ impl<'a> Watch<'a> {
             Level::Warn if denies_warnings => Level::Deny,
             level => level,
         };
-        for exchange in std::mem::take(&mut self.waiting) {
-            let own = verdict.filter(|verdict| verdict.exchange == Some(exchange.number));
-            self.recorded.seen.push(Seen::of(&exchange, &self.plan.fresh));
-            for (item, sighted) in self.plan.items.iter().zip(&mut self.recorded.items) {
-                let moment = (exchange.at, exchange.number);
-                match &item.shown_by {
-                    ShownBy::Exchange(condition) => match condition.holds(&exchange, self.rules) {
-                        Holds::Yes => sighted.see(moment),
-                        Holds::Unknown => match says_shown(own, &item.id) {
-                            Some(true) => sighted.see(moment),
-                            Some(false) => {}
-                            None => sighted.is_unknown = true,
-                        },
-                        Holds::No => {}
+        let own = verdict.filter(|verdict| verdict.exchange == Some(exchange.number));
+        self.recorded.seen.push(Seen::of(&exchange, &self.plan.fresh));
+        for (item, sighted) in self.plan.items.iter().zip(&mut self.recorded.items) {
+            let moment = (exchange.at, exchange.number);
+            match &item.shown_by {
+                ShownBy::Exchange(condition) => match condition.holds(&exchange, self.rules) {
+                    Holds::Yes => sighted.see(moment),
+                    Holds::Unknown => match own.and_then(shown) {
+                        Some((items, _)) if items.contains(&item.id) => sighted.see(moment),
+                        Some(_) => {}
+                        None => sighted.is_unknown = true,
                     },
-                    ShownBy::After(condition, _) => {
-                        if condition.holds(&exchange, self.rules) == Holds::Yes {
-                            sighted.after.insert(exchange.number);
-                        }
+                    Holds::No => {}
+                },
+                ShownBy::After(condition, _) => {
+                    if condition.holds(&exchange, self.rules) == Holds::Yes {
+                        sighted.after.insert(exchange.number);
                     }
-                    // Browsers send a request again, as it is, if the connection ends before the answer.
-                    ShownBy::Unique(_) if exchange.response.is_none() => {}
-                    ShownBy::Unique(name) => {
-                        // An archive may list a request twice, and a request without an answer may be sent
-                        // again: the judge tells that.
-                        let is_of_item = |finding: &Finding| {
-                            let mut patterns = item.clauses.iter();
-                            finding.end == End::Client
-                                && patterns.any(|pattern| matches_clause(pattern, &finding.clause))
-                        };
-                        let is_one = own.is_some_and(|own| !own.findings.iter().any(is_of_item));
-                        if let Some(value) = header(&exchange.request.headers, name) {
-                            sighted.value(hash(&value), moment, is_one);
-                        }
+                }
+                // Browsers send a request again, as it is, if the connection ends before the answer.
+                ShownBy::Unique(_) if exchange.response.is_none() => {}
+                ShownBy::Unique(name) => {
+                    // An archive may list a request twice, and a request without an answer may be sent
+                    // again: the judge tells that.
+                    let is_of_item = |finding: &Finding| {
+                        let mut patterns = item.clauses.iter();
+                        finding.end == End::Client
+                            && patterns.any(|pattern| matches_clause(pattern, &finding.clause))
+                    };
+                    let is_one = own.is_some_and(|own| !own.findings.iter().any(is_of_item));
+                    if let Some(value) = header(&exchange.request.headers, name) {
+                        sighted.value(hash(&value), moment, is_one);
                     }
-                    ShownBy::NoBreach(operation) => {
-                        if is_for(self.plan, operation, exchange.operation.as_deref())
-                            && let Some(verdict) = own
-                        {
-                            let breaks = sighted.breach(moment, verdict, &level);
-                            sighted.kept(moment, &exchange, verdict, breaks);
-                        }
+                }
+                ShownBy::NoBreach(operation) => {
+                    if is_for(self.plan, operation, exchange.operation.as_deref())
+                        && let Some(verdict) = own
+                    {
+                        let breaks = sighted.breach(moment, verdict, &level);
+                        sighted.kept(moment, &exchange, verdict, breaks);
                     }
                 }
             }
@@ -231,17 +227,12 @@ impl Sighted {
         let mut is_denied = false;
         for (at, finding) in verdict.findings.iter().enumerate().filter(|(_, one)| one.end == End::Client) {
             let level = level(finding);
-            let key = (finding.clause.clone(), finding.at.clone());
-            if level == Level::Note || !told.insert(key.clone()) {
+            if level == Level::Note || !told.insert((&finding.clause, &finding.at)) {
                 continue;
             }
             is_denied |= level == Level::Deny;
             let finding = Finding { level, ..finding.clone() };
-            let one = Broken { finding, exchanges: 1, record: 0, first: (moment, at) };
-            match self.broken.get_mut(&key) {
-                Some(known) => known.add(&one),
-                None => _ = self.broken.insert(key, one),
-            }
+            add(&mut self.broken, Broken { finding, exchanges: 1, record: 0, first: (moment, at) });
         }
         is_denied
     }
@@ -253,7 +244,7 @@ impl Sighted {
         if breaks || !answer.is_some_and(|answer| (200..300).contains(&answer.status)) {
             return;
         }
-        if says_shown(Some(verdict), UNREADABLE) == Some(true) {
+        if shown(verdict).is_some_and(|(_, is_unreadable)| is_unreadable) {
             self.is_unknown = true;
         } else {
             self.see(moment);
@@ -277,9 +268,11 @@ fn is_for(plan: &Plan, wanted: &str, operation: Option<&str>) -> bool {
     }
 }
 
-/// Returns true if an observation says that an exchange shows an item. Returns None if none speaks of items.
-fn says_shown(verdict: Option<&CaseVerdict>, item: &str) -> Option<bool> {
-    let mut said = verdict.into_iter().flat_map(|verdict| &verdict.observations);
-    let items = said.find_map(|text| text.strip_prefix(SHOWS))?;
-    Some(items.split(", ").any(|known| known == item))
+/// Returns the items that an exchange shows and its record masks, and true if it could not be judged as a
+/// whole.
+fn shown(verdict: &CaseVerdict) -> Option<(&[String], bool)> {
+    verdict.seen.iter().find_map(|seen| match seen {
+        Observation::Shows { items, is_unreadable } => Some((items.as_slice(), *is_unreadable)),
+        _ => None,
+    })
 }

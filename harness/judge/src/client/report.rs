@@ -7,13 +7,13 @@ use std::{
 
 use xs2aspec_record::{
     Absence, CaseSource, CaseVerdict, ClauseText, End, Event, Exchange, Exit, Finding, Level, LevelRule,
-    Mismatch, Place, Reason, RunFinished, RunStarted, Strength, Totals, Traffic, Verdict,
+    Mismatch, Observation, Place, Reason, RunFinished, RunStarted, Strength, Totals, Traffic, Verdict,
 };
 
 use crate::client::{
-    plan::{FILE, Part},
+    plan::FILE,
     recorded::Recorded,
-    state::{Skip, State},
+    state::{Breach, State},
     tick::Ticked,
 };
 
@@ -92,8 +92,6 @@ pub struct Report<'a> {
     pub names: &'a [String],
     /// The exchanges that say something of an item, by record and number.
     pub exchanges: &'a BTreeMap<(usize, u64), Exchange>,
-    /// Parts of the document that the client does not need.
-    pub absent: &'a [&'a Part],
     /// Levels that findings get instead of the recorded ones.
     pub levels: &'a [LevelRule],
     /// The path of the plan, and its text.
@@ -202,27 +200,27 @@ impl Report<'_> {
         }
     }
 
-    fn verdict(&self, ticked: &Ticked<'_>, seen: Option<(u64, &Exchange)>) -> CaseVerdict {
+    fn verdict(&self, ticked: &Ticked<'_>, exchange: Option<(u64, &Exchange)>) -> CaseVerdict {
         let Ticked { item, state, broken, .. } = ticked;
         let mut findings: Vec<Finding> = broken.iter().map(|one| one.finding.clone()).collect();
-        let mut observations = Vec::new();
+        let mut seen = Vec::new();
         if !matches!(state, State::Shown(_) | State::Broken(..)) {
-            let warnings = findings.drain(..).map(|one| format!("{}: {}", one.clause, one.mismatch()));
-            observations.extend(warnings);
+            let noted = |finding| Observation::NotedOfClients { finding: Box::new(finding) };
+            seen.extend(findings.drain(..).map(noted));
         }
         let not_shown = || Reason::NotShown { meet: item.meet.clone() };
         let (verdict, reason) = match state {
             State::Shown(_) if ticked.is_warned() => (Verdict::Warn, None),
             State::Shown(_) => (Verdict::Pass, None),
-            State::Skipped(skip) => (Verdict::NotApplicable, Some(self.skipped(skip))),
+            State::Skipped(reason) => (Verdict::NotApplicable, Some(reason.clone())),
             State::NotShown { .. } | State::Unknown if item.is_optional => {
                 (Verdict::NotApplicable, Some(not_shown()))
             }
             State::NotShown { .. } => (Verdict::Inconclusive, Some(not_shown())),
             State::Unknown => (Verdict::Inconclusive, Some(Reason::NotReadable)),
-            State::Broken(_, words) => {
+            State::Broken(_, breach) => {
                 if findings.is_empty() {
-                    findings.push(finding(ticked, words));
+                    findings.push(finding(ticked, breach));
                 }
                 (Verdict::Fail, None)
             }
@@ -230,29 +228,18 @@ impl Report<'_> {
         let place = Place { file: self.plan.0.to_owned(), line: item.place.0, column: item.place.1 };
         CaseVerdict {
             area: AREA.to_owned(),
-            operation: seen.and_then(|(_, seen)| seen.operation.clone()).unwrap_or_default(),
+            operation: exchange.and_then(|(_, exchange)| exchange.operation.clone()).unwrap_or_default(),
             verdict,
             expected: item.says.clone(),
-            checks: u32::from(seen.is_some()),
+            checks: u32::from(exchange.is_some()),
             findings,
-            observations,
+            seen,
             absence: (verdict == Verdict::NotApplicable).then_some(Absence::Declared),
             reason,
             changes: ticked.exchange().map(|seen| self.named(seen)).into_iter().collect(),
-            exchange: seen.map(|(number, _)| number),
-            micros: seen.map_or(0, |(_, seen)| seen.micros),
+            exchange: exchange.map(|(number, _)| number),
+            micros: exchange.map_or(0, |(_, exchange)| exchange.micros),
             ..CaseVerdict::blank(id(ticked), id(ticked), place)
-        }
-    }
-
-    fn skipped(&self, skip: &Skip) -> Reason {
-        match skip {
-            Skip::Without(name) => {
-                let part = self.absent.iter().find(|part| part.name == *name);
-                let says = part.map(|part| part.says.clone()).unwrap_or_default();
-                Reason::NotNeeded { part: name.clone(), says }
-            }
-            Skip::OneEnough(shown) => Reason::OneEnough { shown: shown.clone() },
         }
     }
 }
@@ -265,11 +252,11 @@ fn strength(ticked: &Ticked<'_>) -> Strength {
     if ticked.item.is_optional { Strength::Observed } else { Strength::Stated }
 }
 
-fn finding(ticked: &Ticked<'_>, words: &str) -> Finding {
+fn finding(ticked: &Ticked<'_>, breach: &Breach) -> Finding {
     Finding {
         clause: id(ticked),
         expected: format!("a client to {}", ticked.item.says),
-        actual: words.to_owned(),
+        actual: breach.to_string(),
         at: "request".to_owned(),
         kind: Mismatch::Request,
         level: Level::Deny,

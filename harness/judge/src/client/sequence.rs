@@ -1,14 +1,21 @@
 //! What a client sends after what.
 
 use std::{
-    collections::HashMap,
-    hash::{DefaultHasher, Hash, Hasher},
+    collections::{HashMap, HashSet},
+    time::Duration,
 };
 
 use chrono::DateTime;
 use xs2aspec_record::{Body, Exchange};
 
-use crate::client::{condition::header, state::State};
+use crate::{
+    client::{
+        condition::header,
+        plan::Then,
+        state::{Breach, State},
+    },
+    traffic::hash,
+};
 
 /// Methods by which asking again changes nothing (RFC 9110 section 9.2.1).
 const SAFE: [&str; 4] = ["GET", "HEAD", "OPTIONS", "TRACE"];
@@ -71,63 +78,33 @@ impl<'a> Sequence<'a> {
         Self { seen, same, other }
     }
 
-    /// Returns Shown if the client sends another request after this one.
-    pub(crate) fn goes_on(&self, index: usize) -> State {
+    /// Returns what the client does after this exchange. `is_so` are the exchanges for which the same holds.
+    pub(crate) fn after(&self, index: usize, then: Then, is_so: &HashSet<u64>) -> State {
         let one = &self.seen[index];
-        let later = self.later(index);
-        let is_other = self.seen.get(later).is_some_and(|next| next.request != one.request);
-        let other = if is_other { Some(&later) } else { self.other.get(later) };
-        let other = other.and_then(|at| self.seen.get(*at));
-        other.map_or(State::NotShown { met: Some(one.number) }, |other| State::Shown(other.number))
-    }
-
-    /// Returns Broken if the client sends the same request again, and `is_so` holds for that one too. A
-    /// request that changes nothing may be repeated.
-    pub(crate) fn corrects_it(&self, index: usize, is_so: impl Fn(u64) -> bool) -> State {
-        let one = &self.seen[index];
-        if !one.is_safe
-            && let Some(again) = self.again(index).find(|again| is_so(again.number))
+        let not_shown = State::NotShown { met: Some(one.number) };
+        // The first exchange that began after this one had ended.
+        let later = self.seen.partition_point(|other| other.at < one.ended()).max(index + 1);
+        let same = self.same.get(&one.request).map_or(&[][..], Vec::as_slice);
+        let mut again = same[same.partition_point(|at| *at < later)..].iter().map(|at| &self.seen[*at]);
+        if then == Then::AgainLater {
+            let (Some(again), Some(wait)) = (again.next(), one.wait) else { return not_shown };
+            let waited = Duration::from_micros(again.at.saturating_sub(one.ended()));
+            // The clocks of both ends need not tick at once.
+            if waited + Duration::from_millis(100) >= Duration::from_secs(wait) {
+                return State::Shown(again.number);
+            }
+            return State::Broken(again.number, Breach::TooEarly { number: one.number, wait, waited });
+        }
+        // A request that changes nothing may be repeated.
+        if then == Then::CorrectsIt
+            && !one.is_safe
+            && let Some(again) = again.find(|again| is_so.contains(&again.number))
         {
-            let words = format!(
-                "sends the request of exchange {} again as it was, with the same outcome",
-                one.number
-            );
-            return State::Broken(again.number, words);
+            return State::Broken(again.number, Breach::SentAgain { number: one.number });
         }
-        self.goes_on(index)
-    }
-
-    /// Returns Shown if the client sends the same request again, and not before the time that the response
-    /// says.
-    pub(crate) fn again_later(&self, index: usize) -> State {
-        let one = &self.seen[index];
-        let (Some(again), Some(wait)) = (self.again(index).next(), one.wait) else {
-            return State::NotShown { met: Some(one.number) };
-        };
-        let waited = again.at.saturating_sub(one.ended());
-        // The clocks of both ends need not tick at once.
-        if waited / 1_000 + 100 >= wait.saturating_mul(1_000) {
-            return State::Shown(again.number);
-        }
-        let seconds = std::time::Duration::from_micros(waited).as_secs_f64();
-        let words = format!(
-            "asks again after {seconds:.1} s, while the answer of exchange {} says {wait} s",
-            one.number
-        );
-        State::Broken(again.number, words)
-    }
-
-    /// The position of the first exchange that began after this one had ended.
-    fn later(&self, index: usize) -> usize {
-        let ended = self.seen[index].ended();
-        self.seen.partition_point(|other| other.at < ended).max(index + 1)
-    }
-
-    /// Exchanges with the same request that began after this one had ended.
-    fn again(&self, index: usize) -> impl Iterator<Item = &Seen> {
-        let same = self.same.get(&self.seen[index].request).map_or(&[][..], Vec::as_slice);
-        let later = self.later(index);
-        same[same.partition_point(|at| *at < later)..].iter().map(|at| &self.seen[*at])
+        let next = self.seen.get(later).filter(|next| next.request != one.request);
+        let other = next.or_else(|| self.seen.get(*self.other.get(later)?));
+        other.map_or(not_shown, |other| State::Shown(other.number))
     }
 }
 
@@ -142,13 +119,6 @@ fn request(exchange: &Exchange, fresh: &[String]) -> u64 {
         Body::Base64(code) => (true, code),
     });
     hash(&(&request.method, &request.url, headers, body))
-}
-
-/// A value as a number.
-pub(crate) fn hash(value: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
 }
 
 /// How many seconds an answer asks to wait: a number, or a date after its own (RFC 9110 section 10.2.3).

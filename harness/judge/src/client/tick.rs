@@ -5,13 +5,13 @@ use std::{
     collections::{BTreeMap, HashSet},
 };
 
-use xs2aspec_record::Level;
+use xs2aspec_record::{Level, Reason};
 
 use crate::client::{
     plan::{Item, Part, Plan, ShownBy, Then},
-    recorded::{Broken, Recorded, Sighted},
+    recorded::{Breaches, Broken, Recorded, Sighted, add},
     sequence::{Seen, Sequence},
-    state::{Skip, State},
+    state::{Breach, State},
 };
 
 /// An item of the plan, and what records say of it.
@@ -47,6 +47,7 @@ impl Ticked<'_> {
 /// Compares each item of the plan with records of one client, each a history of its own. `absent` are the
 /// parts of the document that the client does not need.
 pub fn tick<'a>(plan: &'a Plan, records: &[Recorded], absent: &[&Part]) -> Vec<Ticked<'a>> {
+    let untold = |item| Ticked { item, state: State::NotShown { met: None }, record: 0, broken: Vec::new() };
     let mut all: Vec<Ticked<'a>> = plan.items.iter().map(untold).collect();
     for (record, recorded) in records.iter().enumerate() {
         let sequence = Sequence::new(&recorded.seen);
@@ -70,21 +71,11 @@ pub fn broken(ticked: &[Ticked<'_>]) -> Vec<Broken> {
 }
 
 fn merged(broken: impl Iterator<Item = Broken>) -> Vec<Broken> {
-    let mut all: BTreeMap<(String, String), Broken> = BTreeMap::new();
-    for one in broken {
-        let key = (one.finding.clause.clone(), one.finding.at.clone());
-        match all.get_mut(&key) {
-            Some(known) => known.add(&one),
-            None => _ = all.insert(key, one),
-        }
-    }
+    let mut all = Breaches::new();
+    broken.for_each(|one| add(&mut all, one));
     let mut all: Vec<Broken> = all.into_values().collect();
     all.sort_by_key(|one| (Reverse(one.finding.level), one.order()));
     all
-}
-
-fn untold(item: &Item) -> Ticked<'_> {
-    Ticked { item, state: State::NotShown { met: None }, record: 0, broken: Vec::new() }
 }
 
 /// Returns what one record says of an item.
@@ -108,11 +99,7 @@ fn first(sighted: &Sighted) -> State {
 fn after(seen: &[Seen], sequence: &Sequence<'_>, then: Then, is_so: &HashSet<u64>) -> State {
     let mut state = State::NotShown { met: None };
     for (index, _) in seen.iter().enumerate().filter(|(_, one)| is_so.contains(&one.number)) {
-        let next = match then {
-            Then::GoesOn => sequence.goes_on(index),
-            Then::CorrectsIt => sequence.corrects_it(index, |number| is_so.contains(&number)),
-            Then::AgainLater => sequence.again_later(index),
-        };
+        let next = sequence.after(index, then, is_so);
         if next.rank() > state.rank() {
             state = next;
         }
@@ -125,7 +112,7 @@ fn after(seen: &[Seen], sequence: &Sequence<'_>, then: Then, is_so: &HashSet<u64
 
 fn unique(name: &str, sighted: &Sighted) -> State {
     if let Some(((_, later), first)) = sighted.twice {
-        return State::Broken(later, format!("exchanges {first} and {later} have the same {name}"));
+        return State::Broken(later, Breach::SameValue { name: name.to_owned(), first, later });
     }
     // A single value says nothing.
     let last = sighted.values.values().max().filter(|_| sighted.values.len() > 1);
@@ -137,12 +124,7 @@ fn no_breach(sighted: &Sighted) -> State {
     let denied = sighted.broken.values().filter(|one| one.finding.level == Level::Deny);
     denied.min_by_key(|one| one.order()).map_or_else(
         || first(sighted),
-        |one| {
-            State::Broken(
-                one.exchange(),
-                format!("breaks {}: {}", one.finding.clause, one.finding.mismatch()),
-            )
-        },
+        |one| State::Broken(one.exchange(), Breach::Clause(Box::new(one.finding.clone()))),
     )
 }
 
@@ -159,10 +141,10 @@ fn skip(all: &mut [Ticked<'_>], absent: &[&Part]) {
             continue;
         }
         let part = absent.iter().find(|part| part.covers(ticked.item));
-        let part = part.map(|part| Skip::Without(part.name.clone()));
-        let other = || ticked.item.one_of.as_ref().and_then(|group| shown.get(group)).cloned();
-        if let Some(skip) = part.or_else(|| other().map(Skip::OneEnough)) {
-            ticked.state = State::Skipped(skip);
+        let part = part.map(|part| Reason::NotNeeded { part: part.name.clone(), says: part.says.clone() });
+        let other = || shown.get(ticked.item.one_of.as_ref()?).cloned();
+        if let Some(reason) = part.or_else(|| other().map(|shown| Reason::OneEnough { shown })) {
+            ticked.state = State::Skipped(reason);
         }
     }
 }

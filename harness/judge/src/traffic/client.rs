@@ -3,24 +3,22 @@
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
-use xs2aspec_record::{End, Finding, Level, LevelSource, Mismatch};
+use xs2aspec_record::{End, Finding, Level, LevelSource, Mismatch, NotTold, Observation};
 use xs2aspec_spec::{
     Strength,
+    answer::has_member_twice,
     client::{Mentioned, PathRules, RejectionRule, Wrong},
-    request::{Payload as Shown, View},
+    request::{Due, Payload as Shown, View},
 };
 use xs2aspec_suite::baseline::Baseline;
 
-use xs2aspec_signing::diagnosis;
-
 use super::{
-    json::has_member_twice,
     judge::TrafficJudge,
-    message::{Rejection, Sent, Traffic},
-    routes::{Route, decoded},
-    session::{Exchange, Told, asks},
+    message::{Rejection, Sent, Traffic, decoded},
+    routes::Route,
+    session::{Exchange, PATH, Told, asks, wrong},
     signature::{self, is_masked},
-    verdict::{Judged, NotTold},
+    verdict::Judged,
 };
 use crate::profile::{Environment, Offered};
 
@@ -36,7 +34,12 @@ const SANDBOX: &str = "sandbox";
 impl TrafficJudge {
     /// Adds what the client broke of an exchange that is judged by the rules, and remembers the exchange. A
     /// bank that names its rule says more than its codes do.
-    pub(super) fn client(&mut self, traffic: &Traffic, names_its_rule: bool, judged: &mut Judged) {
+    pub(super) fn client(
+        &mut self,
+        (traffic, signature): (&Traffic, &signature::Found),
+        names_its_rule: bool,
+        judged: &mut Judged,
+    ) {
         let sent = &traffic.request;
         let operation = judged.operation.clone();
         let rules = &self.suite.spec().client;
@@ -60,7 +63,7 @@ impl TrafficJudge {
             traffic.answer.as_ref().map(|answer| answer.status).filter(|_| traffic.failure.is_none());
         if let Some(paths) = &rules.paths {
             if is_ours {
-                self.signature(sent, operation.as_deref(), paths, judged);
+                self.signature((sent, signature), operation.as_deref(), paths, judged);
             }
             // A bank that has no such path need not read the body, so that the exchange may end early.
             if is_refused
@@ -73,12 +76,13 @@ impl TrafficJudge {
             if operation.as_deref().is_some_and(|name| self.is_for_tests(name))
                 && self.profile.environment == Some(Environment::Production)
             {
-                let instead = "no request for the sandbox".to_owned();
-                self.wrong(judged, of_path(&paths.sandbox, instead, "one in production".to_owned()));
+                let (instead, value) = ("no request for the sandbox", Some("one in production"));
+                self.wrong(judged, wrong(PATH, &paths.sandbox, instead, value));
             }
         }
         if is_ours {
-            self.values(sent, (operation.as_deref().unwrap_or_default(), traffic.began), judged);
+            self.validity(signature, traffic.began, judged);
+            self.values(sent, operation.as_deref().unwrap_or_default(), judged);
         }
         let body = traffic.answer.as_ref().and_then(|answer| answer.body.bytes());
         let document: Option<Value> = body.and_then(|body| serde_json::from_slice(body).ok());
@@ -103,10 +107,8 @@ impl TrafficJudge {
         for told in self.session.look(&exchange, rules, spec).into_iter().filter(|_| is_ours) {
             match told {
                 Told::Wrong(wrong) => self.wrong(judged, wrong),
-                Told::Seen(seen) => judged.observations.push(seen),
-                Told::Unsure(at, why) => {
-                    judged.not_told.push(NotTold { end: End::Client, at: format!("request/{at}"), why });
-                }
+                Told::Seen(seen) => judged.seen.push(seen),
+                Told::Unsure(at, why) => judged.cannot_tell(End::Client, format!("request/{at}"), why),
             }
         }
         let is_rejection = status.is_some_and(|status| status / 100 == 4);
@@ -148,7 +150,7 @@ impl TrafficJudge {
             || freedoms.iter().any(is_free)
             || is_of_code && judged.is_made
         {
-            judged.observations.push(format!("the reference bank rejected it by its rule {rule}"));
+            judged.seen.push(Observation::RejectedByRule { rule: rule.clone() });
             return;
         }
         let clauses = self.suite.clauses();
@@ -186,7 +188,7 @@ impl TrafficJudge {
                 || known.is_none()
                 || !is_firm
                 || is_open
-                || (judged.due == "accepted" && judged.is_sure),
+                || (matches!(judged.due, Some(Due::Accepted { .. })) && judged.is_sure),
         };
         self.found(judged, wrong, format!("a rejection by the reference bank with {status} {rule}"));
     }
@@ -257,7 +259,7 @@ impl TrafficJudge {
         let finding = Finding { clause, expected: send, actual, at, kind, level, end: End::Client };
         judged.checks += 1;
         if level == Level::Note {
-            judged.observations.push(format!("{}: {}", finding.clause, finding.mismatch()));
+            judged.seen.push(Observation::NotedOfClients { finding: Box::new(finding) });
         } else {
             judged.findings.push(finding);
         }
@@ -279,10 +281,9 @@ impl TrafficJudge {
     }
 
     /// Adds values that are right under no reading: empty required headers, and those of the client rules.
-    fn values(&self, sent: &Sent, (operation, began): (&str, DateTime<Utc>), judged: &mut Judged) {
+    fn values(&self, sent: &Sent, operation: &str, judged: &mut Judged) {
         let body = sent.body.bytes().and_then(|bytes| serde_json::from_slice(bytes).ok());
         let of = |at: &str| of_place(sent, body.as_ref(), at);
-        self.validity(sent, began, judged);
         for place in self.suite.requests().places() {
             let text = |name: &str| place.get(name).and_then(Value::as_str).unwrap_or_default();
             if text("operation") != operation || text("presence") != "R" {
@@ -291,12 +292,8 @@ impl TrafficJudge {
             let values = of(text("at"));
             if !values.is_empty() && values.iter().all(String::is_empty) {
                 let clause = format!("header.{}.{operation}", text("name"));
-                let instead = "a value, since the header is required".to_owned();
-                let value = Some(String::new());
-                self.wrong(
-                    judged,
-                    Wrong { at: text("at").to_owned(), clause, send: instead, value, is_warning: false },
-                );
+                let instead = "a value, since the header is required";
+                self.wrong(judged, wrong(text("at"), &clause, instead, Some("")));
             }
         }
         let names = sent.headers.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
@@ -313,13 +310,11 @@ impl TrafficJudge {
     }
 
     /// Adds a certificate that was not valid when it was used (RFC 5280 section 4.1.2.5), as a warning.
-    fn validity(&self, sent: &Sent, began: DateTime<Utc>, judged: &mut Judged) {
+    fn validity(&self, signature: &signature::Found, began: DateTime<Utc>, judged: &mut Judged) {
         let spec = self.suite.spec();
         let name = spec.signing.certificate_header.as_deref();
-        let (Some(name), Some(clause)) = (name, spec.client.validity.clone()) else { return };
-        let Some(certificate) = sent.header(name).and_then(|text| diagnosis::certificate(text).2) else {
-            return;
-        };
+        let found = name.zip(spec.client.validity.as_ref()).zip(signature.certificate.as_ref());
+        let Some(((name, clause), certificate)) = found else { return };
         let (from, until) = certificate.validity();
         let (from, until): (DateTime<Utc>, DateTime<Utc>) = (from.into(), until.into());
         if (from..=until).contains(&began) {
@@ -327,29 +322,32 @@ impl TrafficJudge {
         }
         let day = |time: DateTime<Utc>| time.format("%Y-%m-%d").to_string();
         let advice = format!("a certificate that is valid on {}", day(began));
-        let wrong =
-            Wrong { at: format!("header/{name}"), clause, send: advice, value: None, is_warning: true };
+        let wrong = wrong(&format!("header/{name}"), clause, &advice, None);
+        let wrong = Wrong { is_warning: true, ..wrong };
         self.found(judged, wrong, format!("one from {} to {}", day(from), day(until)));
     }
 
     /// Adds what is wrong with the signature of a request whose operation the document only mentions.
-    fn signature(&self, sent: &Sent, operation: Option<&str>, paths: &PathRules, judged: &mut Judged) {
+    fn signature(
+        &self,
+        (sent, found): (&Sent, &signature::Found),
+        operation: Option<&str>,
+        paths: &PathRules,
+        judged: &mut Judged,
+    ) {
         let rules = self.suite.requests();
         if operation.is_some_and(|operation| rules.is_signed(operation)) {
             return;
         }
-        let (spec, masks) = (&self.suite.spec().signing, &self.suite.spec().masks);
-        let found = signature::look(sent, (spec, masks), rules, &self.certificates);
-        let certificate = spec.certificate_header.as_deref().unwrap_or_default();
+        let certificate = self.suite.spec().signing.certificate_header.as_deref().unwrap_or_default();
         for name in [certificate, signature::FIELD] {
             let stands_for = found.stands_for.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
             let is_hidden =
                 found.hidden.iter().any(|(at, _)| at.eq_ignore_ascii_case(&format!("header/{name}")));
             if !stands_for && !is_hidden {
-                let value = sent.header(name).map(|_| "what is none".to_owned());
-                let (at, clause) = (format!("header/{name}"), paths.signed.clone());
-                let instead = "the certificate and signature of every request".to_owned();
-                self.wrong(judged, Wrong { at, clause, send: instead, value, is_warning: false });
+                let value = sent.header(name).map(|_| "what is none");
+                let instead = "the certificate and signature of every request";
+                self.wrong(judged, wrong(&format!("header/{name}"), &paths.signed, instead, value));
                 return;
             }
         }
@@ -364,11 +362,10 @@ impl TrafficJudge {
             signing: &found.signing,
         };
         if let Some(clause) = rules.broken_by_signature(&view) {
-            let says: Vec<String> = found.says.into_iter().map(|(_, says)| says).collect();
-            let value = Some(says.join("; ")).filter(|says| !says.is_empty());
-            let instead = "a signature as the document has it".to_owned();
-            let at = "signing".to_owned();
-            self.wrong(judged, Wrong { at, clause, send: instead, value, is_warning: false });
+            let says: Vec<&str> = found.says.iter().map(|(_, says)| says.as_str()).collect();
+            let says = Some(says.join("; ")).filter(|says| !says.is_empty());
+            let instead = "a signature as the document has it";
+            self.wrong(judged, wrong("signing", &clause, instead, says.as_deref()));
         }
     }
 
@@ -389,21 +386,22 @@ impl TrafficJudge {
             route.method != "DELETE" && (self.is_of_the_bank || is_shown)
         };
         let may_be_elsewhere = !self.is_of_the_bank && self.routes.names(sent, &paths.not_shown);
-        let near = self.routes.near(sent, is_meant);
-        if let Some(route) = near {
-            let clause = self.suite.requests().plain_clause(&route.operation).filter(|_| has_prefix);
-            let instead = format!("{} {}", route.method, route.path);
-            self.wrong(judged, of_path(clause.unwrap_or(paths.clause.as_str()), instead, shown));
+        let clause_of = |route: &Route| self.suite.requests().plain_clause(&route.operation);
+        let (clause, instead, is_warning) = if let Some(route) = self.routes.near(sent, is_meant) {
+            let clause = clause_of(route).filter(|_| has_prefix);
+            (clause, format!("{} {}", route.method, route.path), false)
         } else if let Some(route) =
             self.routes.closest(sent).filter(|_| !self.routes.is_below(sent) && !may_be_elsewhere)
         {
-            let clause = self.suite.requests().plain_clause(&route.operation);
             let instead = format!("a path of the document such as {} {}", route.method, route.path);
-            let wrong = of_path(clause.unwrap_or(paths.clause.as_str()), instead, shown);
-            self.wrong(judged, Wrong { is_warning: true, ..wrong });
+            (clause_of(route), instead, true)
         } else if !has_prefix && self.has_certificate(sent) {
-            self.wrong(judged, of_path(&paths.clause, format!("a path with /{}", paths.prefix), shown));
-        }
+            (None, format!("a path with /{}", paths.prefix), false)
+        } else {
+            return;
+        };
+        let wrong = wrong(PATH, clause.unwrap_or(&paths.clause), &instead, Some(&shown));
+        self.wrong(judged, Wrong { is_warning, ..wrong });
     }
 
     fn has_certificate(&self, sent: &Sent) -> bool {
@@ -416,14 +414,10 @@ impl TrafficJudge {
 fn knows(exchange: &Exchange<'_>, at: &str) -> bool {
     let names: Vec<&str> = match at.strip_prefix("header/") {
         Some(name) => exchange.sent.header(name).into_iter().collect(),
-        None if at == "path" => exchange.ids.iter().map(|(_, id)| id.as_str()).collect(),
+        None if at == PATH => exchange.ids.iter().map(|(_, id)| id.as_str()).collect(),
         None => return false,
     };
     names.into_iter().all(|name| (exchange.is_known)(name))
-}
-
-fn of_path(clause: &str, send: String, value: String) -> Wrong {
-    Wrong { at: "path".to_owned(), clause: clause.to_owned(), send, value: Some(value), is_warning: false }
 }
 
 /// Returns the ids in the path of a request for an operation that the document mentions.
@@ -442,30 +436,21 @@ fn mentioned<'a>(paths: &'a PathRules, sent: &Sent) -> Option<(&'a Mentioned, Ve
 
 /// Returns the values of a place of a request with this body that are not masked.
 fn of_place(sent: &Sent, body: Option<&Value>, at: &str) -> Vec<String> {
-    match at.split_once('/') {
+    let parameters = || sent.parameters().into_iter();
+    let mut values: Vec<String> = match at.split_once('/') {
         Some(("header", wanted)) => {
             let own = sent.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case(wanted));
-            let values = own.map(|(_, value)| value.trim_matches([' ', '\t']).to_owned());
-            values.filter(|value| !is_masked(value)).collect()
+            own.map(|(_, value)| value.trim_matches([' ', '\t']).to_owned()).collect()
         }
         // The names of all parameters.
-        Some(("query", "")) => {
-            let pairs = sent.target().1.unwrap_or_default().split('&');
-            let names = pairs.map(|pair| decoded(pair.split('=').next().unwrap_or_default()));
-            names.filter(|name| !name.is_empty()).collect()
+        Some(("query", "")) => parameters().map(|(name, _)| name).filter(|name| !name.is_empty()).collect(),
+        Some(("query", wanted)) => {
+            parameters().filter(|(name, _)| name == wanted).map(|(_, value)| value).collect()
         }
         // A member that an object has twice.
         Some(("body", "")) => {
             let is_twice = sent.body.bytes().is_some_and(has_member_twice);
             vec!["a member".to_owned(); if is_twice { 2 } else { 0 }]
-        }
-        Some(("query", wanted)) => {
-            let query = sent.target().1.unwrap_or_default();
-            let pairs = query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
-            let own = pairs.filter(|(name, _)| decoded(name) == wanted);
-            own.map(|(_, value)| decoded(&value.replace('+', " ")))
-                .filter(|value| !is_masked(value))
-                .collect()
         }
         Some(("body", pointer)) => {
             let value = body.and_then(|body| body.pointer(&format!("/{pointer}")));
@@ -477,8 +462,10 @@ fn of_place(sent: &Sent, body: Option<&Value>, at: &str) -> Vec<String> {
                 Value::Number(number) => Some(number.to_string().trim_end_matches(".0").to_owned()),
                 _ => None,
             };
-            items.into_iter().flatten().filter_map(text).filter(|value| !is_masked(value)).collect()
+            items.into_iter().flatten().filter_map(text).collect()
         }
         _ => Vec::new(),
-    }
+    };
+    values.retain(|value| !is_masked(value));
+    values
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use xs2aspec_record::{End, Finding, Got, Level, Mismatch, Reason};
+use xs2aspec_record::{End, Finding, Got, Level, Mismatch, Observation, Reason, Untold};
 use xs2aspec_signing::Certificate;
 use xs2aspec_spec::{
     Strength,
@@ -21,7 +21,7 @@ use super::{
     routes::Routes,
     session::Session,
     signature::{self, Certificates},
-    verdict::{Judged, NotTold},
+    verdict::Judged,
     vocabulary::Vocabulary,
 };
 use crate::{
@@ -51,8 +51,8 @@ pub struct TrafficJudge {
 struct Asked {
     due: Due,
     /// Why the bank may refuse it all the same.
-    unsure: Vec<String>,
-    hidden: Vec<(String, String)>,
+    unsure: Vec<Untold>,
+    hidden: Vec<(String, Untold)>,
 }
 
 impl TrafficJudge {
@@ -77,8 +77,11 @@ impl TrafficJudge {
     /// Judges an exchange. `rejection` is the one of the reference bank, where that is the bank, with the
     /// clauses that it reads in another way than it usually does.
     pub fn exchange(&mut self, traffic: &Traffic, rejection: Option<(&Rejection, &[&str])>) -> Judged {
-        let mut judged = self.by_rules(traffic);
-        self.client(traffic, rejection.is_some(), &mut judged);
+        let (spec, rules) = (self.suite.spec(), self.suite.requests());
+        let spec = (&spec.signing, &spec.masks);
+        let signature = signature::look(&traffic.request, spec, rules, &self.certificates);
+        let mut judged = self.by_rules(traffic, &signature);
+        self.client((traffic, &signature), rejection.is_some(), &mut judged);
         if let Some((rejection, freedoms)) = rejection {
             self.rejected(&mut judged, rejection, freedoms);
         }
@@ -86,17 +89,13 @@ impl TrafficJudge {
     }
 
     /// Judges an exchange by the rules for requests and answers.
-    fn by_rules(&mut self, traffic: &Traffic) -> Judged {
+    fn by_rules(&mut self, traffic: &Traffic, signature: &signature::Found) -> Judged {
         let Some(found) = self.routes.find(&traffic.request) else { return Judged::of_no_operation() };
         let operation = found.operation.to_owned();
         let suite = Arc::clone(&self.suite);
         let Some(plain) = suite.baselines().get(&operation).map(|plain| &plain.request) else {
             return Judged::of_no_operation();
         };
-        let rules = suite.requests();
-        let spec = (&suite.spec().signing, &suite.spec().masks);
-        let signature = signature::look(&traffic.request, spec, rules, &self.certificates);
-        let (says, is_own) = (signature.says.clone(), signature.is_own);
         let reader = Reader {
             vocabulary: &self.vocabulary,
             memory: &self.memory,
@@ -110,23 +109,22 @@ impl TrafficJudge {
         let ids = ids.collect();
         let unsigned = Map::new();
         let mut judged = Judged { operation: Some(operation.clone()), checks: 1, ids, ..Judged::default() };
-        let mut asked = self.asked((&traffic.request, &reading), &plain.view(&unsigned), &says, &mut judged);
-        if !is_own {
-            asked.unsure.push("whether the bank knows the certificate".to_owned());
+        let mut asked =
+            self.asked((&traffic.request, &reading), &plain.view(&unsigned), &signature.says, &mut judged);
+        if !signature.is_own {
+            asked.unsure.push(Untold::Certificate);
         }
         if traffic.request.has_gap() {
-            asked.unsure.push("whether the bank passes over an empty part of the path".to_owned());
+            asked.unsure.push(Untold::EmptyPart);
         }
         if self.memory.was_accepted(&operation, reading.amounts()) {
-            asked
-                .unsure
-                .push("the same was asked for before: the bank may take it for a duplicate".to_owned());
+            asked.unsure.push(Untold::Duplicate);
         }
-        judged.due = says_due(&asked.due);
+        judged.due = Some(asked.due.clone());
         judged.is_sure = asked.unsure.is_empty() && asked.hidden.is_empty();
         let document = self.answer(traffic, &operation, &asked, &mut judged);
         for (at, why) in asked.hidden {
-            judged.not_told.push(NotTold { end: End::Client, at: format!("request/{at}"), why });
+            judged.cannot_tell(End::Client, format!("request/{at}"), why);
         }
         let day = traffic.began.date_naive();
         self.memory.add(&operation, (&traffic.request, day, reading.amounts()), document.as_ref());
@@ -170,7 +168,7 @@ impl TrafficJudge {
         let is_mistake = conditions.get(OR_REJECTED).is_none();
         let breaches = rules.breaches(&view, plain, &reading.prepared);
         let why = |clause: &String| {
-            let bank = || format!("only the bank knows: {}", self.says(clause));
+            let bank = || Untold::KnownToTheBank { says: self.says(clause) };
             let hidden = || reading.hides_all(breaches.iter().filter(|breach| breach.clause == *clause));
             rules.is_known_to_the_bank_alone(clause).then(bank).or_else(hidden)
         };
@@ -190,12 +188,12 @@ impl TrafficJudge {
             if is_mistake {
                 self.add(judged, (&breach.clause, End::Client, Mismatch::Request), (at, kept, actual));
             } else {
-                judged.observations.push(format!("{}: {}: {at} {actual}", breach.clause, End::Client.word()));
+                judged.seen.push(Observation::OrRejected { clause: breach.clause.clone(), at, actual });
             }
         }
         if let Some(why) = why {
             if known.is_empty() {
-                asked.due = Due::Open(why);
+                asked.due = Due::Open(why.to_string());
             } else {
                 asked.unsure.push(why);
                 let (clauses, open) = (known.into_iter().cloned().collect(), open.clone());
@@ -216,10 +214,8 @@ impl TrafficJudge {
         let Some(received) = traffic.answer.as_ref().filter(|_| traffic.failure.is_none()) else {
             let failure = traffic.failure.as_ref();
             let reason = failure.map_or(Reason::NoResponseRecorded, Reason::no_response);
-            let why = reason.to_string();
-            judged.answered.clone_from(&why);
+            judged.cannot_tell(End::Bank, "status", reason.clone());
             judged.undecided = Some(reason);
-            judged.not_told.push(NotTold { end: End::Bank, at: "status".to_owned(), why });
             return None;
         };
         let body = match &received.body {
@@ -231,14 +227,12 @@ impl TrafficJudge {
         };
         let answer = Answer { status: received.status, headers: received.headers.clone(), body };
         if self.may_lack(operation, received.status) {
-            judged.answered = received.status.to_string();
-            judged.observations.push(format!("{operation}: is for the sandbox, and the bank may lack it"));
+            judged.seen.push(Observation::ForTheSandbox { operation: operation.to_owned() });
             return None;
         }
         let rules = self.suite.answers();
         let field = |name: &str| traffic.request.header(name).map(str::to_owned);
         let examined = answers::examine(operation, field, &answer, rules, &self.levels);
-        judged.answered = examined.got.to_string();
         judged.codes.clone_from(&examined.got.codes);
         let document = examined.document.clone().filter(|_| examined.outcome == Outcome::Accepted);
         let (expect, clause) = self.expectation(operation, asked, &examined, judged);
@@ -256,18 +250,13 @@ impl TrafficJudge {
         for finding in result.findings {
             let Finding { clause, expected, actual, at, kind, .. } = finding;
             if is_masked_at(whole.as_ref(), &at) {
-                let why = "is masked".to_owned();
-                judged.not_told.push(NotTold { end: End::Bank, at, why });
+                judged.cannot_tell(End::Bank, at, Untold::Masked);
             } else {
                 self.add(judged, (&clause, End::Bank, kind), (at, expected, actual));
             }
         }
         if let Some(reason) = result.reason {
-            judged.not_told.push(NotTold {
-                end: End::Bank,
-                at: "status".to_owned(),
-                why: reason.to_string(),
-            });
+            judged.cannot_tell(End::Bank, "status", reason.clone());
             judged.undecided = Some(reason);
         }
         document
@@ -302,12 +291,9 @@ impl TrafficJudge {
                 let is_refusal = matches!(examined.outcome, Outcome::Refused | Outcome::Rejected);
                 let why = self.may_refuse(asked).filter(|_| is_refusal);
                 if let Some(why) = why {
-                    judged.not_told.push(NotTold {
-                        end: End::Bank,
-                        at: "status".to_owned(),
-                        why: why.clone(),
-                    });
-                    judged.undecided = Some(Reason::RefusalUndecided { got: examined.got.clone(), why });
+                    judged.cannot_tell(End::Bank, "status", why.clone());
+                    let (got, why) = (examined.got.clone(), Box::new(why));
+                    judged.undecided = Some(Reason::RefusalUndecided { got, why });
                     return (Expectation::Observed, plain);
                 }
                 (Expectation::Accepted, clause)
@@ -317,10 +303,10 @@ impl TrafficJudge {
     }
 
     /// Why a bank may refuse a request that keeps every rule, if it may.
-    fn may_refuse(&self, asked: &Asked) -> Option<String> {
-        let unknown = (!self.is_of_the_bank)
-            .then(|| "consent, funds and agreements of the PSU are the bank's to know".to_owned());
-        let hidden = asked.hidden.first().map(|(at, why)| format!("{at} of the request {why}"));
+    fn may_refuse(&self, asked: &Asked) -> Option<Untold> {
+        let unknown = (!self.is_of_the_bank).then_some(Untold::Psu);
+        let hidden = asked.hidden.first().cloned();
+        let hidden = hidden.map(|(at, why)| Untold::OfTheRequest { at, why: Box::new(why) });
         hidden.or_else(|| asked.unsure.first().cloned()).or(unknown)
     }
 
@@ -329,11 +315,10 @@ impl TrafficJudge {
         &self,
         operation: &str,
         (received, asked): (&Received, &Asked),
-        why: &str,
+        why: &Untold,
         judged: &mut Judged,
     ) {
-        judged.answered = received.status.to_string();
-        judged.not_told.push(NotTold { end: End::Bank, at: "body".to_owned(), why: why.to_owned() });
+        judged.cannot_tell(End::Bank, "body", why.clone());
         judged.checks += 1;
         let actual = received.status.to_string();
         let at = "status".to_owned();
@@ -345,7 +330,7 @@ impl TrafficJudge {
         } else if (200..300).contains(&received.status) && matches!(asked.due, Due::Refused { .. }) {
             // A body may say that what was made was rejected.
             judged.undecided =
-                Some(Reason::BodyUnknown { got: Got::status(received.status), why: why.to_owned() });
+                Some(Reason::BodyUnknown { got: Got::status(received.status), why: Box::new(why.clone()) });
         }
     }
 
@@ -362,7 +347,7 @@ impl TrafficJudge {
         };
         let finding = Finding { clause: clause.to_owned(), expected, actual, at, kind, level, end };
         if level == Level::Note {
-            judged.observations.push(format!("{clause}: {}: {}", end.word(), finding.mismatch()));
+            judged.seen.push(Observation::Noted { finding: Box::new(finding) });
         } else if !judged.findings.contains(&finding) {
             judged.findings.push(finding);
         }
@@ -437,25 +422,9 @@ fn certificates(suite: &Suite, profile: &Profile) -> Certificates {
     Certificates { own, other, form }
 }
 
-/// Whether what stands at a place of an answer's body is masked, or holds something that is.
+/// Returns true if the value at a place of a body is masked, or holds one that is.
 fn is_masked_at(document: Option<&Value>, at: &str) -> bool {
-    fn holds_masked(value: &Value) -> bool {
-        match value {
-            Value::String(text) => holds_pseudonym(text.as_bytes()),
-            Value::Array(items) => items.iter().any(holds_masked),
-            Value::Object(members) => members.values().any(holds_masked),
-            _ => false,
-        }
-    }
     let pointer = at.strip_prefix("body").unwrap_or("/-");
-    document.and_then(|body| body.pointer(pointer)).is_some_and(holds_masked)
-}
-
-fn says_due(due: &Due) -> String {
-    match due {
-        Due::Accepted { .. } => "accepted".to_owned(),
-        Due::Refused { .. } => "refused".to_owned(),
-        Due::Choice { clause, .. } => format!("as the bank chooses: {clause}"),
-        Due::Open(why) => format!("either: {why}"),
-    }
+    let value = document.and_then(|body| body.pointer(pointer));
+    value.is_some_and(|value| holds_pseudonym(value.to_string().as_bytes()))
 }

@@ -107,8 +107,7 @@ impl<'a> TrafficMasker<'a> {
         }
         let told = verdict.observations.iter_mut().chain(&mut verdict.codes).chain(&mut verdict.changes);
         told.for_each(|said| *said = text(said));
-        verdict.observations.sort();
-        verdict.observations.dedup();
+        verdict.seen.iter_mut().for_each(|seen| *seen = seen.with_texts(&text));
         verdict.reason = verdict.reason.as_ref().map(|reason| reason.with_texts(&text));
         Masked { request, response, failure: traffic.failure.as_deref().map(text) }
     }

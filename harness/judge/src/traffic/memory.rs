@@ -10,7 +10,7 @@ use chrono::NaiveDate;
 use serde_json::Value;
 use xs2aspec_suite::{Location, Suite};
 
-use super::{message::Sent, routes::decoded};
+use super::message::{Sent, decoded};
 
 /// How many resources, and how many requests, are remembered: those of last.
 const MOST: usize = 1 << 17;
@@ -118,11 +118,12 @@ impl Memory {
         day: NaiveDate,
     ) -> Vec<(String, usize)> {
         let Some(names) = self.repeats.get(operation) else { return Vec::new() };
-        let times = match self.sent.get(alike(operation, request)) {
-            Some((known, times)) if *known == day => *times,
-            _ => 0,
-        };
+        let times = self.times(alike(operation, request), day);
         names.iter().filter(|_| times > 0).map(|name| (name.clone(), times)).collect()
+    }
+
+    fn times(&self, key: u64, day: NaiveDate) -> usize {
+        self.sent.get(key).filter(|(known, _)| *known == day).map_or(0, |(_, times)| *times)
     }
 
     /// Returns the ids that an answer gives to what was made.
@@ -140,11 +141,7 @@ impl Memory {
     ) {
         if self.repeats.contains_key(operation) {
             let key = alike(operation, request);
-            let times = match self.sent.get(key) {
-                Some((known, times)) if *known == day => *times,
-                _ => 0,
-            };
-            self.sent.insert(key, (day, times + 1));
+            self.sent.insert(key, (day, self.times(key, day) + 1));
         }
         if let Some(id) = self.id_of(request) {
             self.sent_ids.insert(id, ());
@@ -162,9 +159,7 @@ impl Memory {
             self.accepted.insert(hash(&(operation, asks)), ());
         }
     }
-}
 
-impl Memory {
     /// Something was done with every resource of which a request speaks.
     fn touch(&mut self, request: &Sent) {
         let (path, _) = request.target();

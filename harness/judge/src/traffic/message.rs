@@ -1,6 +1,8 @@
 //! A request and its answer as somebody else sent them, wherever they were read.
 
 use chrono::{DateTime, Utc};
+use percent_encoding::percent_decode_str;
+use xs2aspec_record::{Changed, Untold};
 
 /// A request and its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,8 +45,8 @@ pub struct Sent {
     pub headers: Vec<(String, String)>,
     /// Body.
     pub body: Payload,
-    /// Why the bytes of the body may be others than were sent, as words behind "a body".
-    pub changed: Option<&'static str>,
+    /// Why the bytes of the body may be others than were sent.
+    pub changed: Option<Changed>,
 }
 
 /// An answer.
@@ -64,7 +66,7 @@ pub enum Payload {
     /// All of its bytes; none where there is no body.
     Bytes(Vec<u8>),
     /// A body of which not all is known, for this reason.
-    Unknown(String),
+    Unknown(Untold),
 }
 
 impl Payload {
@@ -78,15 +80,6 @@ impl Payload {
 }
 
 impl Sent {
-    /// A value of the body was masked, and may have been put back.
-    pub const MASKED: &str = "of which something was masked";
-    /// The digest is that of another spelling of the body.
-    pub const REWRITTEN: &str =
-        "that the archive may have written anew: the digest is that of another spelling";
-
-    /// The recorder may have written the body anew.
-    pub const WRITTEN_ANEW: &str = "that the archive may have written anew";
-
     /// The first value of a header field, by its name in any letter case.
     pub fn header(&self, name: &str) -> Option<&str> {
         header(&self.headers, name)
@@ -103,6 +96,18 @@ impl Sent {
             Some((path, query)) => (path, Some(query)),
             None => (rest, None),
         }
+    }
+
+    /// Returns the parts of the path that are not empty.
+    pub(super) fn parts(&self) -> Vec<&str> {
+        self.target().0.split('/').filter(|part| !part.is_empty()).collect()
+    }
+
+    /// Returns the parameters of the query, without percent-encoding.
+    pub(super) fn parameters(&self) -> Vec<(String, String)> {
+        let parts = self.target().1.unwrap_or_default().split('&').filter(|part| !part.is_empty());
+        let pairs = parts.map(|part| part.split_once('=').unwrap_or((part, "")));
+        pairs.map(|(name, value)| (decoded(name), decoded(&value.replace('+', " ")))).collect()
     }
 
     /// Returns true if the path has an empty part, which makes it another path (RFC 3986, section 3.3).
@@ -134,4 +139,22 @@ impl Received {
 /// Returns the first value of a header field, by its name in any letter case.
 pub fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
     headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+}
+
+/// A text without percent-encoding (RFC 3986, section 2.1). What is no encoding stays.
+pub(crate) fn decoded(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percent_encoding_is_undone_and_nothing_else_is() {
+        for (text, expected) in [("a%21b", "a!b"), ("%", "%"), ("%2", "%2"), ("%zz", "%zz"), ("%c3%b8", "ø")]
+        {
+            assert_eq!(decoded(text), expected);
+        }
+    }
 }

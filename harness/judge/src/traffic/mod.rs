@@ -11,7 +11,6 @@
 
 mod client;
 mod extensions;
-mod json;
 pub mod judge;
 mod known;
 pub mod mask;
@@ -27,8 +26,9 @@ mod values;
 mod verdict;
 pub mod vocabulary;
 
+pub(crate) use self::memory::hash;
 pub use self::{
     judge::TrafficJudge,
     message::{Payload, Received, Rejection, Sent, Traffic, header},
-    verdict::{Judged, NotTold},
+    verdict::Judged,
 };

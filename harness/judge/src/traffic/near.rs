@@ -21,8 +21,7 @@ impl Routes {
     /// Returns the route whose path begins as that of a request does, with two segments at least; of several
     /// one with its method, and the one that goes on longest with it.
     pub(crate) fn closest(&self, request: &Sent) -> Option<&Route> {
-        let (path, _) = request.target();
-        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let parts = request.parts();
         let same = |route: &Route| {
             let from =
                 |at: usize| route.segments.iter().zip(&parts[at..]).take_while(|(own, part)| own.fits(part));

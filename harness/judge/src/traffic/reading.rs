@@ -5,8 +5,10 @@
 use chrono::{DateTime, Utc};
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
+use xs2aspec_record::{Changed, Untold};
 use xs2aspec_spec::{
     ClientRules,
+    answer::has_member_twice,
     masks::holds_pseudonym,
     request::{Breach, Payload as Shown, Prepared, View},
 };
@@ -14,10 +16,9 @@ use xs2aspec_suite::{RequestSpec, template};
 
 use super::{
     extensions::is_json_by_extensions,
-    json::has_member_twice,
     memory::{Memory, hash},
     message::{Payload, Sent},
-    routes::{Found, Route, decoded},
+    routes::{Found, Route},
     signature,
     values::{Digested, begins_with_json, date, digested, is_of_transport, is_own_host, is_uuid},
     vocabulary::{Vocabulary, written},
@@ -33,8 +34,6 @@ const TRAILING: &str = "${body.trailing}";
 const BY_EXTENSIONS: &str = "${body.json-by-extensions}";
 const NOT_UTF_8: &str = "${body.not-utf-8}";
 
-/// Why a request for a resource may be refused.
-const RESOURCE: &str = "whether the bank has such a resource for this PSU";
 /// A request as the rules look at it.
 #[derive(Debug, Default)]
 pub(crate) struct Reading {
@@ -46,7 +45,7 @@ pub(crate) struct Reading {
     has_member_twice: bool,
     is_raw: bool,
     /// Why the bytes of its body may be others than were sent.
-    changed: Option<&'static str>,
+    changed: Option<Changed>,
     /// Who asks, as a number.
     who: u64,
     /// What it asks for, as a number.
@@ -54,9 +53,9 @@ pub(crate) struct Reading {
     pub(crate) signing: Map<String, Value>,
     pub(crate) prepared: Prepared,
     /// What could not be looked at, each place with the reason.
-    pub(crate) hidden: Vec<(String, String)>,
+    pub(crate) hidden: Vec<(String, Untold)>,
     /// Why its bank might refuse it though it keeps every rule.
-    pub(crate) unsure: Vec<String>,
+    pub(crate) unsure: Vec<Untold>,
 }
 
 /// What a reading leans on.
@@ -80,11 +79,6 @@ impl Reader<'_> {
     }
 }
 
-/// Returns why nothing can be told of a digest.
-fn cannot_be_compared(changed: &str) -> String {
-    format!("cannot be compared with a body {changed}")
-}
-
 fn shown_at(value: &Value, pointer: &str) -> String {
     value.pointer(pointer).map(ToString::to_string).unwrap_or_default()
 }
@@ -94,27 +88,23 @@ impl Reading {
     pub(crate) fn new(
         sent: &Sent,
         found: &Found<'_>,
-        signature: signature::Found,
+        signature: &signature::Found,
         reader: &Reader<'_>,
     ) -> Self {
         let is_masked = sent.body.bytes().is_some_and(holds_pseudonym);
-        let changed = sent.changed.or(is_masked.then_some(Sent::MASKED));
+        let changed = sent.changed.or(is_masked.then_some(Changed::Masked));
         let mut reading = Self { operation: found.operation.to_owned(), changed, ..Self::default() };
-        reading.signing = signature.signing;
-        reading.hidden = signature.hidden;
-        reading.unsure = signature.unsure;
+        reading.signing.clone_from(&signature.signing);
+        reading.hidden.clone_from(&signature.hidden);
+        reading.unsure.clone_from(&signature.unsure);
         reading.path(found, reader);
-        let (_, query) = sent.target();
-        let parts = query.into_iter().flat_map(|query| query.split('&')).filter(|part| !part.is_empty());
-        reading.query = parts
-            .map(|part| part.split_once('=').unwrap_or((part, "")))
-            .map(|(name, value)| (decoded(name), Value::from(decoded(&value.replace('+', " ")))))
-            .collect();
+        let parameters = sent.parameters().into_iter();
+        reading.query = parameters.map(|(name, value)| (name, value.into())).collect();
         reading.fields(sent, &signature.stands_for, reader);
         reading.date(sent, reader);
         reading.media_type(sent, reader);
         if reader.memory.was_sent(sent) {
-            reading.unsure.push("whether an identifier may come twice is the bank's choice".to_owned());
+            reading.unsure.push(Untold::IdTwice);
         }
         reading.read_body(sent, reader);
         for (name, times) in reader.memory.sent_before(found.operation, sent, reader.now.date_naive()) {
@@ -146,11 +136,11 @@ impl Reading {
     }
 
     /// Why nothing is known of the places of all of these breaches; `None` where something is known of one.
-    pub(crate) fn hides_all<'a>(&self, breaches: impl Iterator<Item = &'a Breach>) -> Option<String> {
+    pub(crate) fn hides_all<'a>(&self, breaches: impl Iterator<Item = &'a Breach>) -> Option<Untold> {
         let mut why = None;
         for breach in breaches {
             let (at, reason) = self.hidden.iter().find(|(at, _)| at.eq_ignore_ascii_case(&breach.at))?;
-            why = Some(format!("{at} {reason}"));
+            why = Some(Untold::At { at: at.clone(), why: Box::new(reason.clone()) });
         }
         why
     }
@@ -172,7 +162,7 @@ impl Reading {
             route.path == reader.plain.path && values.iter().all(|(_, value)| is_untouched(value))
         };
         if !same.is_some_and(is_plain) {
-            self.unsure.push(RESOURCE.to_owned());
+            self.unsure.push(Untold::Resource);
         }
         for (name, value) in same.map(|(_, values)| values).into_iter().flatten() {
             if let (Some((step, _)), Some(made_by)) = (name.split_once('.'), reader.memory.made_by(value)) {
@@ -200,8 +190,8 @@ impl Reading {
                 None if signature::is_masked(text) => {
                     let words = reader.vocabulary.operations.get(&self.operation);
                     let is_of_body = words.is_some_and(|words| words.of_body.contains_key(&at));
-                    let of_body = cannot_be_compared(Sent::MASKED);
-                    self.hide(&at, if is_of_body { &of_body } else { "is masked" });
+                    let of_body = Untold::NotCompared { body: Changed::Masked };
+                    self.hide(&at, if is_of_body { of_body } else { Untold::Masked });
                     // The plain request's own value is as good as any that is not shown, and so is another
                     // one of the target.
                     let known = || reader.vocabulary.operations.get(&self.operation)?.of_target(&at);
@@ -226,7 +216,7 @@ impl Reading {
         let date = sent.header("date").and_then(|text| DateTime::parse_from_rfc2822(text.trim()).ok());
         let is_near = date.is_some_and(|date| (reader.now - date.to_utc()).num_seconds().abs() <= NEAR);
         if !is_near {
-            self.unsure.push("whether a Date so far from its clock is taken is the bank's choice".to_owned());
+            self.unsure.push(Untold::FarDate);
         }
     }
 
@@ -238,16 +228,16 @@ impl Reading {
         let said: Vec<&str> = said.map(|(_, value)| value.as_str()).collect();
         let usual: Vec<&str> = reader.plain.header(NAME).and_then(Value::as_str).into_iter().collect();
         if said != usual {
-            self.unsure.push("which media types it takes is the bank's choice".to_owned());
+            self.unsure.push(Untold::MediaType);
         }
     }
 
-    fn hide(&mut self, at: &str, why: &str) {
-        self.hidden.push((at.to_owned(), why.to_owned()));
+    fn hide(&mut self, at: &str, why: Untold) {
+        self.hidden.push((at.to_owned(), why));
     }
 
     /// The body cannot be looked at: that of the plain request stands in for it.
-    fn hide_body(&mut self, why: &str, reader: &Reader<'_>) {
+    fn hide_body(&mut self, why: Untold, reader: &Reader<'_>) {
         self.hide("body", why);
         self.body = reader.plain.members().map(|members| Value::Object(members.clone()));
     }
@@ -256,7 +246,7 @@ impl Reading {
         let bytes = match &sent.body {
             Payload::Bytes(bytes) => bytes,
             Payload::Unknown(why) => {
-                self.hide_body(why, reader);
+                self.hide_body(why.clone(), reader);
                 return;
             }
         };
@@ -266,7 +256,7 @@ impl Reading {
         let coding =
             sent.header("content-encoding").filter(|coding| !coding.eq_ignore_ascii_case("identity"));
         if coding.is_some() {
-            self.hide_body("is in a content coding, of which the document does not speak", reader);
+            self.hide_body(Untold::Coded, reader);
             return;
         }
         match serde_json::from_slice::<Value>(bytes) {
@@ -280,7 +270,7 @@ impl Reading {
             // It is JSON all the same: RFC 8259, section 6, leaves it to who reads it how large a number may
             // be.
             Err(_) if serde_json::from_slice::<IgnoredAny>(bytes).is_ok() => {
-                self.hide_body("has a number beyond what is read", reader);
+                self.hide_body(Untold::LargeNumber, reader);
             }
             Err(_) if begins_with_json(bytes) => self.body = Some(Value::from(TRAILING)),
             Err(_) if is_json_by_extensions(bytes) => self.body = Some(Value::from(BY_EXTENSIONS)),
@@ -309,7 +299,7 @@ impl Reading {
                 Value::Array(items.collect())
             }
             Value::String(text) if holds_pseudonym(text.as_bytes()) => {
-                self.hide(at, "is masked");
+                self.hide(at, Untold::Masked);
                 Value::from(HIDDEN)
             }
             other => self.word(like, &other, Some(bytes), reader),
@@ -331,8 +321,8 @@ impl Reading {
             let stands_for = body.map(|body| digested(text, templates, body));
             let usual = || templates.first().cloned().unwrap_or_else(|| value.clone());
             return match stands_for {
-                Some(Digested::Open(written, says)) => {
-                    self.hide(at, &says);
+                Some(Digested::Open(written, why)) => {
+                    self.hide(at, why);
                     written
                 }
                 Some(Digested::Known(written))
@@ -340,12 +330,9 @@ impl Reading {
                 {
                     written
                 }
-                Some(Digested::Known(_)) => {
-                    self.hide(at, &cannot_be_compared(self.changed.unwrap_or_default()));
-                    usual()
-                }
-                None => {
-                    self.hide(at, "cannot be compared with a body that is not known");
+                told => {
+                    let changed = self.changed.filter(|_| told.is_some());
+                    self.hide(at, Untold::NotCompared { body: changed.unwrap_or(Changed::Unknown) });
                     usual()
                 }
             };
@@ -354,7 +341,7 @@ impl Reading {
             && let Some(made_by) = reader.memory.made_by(text)
         {
             if !reader.memory.is_untouched(text, self.who) {
-                self.unsure.push(RESOURCE.to_owned());
+                self.unsure.push(Untold::Resource);
             }
             // One name for each of them: the rules see whether one is there twice.
             let name = format!("made-{text}");

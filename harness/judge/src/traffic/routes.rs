@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use xs2aspec_suite::Suite;
 
-use super::message::Sent;
+use super::message::{Sent, decoded};
 use crate::Profile;
 
 /// The paths of every operation.
@@ -67,8 +67,7 @@ impl Routes {
 
     /// The operation of a request; `None` if it is for none of the document.
     pub(crate) fn find(&self, request: &Sent) -> Option<Found<'_>> {
-        let (path, _) = request.target();
-        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let parts = request.parts();
         let fits = |route: &Route| -> Option<usize> {
             let is_of = route.method == request.method && route.fits(&parts);
             let texts = route.segments.iter().filter(|segment| matches!(segment, Segment::Text(_)));
@@ -100,8 +99,7 @@ impl Routes {
 
     /// Returns true if a path goes on where that of an operation ends, as the path of what it made does.
     pub(crate) fn is_below(&self, request: &Sent) -> bool {
-        let (path, _) = request.target();
-        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let parts = request.parts();
         // A single word stands below many things.
         let whole = self.routes.iter().filter(|route| route.segments.len() > 1);
         whole
@@ -134,37 +132,5 @@ impl Segment {
     fn new(part: &str) -> Self {
         let name = part.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
         name.map_or_else(|| Self::Text(part.to_owned()), |name| Self::Placeholder(name.to_owned()))
-    }
-}
-
-/// A text without percent-encoding (RFC 3986, section 2.1). What is no encoding stays.
-pub(crate) fn decoded(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        let digits = bytes.get(at + 1..at + 3).filter(|_| *byte == b'%');
-        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
-        if let Some(code) = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            out.push(code);
-            at += 3;
-        } else {
-            out.push(*byte);
-            at += 1;
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn percent_encoding_is_undone_and_nothing_else_is() {
-        for (text, expected) in [("a%21b", "a!b"), ("%", "%"), ("%2", "%2"), ("%zz", "%zz"), ("%c3%b8", "ø")]
-        {
-            assert_eq!(decoded(text), expected);
-        }
     }
 }

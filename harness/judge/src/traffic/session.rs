@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
+use xs2aspec_record::{Observation, Untold};
 use xs2aspec_spec::{
     ClientRules, SigningSpec,
     client::{Counted, IdRules, NamedId, Wrong},
@@ -76,8 +77,8 @@ pub(crate) struct Exchange<'a> {
 pub(crate) enum Told {
     Wrong(Wrong),
     /// What cannot be told of a place, and why.
-    Unsure(String, String),
-    Seen(String),
+    Unsure(String, Untold),
+    Seen(Observation),
 }
 
 impl Exchange<'_> {
@@ -115,22 +116,19 @@ pub(crate) fn asks(sent: &Sent) -> u64 {
     hash(&(&sent.method, sent.target(), sent.body.bytes()))
 }
 
-fn wrong(at: &str, clause: &str, send: &str, value: &str) -> Told {
-    Told::Wrong(Wrong {
-        at: at.to_owned(),
-        clause: clause.to_owned(),
-        send: send.to_owned(),
-        value: Some(value.to_owned()),
-        is_warning: false,
-    })
+/// Returns that a client sent `value` at a place, or nothing, instead of `send`.
+pub(crate) fn wrong(at: &str, clause: &str, send: &str, value: Option<&str>) -> Wrong {
+    let value = value.map(str::to_owned);
+    Wrong { at: at.to_owned(), clause: clause.to_owned(), send: send.to_owned(), value, is_warning: false }
+}
+
+fn denied(at: &str, clause: &str, send: &str, value: &str) -> Told {
+    Told::Wrong(wrong(at, clause, send, Some(value)))
 }
 
 /// The same, where another reading is left.
 fn warned(at: &str, clause: &str, send: &str, value: &str) -> Told {
-    match wrong(at, clause, send, value) {
-        Told::Wrong(wrong) => Told::Wrong(Wrong { is_warning: true, ..wrong }),
-        told => told,
-    }
+    Told::Wrong(Wrong { is_warning: true, ..wrong(at, clause, send, Some(value)) })
 }
 
 /// What a client sends of which nothing else is known.
@@ -146,7 +144,7 @@ const CONFLICT: u16 = 409;
 const TOO_MANY: u16 = 429;
 
 /// Where the path of a request is.
-const PATH: &str = "path";
+pub(crate) const PATH: &str = "path";
 
 impl Session {
     /// Returns what earlier exchanges say of this one.
@@ -175,11 +173,11 @@ impl Session {
             if times >= counted.most {
                 let send = format!("at most {} calls a day without {}", counted.most, counted.header);
                 let value = format!("call {} of the day for this account", times + 1);
-                told.push(wrong("", &counted.clause, &send, &value));
+                told.push(denied("", &counted.clause, &send, &value));
             }
         }
         if exchange.has(4) && self.rejected.get(exchange.asks).is_some() && exchange.sent.method != "GET" {
-            told.push(Told::Seen("the same request was rejected before, and is sent again".to_owned()));
+            told.push(Told::Seen(Observation::SentAgain));
         }
         told
     }
@@ -198,12 +196,10 @@ impl Session {
             // An archive has it twice.
             None
         } else if is_same && !earlier.is_answered {
-            let why =
-                format!("exchange {} had no answer: whether this is another call is open", earlier.number);
-            Some(Told::Unsure(at, why))
+            Some(Told::Unsure(at, Untold::Unanswered { number: earlier.number }))
         } else {
             let value = format!("that of exchange {}", earlier.number);
-            Some(wrong(&at, &rules.reused.clause, &rules.reused.send, &value))
+            Some(denied(&at, &rules.reused.clause, &rules.reused.send, &value))
         }
     }
 
@@ -217,13 +213,13 @@ impl Session {
         let of = &rules.payment;
         let send = "the id of a payment that was made on this path";
         if rules.no_id.is_match(id) {
-            return Some(wrong(PATH, &of.clause, send, "what is no id"));
+            return Some(denied(PATH, &of.clause, send, "what is no id"));
         }
         let is_deletion = exchange.sent.method == "DELETE";
         let pending = &rules.pending;
         if is_deletion && exchange.has(4) && self.statuses.get(hash(id)) == Some(&pending.is) {
             let value = format!("one whose status is {}", pending.is);
-            return Some(wrong(
+            return Some(denied(
                 PATH,
                 &pending.clause,
                 "the deletion of a payment with another status",
@@ -239,18 +235,18 @@ impl Session {
             return None;
         }
         if is_deletion && self.deleted.get(hash(id)).is_some() {
-            return Some(wrong(PATH, &of.clause, send, "one that was deleted before"));
+            return Some(denied(PATH, &of.clause, send, "one that was deleted before"));
         }
         match self.made.get(hash(id)) {
             Some(made) if !exchange.sent.target().0.starts_with(&made.path) => {
                 let value = format!("the id of what {} made", made.path);
-                Some(wrong(PATH, &of.clause, send, &value))
+                Some(denied(PATH, &of.clause, send, &value))
             }
             Some(made) if is_another(&made.psu, psu) => {
-                Some(wrong(PATH, &of.another, "the id of a payment of the same PSU", "one of another PSU"))
+                Some(denied(PATH, &of.another, "the id of a payment of the same PSU", "one of another PSU"))
             }
             Some(_) => None,
-            None if self.is_nearly_made(id) => Some(wrong(PATH, &of.clause, send, "nearly the id of one")),
+            None if self.is_nearly_made(id) => Some(denied(PATH, &of.clause, send, "nearly the id of one")),
             // What was made before the history began is not in it.
             None => (exchange.status == Some(NOT_FOUND)).then(|| warned(PATH, &of.clause, send, UNKNOWN)),
         }
@@ -261,7 +257,7 @@ impl Session {
         let (account, clause) = (exchange.lists.as_deref()?, &rules.account.clause);
         let send = "the id of an account of the PSU";
         if rules.no_id.is_match(account) {
-            return Some(wrong(PATH, clause, send, "what is no id"));
+            return Some(denied(PATH, clause, send, "what is no id"));
         }
         let is_unknown = exchange.is_clean
             && exchange.status == Some(NOT_FOUND)
@@ -276,7 +272,7 @@ impl Session {
         let send = "ids of payments that were made";
         for id in &basket(exchange, rules)? {
             if rules.no_id.is_match(id) {
-                return Some(wrong(at, &of.clause, send, "what is no id"));
+                return Some(denied(at, &of.clause, send, "what is no id"));
             }
             if !exchange.is_rejected() || (exchange.is_known)(id) {
                 continue;
@@ -294,7 +290,7 @@ impl Session {
                 None
             };
             if let Some((clause, value)) = found {
-                return Some(wrong(at, clause, send, value));
+                return Some(denied(at, clause, send, value));
             }
         }
         None
@@ -311,21 +307,21 @@ impl Session {
         let (of_account, of_id) = (&rules.account.clause, &rules.transaction.clause);
         let send = "an id of the transactions that were listed";
         if rules.no_id.is_match(account) {
-            return Some(wrong(PATH, of_account, "the account id of the transaction list", "what is no id"));
+            return Some(denied(PATH, of_account, "the account id of the transaction list", "what is no id"));
         }
         if rules.no_id.is_match(id) {
-            return Some(wrong(PATH, of_id, send, "what is no id"));
+            return Some(denied(PATH, of_id, send, "what is no id"));
         }
         if !exchange.is_rejected() {
             return None;
         }
         let own = hash(id);
         if let Some(listed) = self.listed.get(hash(account)) {
-            (!listed.contains(&own)).then(|| wrong(PATH, of_id, send, "one that was not listed"))
+            (!listed.contains(&own)).then(|| denied(PATH, of_id, send, "one that was not listed"))
         } else {
             let is_listed = self.listed.values().any(|listed| listed.contains(&own));
             let send = "the account in whose list the transaction is";
-            is_listed.then(|| wrong(PATH, of_account, send, "an account that was not listed"))
+            is_listed.then(|| denied(PATH, of_account, send, "an account that was not listed"))
         }
     }
 

@@ -3,6 +3,7 @@
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Map, Value, json};
+use xs2aspec_record::Untold;
 use xs2aspec_signing::{
     Certificate, KeyIdForm, RequestTarget,
     diagnosis::{self, Held, Kind, Made, RSA_SHA_512, Received, digests},
@@ -50,11 +51,13 @@ pub(crate) struct Found {
     /// What stands for header fields in the eyes of the rules, by name in small letters.
     pub(crate) stands_for: Vec<(String, Value)>,
     /// What could not be looked at, and why.
-    pub(crate) hidden: Vec<(String, String)>,
+    pub(crate) hidden: Vec<(String, Untold)>,
     /// What is another than usual, so that a bank might refuse it.
-    pub(crate) unsure: Vec<String>,
+    pub(crate) unsure: Vec<Untold>,
     /// What is wrong, in words, by place.
     pub(crate) says: Vec<(String, String)>,
+    /// The certificate, where it can be read.
+    pub(crate) certificate: Option<Certificate>,
     /// Whether the certificate is that of the target profile.
     pub(crate) is_own: bool,
 }
@@ -76,21 +79,17 @@ pub(crate) fn look(
     found.digest(sent);
     let Some(text) = sent.header(FIELD) else { return found };
     if is_masked(text) {
-        found.hide(FIELD, SIGNATURE, "is masked");
+        found.hide(FIELD, SIGNATURE, Untold::Masked);
         return found;
     }
     if is_open(text) {
-        found.hide(FIELD, SIGNATURE, "is encoded in a way of which the document does not speak");
+        found.hide(FIELD, SIGNATURE, Untold::EncodedOtherwise);
         return found;
     }
     let plain = if text.starts_with("=?") { encoded_word::unwrap(text) } else { Some(text.to_owned()) };
     let Some(plain) = plain else { return found };
     if plain.contains("\\\"") && verification::has_stray_quotation_mark(&plain) {
-        found.hide(
-            FIELD,
-            SIGNATURE,
-            "has a quotation mark in a parameter, for which the draft has no escape",
-        );
+        found.hide(FIELD, SIGNATURE, Untold::QuotationMark);
         return found;
     }
     let parameters = Parameters::read(&plain);
@@ -103,7 +102,7 @@ pub(crate) fn look(
     found.stands_for.push((FIELD.to_owned(), SIGNATURE.into()));
     let examination = Examination { sent, spec, rules, known, masks, certificate: certificate.as_ref() };
     if !examination.is_usual(text, &plain, &parameters) {
-        found.unsure.push("it is signed in another way than requests usually are".to_owned());
+        found.unsure.push(Untold::UnusualSignature);
     }
     if let Some((signing, says)) = examination.flaw(&parameters, &mut found) {
         if names_one_twice(&plain) && examination.holds_by_the_first(&plain) {
@@ -128,8 +127,8 @@ fn behind_certificate(text: &str) -> Option<&str> {
     let end = text.find(|letter| !is_base64(letter)).unwrap_or(text.len());
     let end = end + text[end..].find(|letter| letter != '=').unwrap_or(text.len() - end);
     let (code, rest) = text.split_at(end);
-    let is_certificate = BASE64_STANDARD.decode(code).is_ok_and(|bytes| Certificate::from_der(bytes).is_ok());
-    (is_certificate && !rest.is_empty()).then_some(rest)
+    let is_certificate = || Certificate::from_der(BASE64_STANDARD.decode(code).ok()?).ok();
+    Some(rest).filter(|rest| !rest.is_empty() && is_certificate().is_some())
 }
 
 /// Returns true if a record masks a header, or a part of it.
@@ -138,13 +137,14 @@ pub(crate) fn is_masked(text: &str) -> bool {
 }
 
 impl Found {
-    fn hide_signature(&mut self, why: String) {
+    fn hide_signature(&mut self, why: Untold) {
         self.hidden.push((format!("header/{FIELD}"), why));
     }
 
-    fn hide(&mut self, name: &str, stands_for: &str, why: &str) {
+    fn hide(&mut self, name: &str, stands_for: &str, why: Untold) {
         self.stands_for.push((name.to_owned(), stands_for.into()));
-        self.hidden.push((format!("header/{name}"), format!("{name} {why}")));
+        let why = Untold::At { at: name.to_owned(), why: Box::new(why) };
+        self.hidden.push((format!("header/{name}"), why));
     }
 
     fn certificate(&mut self, sent: &Sent, spec: &SigningSpec, known: &Certificates) -> Option<Certificate> {
@@ -152,22 +152,24 @@ impl Found {
         let text = sent.header(name)?;
         let name = name.to_ascii_lowercase();
         if is_masked(text) {
-            self.hide(&name, CERTIFICATE, "is masked");
+            self.hide(&name, CERTIFICATE, Untold::Masked);
             return None;
         }
         if let Some(rest) = behind_certificate(text) {
             self.stands_for.push((name, format!("{CERTIFICATE}{rest}").into()));
+            self.certificate = diagnosis::certificate(text).2;
             return None;
         }
         let (held, says, certificate) = diagnosis::certificate(text);
         match held {
             Held::Yes => self.stands_for.push((name, CERTIFICATE.into())),
-            Held::Open => self.hide(&name, CERTIFICATE, &says),
+            Held::Open => self.hide(&name, CERTIFICATE, Untold::Form { says }),
             Held::No => self.says.push((format!("header/{name}"), format!("one that {says}"))),
         }
+        self.certificate.clone_from(&certificate);
         let certificate = certificate?;
         if held == Held::Yes && text.trim() != certificate.header_value() {
-            self.unsure.push("whether it takes a certificate in PEM is the bank's choice".to_owned());
+            self.unsure.push(Untold::Pem);
         }
         self.is_own = known.own.as_ref().is_some_and(|own| own.der() == certificate.der());
         Some(certificate)
@@ -211,14 +213,14 @@ impl Examination<'_> {
         }
         let algorithm = parameters.algorithm.as_deref().unwrap_or(ALGORITHM);
         if algorithm != ALGORITHM && algorithm.eq_ignore_ascii_case(ALGORITHM) {
-            found.hide_signature(format!("names {algorithm}, which not every bank reads in these letters"));
+            found.hide_signature(Untold::AlgorithmInOtherLetters { algorithm: algorithm.to_owned() });
         } else if algorithm != ALGORITHM {
             let says = format!("algorithm is {algorithm}");
             return match algorithm {
                 "rsa-sha1" => found_to_be("sha-1", says),
                 "hs2019" => way("algorithm-hs2019", says),
                 RSA_SHA_512 if self.is_sha_512(parameters) => {
-                    found.hide_signature(format!("{says}, and made so: the draft does not have it"));
+                    found.hide_signature(Untold::OtherAlgorithm { algorithm: algorithm.to_owned() });
                     None
                 }
                 _ => way("algorithm-hmac", says),
@@ -237,7 +239,7 @@ impl Examination<'_> {
             Some((KeyIdNames::Nothing, says)) => return way("key-id-words", says),
             Some((KeyIdNames::Part, says)) => return found_to_be("key-id-part", says),
             Some((KeyIdNames::Another, says)) => return way("key-id-another-number", says),
-            Some((KeyIdNames::Open, says)) => found.hide_signature(says),
+            Some((KeyIdNames::Open, says)) => found.hide_signature(Untold::Form { says }),
             None if !(key_id.starts_with("SN=") && key_id.contains(",CA=")) => {
                 return way("key-id-words", "keyId is no SN=..,CA=..".to_owned());
             }
@@ -270,12 +272,12 @@ impl Examination<'_> {
     fn signature(&self, text: &str, listed: &[&str], found: &mut Found) -> Option<(&'static str, String)> {
         let certificate = self.certificate?;
         if text.starts_with("=?") {
-            found.hide_signature("is encoded alone, of which the document does not speak".to_owned());
+            found.hide_signature(Untold::EncodedAlone);
             return None;
         }
         let Made { kind, held, says, text: due } = self.made(text, listed)?;
         if held == Held::Open {
-            found.hide_signature(says.clone());
+            found.hide_signature(Untold::Form { says: says.clone() });
         }
         let says = match due {
             Some(due) => {
@@ -296,12 +298,11 @@ impl Examination<'_> {
             Kind::OtherLength => Some(("too-short", says)),
             Kind::OtherKey => Some(self.by_whom(text, certificate, says)),
             Kind::OtherText if values().any(|value| !value.is_ascii()) => {
-                found
-                    .hide_signature("is over a header whose bytes are not known: it is not ASCII".to_owned());
+                found.hide_signature(Untold::OverBytes);
                 None
             }
             Kind::OtherText if values().any(is_masked) => {
-                found.hide_signature("is over a header that is masked".to_owned());
+                found.hide_signature(Untold::OverMasked);
                 None
             }
             Kind::OtherText if self.altered(listed, text).is_some() => Some(("altered", says)),

@@ -1,7 +1,7 @@
 //! URLs of others, without what identifies somebody: tokens stand in queries, fragments, paths, and before
 //! the host.
 
-use super::{known::Known, routes::decoded};
+use super::{known::Known, message::decoded};
 
 /// Kind of the pseudonym of the user and password before a host.
 pub(crate) const USER: &str = "userinfo";

@@ -3,6 +3,7 @@
 
 use chrono::{Datelike, NaiveDate, Weekday};
 use serde_json::Value;
+use xs2aspec_record::Untold;
 use xs2aspec_signing::diagnosis::{
     Held,
     digests::{self, Instance, Is},
@@ -40,7 +41,7 @@ pub(crate) fn digested(text: &str, templates: &[Value], body: &[u8]) -> Digested
             let quoted = || written(&|filled| filled == format!("\"{right}\""));
             return match held {
                 Held::No => Digested::Known(quoted().unwrap_or(usual)),
-                Held::Yes | Held::Open => Digested::Open(usual, says),
+                Held::Yes | Held::Open => Digested::Open(usual, Untold::Form { says }),
             };
         }
         let is_unsure = |one: &Instance| match one.is {
@@ -48,8 +49,7 @@ pub(crate) fn digested(text: &str, templates: &[Value], body: &[u8]) -> Digested
             ref is => *is == Is::Nothing,
         };
         if read.iter().any(is_unsure) {
-            let why = "has a hash of an algorithm that the document does not name, or nothing between commas";
-            return Digested::Open(usual, why.to_owned());
+            return Digested::Open(usual, Untold::OtherHash);
         }
         // Letter case does not count; nor do order and blanks of a list.
         let alike = |filled: &str| {
@@ -102,8 +102,8 @@ fn is_right(one: &Instance, body: &[u8]) -> bool {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Digested {
     Known(Value),
-    /// It is right but for how it is written, and what is said of that.
-    Open(Value, String),
+    /// It is right but for how it is written, and why that leaves it open.
+    Open(Value, Untold),
 }
 
 /// Whether an object is there, with more behind it.
@@ -134,13 +134,10 @@ pub(crate) fn date(text: &str, today: NaiveDate) -> Option<Value> {
     Some(Value::from(format!("{}${{{word}+{ahead}}}{rest}", &text[..begin])))
 }
 
-/// Whether a text is an identifier such as valid requests have where one is fresh (RFC 9562, section 4).
+/// Returns true for an identifier such as valid requests have where one is fresh (RFC 9562, section 4).
 pub(crate) fn is_uuid(text: &str) -> bool {
-    text.len() == 36
-        && text.bytes().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
+    // Other notations have other lengths.
+    text.len() == 36 && uuid::Uuid::try_parse(text).is_ok()
 }
 
 /// Whether a day is a workday by every calendar of bank holidays: no weekend, no holiday with a fixed date,

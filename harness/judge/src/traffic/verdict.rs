@@ -1,6 +1,7 @@
 //! The result of an exchange of others, and its verdict.
 
-use xs2aspec_record::{CaseVerdict, End, Finding, Reason, Verdict};
+use xs2aspec_record::{CaseVerdict, End, Finding, NotTold, Observation, Reason, Untold, Verdict};
+use xs2aspec_spec::request::Due;
 use xs2aspec_suite::Case;
 
 use super::message::Traffic;
@@ -15,14 +16,14 @@ pub struct Judged {
     pub findings: Vec<Finding>,
     /// What could not be told.
     pub not_told: Vec<NotTold>,
-    /// What was seen where the document leaves an end free, and what is only noted.
+    /// What the bank did where the document leaves it free, in words.
     pub observations: Vec<String>,
+    /// What else was seen.
+    pub seen: Vec<Observation>,
     /// How many checks were evaluated.
     pub checks: u32,
-    /// What the answer had to be, in words: `accepted`, `refused`, `either: ..`.
-    pub due: String,
-    /// What the answer was, in words.
-    pub answered: String,
+    /// What the answer had to be.
+    pub due: Option<Due>,
     /// The error codes in it.
     pub codes: Vec<String>,
     /// Why nothing could be told of the exchange, if so.
@@ -35,17 +36,6 @@ pub struct Judged {
     pub(crate) ids: Vec<String>,
 }
 
-/// Something that could not be told.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NotTold {
-    /// Of which end.
-    pub end: End,
-    /// Place in the request or the answer.
-    pub at: String,
-    /// Why.
-    pub why: String,
-}
-
 impl Judged {
     /// The findings of an end.
     pub fn of(&self, end: End) -> impl Iterator<Item = &Finding> {
@@ -56,9 +46,7 @@ impl Judged {
     pub fn accuses(&self, end: End) -> bool {
         self.of(end).next().is_some()
     }
-}
 
-impl Judged {
     /// Returns true if it could not be read, and is perhaps for an operation of the document.
     pub fn is_unread(&self) -> bool {
         matches!(self.undecided, Some(Reason::Unread { .. }))
@@ -67,23 +55,23 @@ impl Judged {
     pub(super) fn of_no_operation() -> Self {
         Self { undecided: Some(Reason::OfNoOperation), ..Self::default() }
     }
-}
 
-impl Judged {
+    pub(super) fn cannot_tell(&mut self, end: End, at: impl Into<String>, why: impl Into<Untold>) {
+        self.not_told.push(NotTold { end, at: at.into(), why: why.into() });
+    }
+
     /// Returns the verdict of the case that an exchange is. `only` leaves the findings of the other end out.
     pub fn verdict(&self, case: &Case, traffic: &Traffic, only: Option<End>) -> CaseVerdict {
         let is_told = |end: End| only.is_none_or(|only| only == end);
-        let not_told = self.not_told.iter().map(|told| {
-            let end = told.end.word();
-            format!("could not tell of the {end}: {}: {}", told.at, told.why)
-        });
+        let not_told = self.not_told.iter().cloned().map(Observation::NotTold);
         let findings = self.findings.iter().filter(|finding| is_told(finding.end));
         let mut verdict = CaseVerdict {
             verdict: Verdict::Pass,
-            expected: self.due.clone(),
+            expected: self.due.as_ref().map(words).unwrap_or_default(),
             checks: self.checks,
             findings: findings.cloned().collect(),
-            observations: self.observations.iter().cloned().chain(not_told).collect(),
+            observations: self.observations.clone(),
+            seen: self.seen.iter().cloned().chain(not_told).collect(),
             changes: traffic.label.iter().cloned().collect(),
             micros: traffic.micros,
             ..blank(case)
@@ -100,5 +88,14 @@ impl Judged {
             verdict.reason.clone_from(&self.undecided);
         }
         verdict
+    }
+}
+
+fn words(due: &Due) -> String {
+    match due {
+        Due::Accepted { .. } => "accepted".to_owned(),
+        Due::Refused { .. } => "refused".to_owned(),
+        Due::Choice { clause, .. } => format!("as the bank chooses: {clause}"),
+        Due::Open(why) => format!("either: {why}"),
     }
 }

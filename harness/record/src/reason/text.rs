@@ -4,7 +4,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 /// Changes the texts in a value, but not its codes.
-pub(super) fn changed<T: Serialize + DeserializeOwned>(
+pub(crate) fn changed<T: Serialize + DeserializeOwned>(
     value: &T,
     change: &dyn Fn(&str) -> String,
 ) -> Option<T> {

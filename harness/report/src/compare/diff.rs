@@ -93,8 +93,8 @@ impl<'a> Comparison<'a> {
     fn observations(&mut self, before: Option<&CaseVerdict>, after: Option<&CaseVerdict>) {
         let seen = |verdict: Option<&CaseVerdict>| -> BTreeSet<String> {
             let verdict = verdict.into_iter();
-            let said = verdict.flat_map(|one| one.observations.iter().map(move |seen| (&one.case, seen)));
-            said.map(|(case, seen)| format!("{case}: {}", alike(seen))).collect()
+            let said = verdict.flat_map(|one| one.observed().into_iter().map(move |seen| (&one.case, seen)));
+            said.map(|(case, seen)| format!("{case}: {}", alike(&seen))).collect()
         };
         let (new, gone) = differing(&seen(before), &seen(after));
         self.changes.newly_observed.extend(new);

@@ -113,9 +113,9 @@ impl Reporter for Page {
         ) {
             self.reasons.entry(verdict.verdict).or_default().add_reason(verdict);
         }
-        for observation in &verdict.observations {
+        for observation in verdict.observed() {
             // What differs in ids alone is one thing.
-            self.observed.add(diff::alike(observation), verdict);
+            self.observed.add(diff::alike(&observation), verdict);
         }
         let at = self.slowest.partition_point(|(micros, _)| *micros >= verdict.micros);
         if at < SLOWEST {
@@ -235,8 +235,9 @@ fn case(summary: &RunSummary, report: &CaseReport<'_>, clause: Option<usize>, is
         });
         rest["findings"] = findings.collect();
     }
-    if !verdict.observations.is_empty() {
-        rest["observations"] = verdict.observations.iter().map(|seen| cut(seen, LINE)).collect();
+    let observed = verdict.observed();
+    if !observed.is_empty() {
+        rest["observations"] = observed.iter().map(|seen| cut(seen, LINE)).collect();
     }
     if let Some(reason) = &verdict.reason {
         rest["reason"] = cut(&reason.to_string(), LINE).into();

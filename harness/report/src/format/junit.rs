@@ -290,8 +290,8 @@ fn facts(summary: &RunSummary, report: &CaseReport<'_>) -> String {
     if verdict.verdict == Verdict::Warn {
         lines.push_str(&unmarked(&block::failure_block(summary, report)));
     }
-    for observation in &verdict.observations {
-        let _ = writeln!(lines, "observed: {}", unmarked(&short(observation)));
+    for observation in verdict.observed() {
+        let _ = writeln!(lines, "observed: {}", unmarked(&short(&observation)));
     }
     lines
 }

@@ -58,9 +58,9 @@ impl Reporter for Summary {
             }
             Verdict::Fail | Verdict::Warn | Verdict::Pass | Verdict::Observed => {}
         }
-        for observation in &verdict.observations {
+        for observation in verdict.observed() {
             // What differs in ids alone is one thing.
-            self.observed.add(diff::alike(observation), verdict);
+            self.observed.add(diff::alike(&observation), verdict);
         }
         Ok(())
     }

@@ -70,6 +70,11 @@ fn value(text: &str, first: bool) -> serde_json::Result<(Value, bool)> {
     Ok((value, repeats))
 }
 
+/// Returns true if an object of a JSON text has a member twice, at any depth.
+pub fn has_member_twice(text: &[u8]) -> bool {
+    std::str::from_utf8(text).is_ok_and(|text| value(text, false).is_ok_and(|(_, repeats)| repeats))
+}
+
 struct Reader<'a> {
     first: bool,
     repeats: &'a mut bool,
@@ -198,6 +203,19 @@ mod tests {
         assert_eq!(both(text), (last, Some(json!({"a": [{"b": 1}], "c": true, "d": -1}))));
         assert_eq!(both(r#"{"a":1,"b":{"a":1}}"#), (json!({"a": 1, "b": {"a": 1}}), None));
         assert_eq!(both(r#"{"a":1,"a":1}"#), (json!({"a": 1}), None), "whoever reads it sees the same");
+    }
+
+    #[test]
+    fn a_member_that_is_there_twice_is_seen_at_any_depth() {
+        for (text, expected) in [
+            (r#"{"a":1,"a":1}"#, true),
+            (r#"{"a":[{"b":null,"c":{"d":1.5,"d":true}}]}"#, true),
+            (r#"{"a":{"b":1},"c":{"b":1}}"#, false),
+            ("[]", false),
+            ("not JSON", false),
+        ] {
+            assert_eq!(has_member_twice(text.as_bytes()), expected, "{text}");
+        }
     }
 
     #[test]

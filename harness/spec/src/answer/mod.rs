@@ -46,7 +46,7 @@ use crate::{
     tree::Tree,
     yaml,
 };
-pub use body::QUOTED;
+pub use body::{QUOTED, has_member_twice};
 
 /// Every rule for answers, compiled once and shared by all cases.
 #[derive(Debug)]

@@ -10,19 +10,11 @@ use super::{
     spelling,
 };
 use xs2aspec_judge::traffic::{Payload, Received, Sent, header};
+use xs2aspec_record::{Changed, Untold};
 use xs2aspec_signing::diagnosis::{
     base64_text::Oddity,
     digests::{self, Is},
 };
-
-/// Why nothing is known of a body.
-const NOT_THERE: &str = "is not in the archive";
-
-/// Why a body is not known whose archive has U+FFFD for some of its bytes.
-const NOT_SHOWN: &str = "has bytes that the archive does not show";
-
-/// Why a body is not known that may be in another character set than it was sent.
-const BYTE_BY_BYTE: &str = "may be written byte by byte in the archive";
 
 /// What stands for a letter of two bytes that a tool could not write.
 const REPLACED: &str = "??";
@@ -31,7 +23,7 @@ const REPLACED: &str = "??";
 const WITHOUT_BODY: [&str; 6] = ["CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "TRACE"];
 
 /// Returns the body of a request, and why its bytes may be others than were sent.
-pub(super) fn posted(request: &Member<'_>, sent: &Sent) -> (Payload, Option<&'static str>) {
+pub(super) fn posted(request: &Member<'_>, sent: &Sent) -> (Payload, Option<Changed>) {
     let posted = request.member("postData");
     let length = length(&sent.headers);
     // 0 also stands for a body that the recorder could not read.
@@ -45,9 +37,9 @@ pub(super) fn posted(request: &Member<'_>, sent: &Sent) -> (Payload, Option<&'st
             Some(0) => (Payload::NONE, None),
             None if is_usual_without => (Payload::NONE, None),
             _ if parameters.is_some_and(|parameters| !parameters.is_empty()) => {
-                unknown("is in the archive by its parameters alone")
+                unknown(Untold::ParametersAlone)
             }
-            _ => unknown(NOT_THERE),
+            _ => unknown(Untold::LeftOut),
         };
     };
     let is_by_digest = |body: &[u8]| sent.header("digest").is_some_and(|digest| is_digest_of(digest, body));
@@ -55,10 +47,10 @@ pub(super) fn posted(request: &Member<'_>, sent: &Sent) -> (Payload, Option<&'st
         let is_other = sent.header("digest").is_some() && !is_by_digest(&bytes);
         let is_said = said.is_none() && !is_other && !is_elsewhere && (size == Some(0) || is_usual_without);
         let is_empty = said == Some(0) || is_said;
-        return if is_empty { (Payload::NONE, None) } else { unknown(NOT_THERE) };
+        return if is_empty { (Payload::NONE, None) } else { unknown(Untold::LeftOut) };
     }
     if shows_not_all(&text, &bytes) {
-        return unknown(NOT_SHOWN);
+        return unknown(Untold::BytesNotShown);
     }
     let is_said = |body: &[u8]| said == Some(body.len() as u64);
     let is_right = is_by_digest(&bytes);
@@ -71,7 +63,7 @@ pub(super) fn posted(request: &Member<'_>, sent: &Sent) -> (Payload, Option<&'st
     // The size of an archive may be that of the text that it has.
     if is_right || length == Some(bytes.len() as u64) || !is_wrong && is_said(&bytes) {
         let is_replaced = is_wrong && text.contains(REPLACED);
-        return (Payload::Bytes(bytes), is_replaced.then_some(Sent::WRITTEN_ANEW));
+        return (Payload::Bytes(bytes), is_replaced.then_some(Changed::WrittenAnew));
     }
     let other = spelling::find(&text, &is_by_digest);
     if let Some(body) = other.as_ref().filter(|body| is_said(body)) {
@@ -80,14 +72,14 @@ pub(super) fn posted(request: &Member<'_>, sent: &Sent) -> (Payload, Option<&'st
     // Some browsers count the letters of a text as they keep it, in UTF-16.
     let is_counted = said == Some(text.encode_utf16().count() as u64);
     if is_counted && is_wrong && !text.is_ascii() {
-        return unknown(BYTE_BY_BYTE);
+        return unknown(Untold::ByteByByte);
     }
     match said.filter(|_| !is_counted && !is_said(&bytes)) {
-        Some(said) => unknown(&format!("is {} of {said} bytes in the archive", bytes.len())),
-        None if other.is_some() => (Payload::Bytes(bytes), Some(Sent::REWRITTEN)),
+        Some(said) => unknown(Untold::Part { have: bytes.len() as u64, said }),
+        None if other.is_some() => (Payload::Bytes(bytes), Some(Changed::Respelled)),
         None => {
             let is_anew = is_wrong && spelling::may_be_of_the_archive(&text);
-            (Payload::Bytes(bytes), is_anew.then_some(Sent::WRITTEN_ANEW))
+            (Payload::Bytes(bytes), is_anew.then_some(Changed::WrittenAnew))
         }
     }
 }
@@ -103,24 +95,24 @@ pub(super) fn content(
     let has_none = has_none((method, Some(status)), headers);
     let size = content.member("size").size();
     let Some((text, bytes)) = shown(&content) else {
-        return if has_none { Payload::NONE } else { unknown(NOT_THERE).0 };
+        return if has_none { Payload::NONE } else { Payload::Unknown(Untold::LeftOut) };
     };
     if bytes.is_empty() {
         let is_said = size == Some(0) && length.is_none() && !content.value.is_some_and(quirks::is_left_out);
-        return if has_none || is_said { Payload::NONE } else { unknown(NOT_THERE).0 };
+        return if has_none || is_said { Payload::NONE } else { Payload::Unknown(Untold::LeftOut) };
     }
     if shows_not_all(&text, &bytes) {
-        return unknown(NOT_SHOWN).0;
+        return Payload::Unknown(Untold::BytesNotShown);
     }
     if ["truncated", "_truncated"].iter().any(|name| content.member(name).value == Some(&true.into())) {
-        return unknown("is cut off in the archive").0;
+        return Payload::Unknown(Untold::CutOff);
     }
     let length = length.filter(|_| header(headers, "content-encoding").is_none());
     let said: Vec<u64> = length.into_iter().chain(size).collect();
     let is_said = |body: &[u8]| said.contains(&(body.len() as u64));
     let mut letters = quirks::letters(&text).peekable();
     if said.is_empty() && letters.peek().is_some() {
-        return unknown(BYTE_BY_BYTE).0;
+        return Payload::Unknown(Untold::ByteByByte);
     }
     if let Some(body) = letters.find(|body| is_said(body) && length != Some(bytes.len() as u64)) {
         return Payload::Bytes(body);
@@ -137,7 +129,7 @@ pub(super) fn content(
     let saved = content.member("compression").value.and_then(Value::as_i64);
     let is_whole = |size: u64| size.checked_add_signed(saved.unwrap_or_default()) == Some(have);
     match said.into_iter().max().filter(|said| have < *said && !is_whole(*said)) {
-        Some(said) => unknown(&format!("is {have} of {said} bytes in the archive")).0,
+        Some(said) => Payload::Unknown(Untold::Part { have, said }),
         None => Payload::Bytes(bytes),
     }
 }
@@ -154,11 +146,11 @@ fn has_none((method, status): (&str, Option<u16>), headers: &[(String, String)])
 
 /// Returns no body of a record of traffic, which has none in place of one that was not known either.
 pub(super) fn unrecorded(of: (&str, Option<u16>), headers: &[(String, String)]) -> Payload {
-    if has_none(of, headers) { Payload::NONE } else { unknown(NOT_THERE).0 }
+    if has_none(of, headers) { Payload::NONE } else { Payload::Unknown(Untold::LeftOut) }
 }
 
-fn unknown(why: &str) -> (Payload, Option<&'static str>) {
-    (Payload::Unknown(why.to_owned()), None)
+const fn unknown(why: Untold) -> (Payload, Option<Changed>) {
+    (Payload::Unknown(why), None)
 }
 
 /// Returns the text of a body as it is in the archive, and the bytes that it stands for.

@@ -1,14 +1,14 @@
 //! Reads traffic from files, one exchange after another: HTTP archives, records of runs, and requests with
 //! their answers as they went over the wire.
 
-pub mod archive;
+mod archive;
 mod body;
 mod budget;
 mod entry;
 mod member;
-pub mod pairs;
+mod pairs;
 mod quirks;
-pub mod recorded;
+mod recorded;
 mod spelling;
 mod surrogates;
 
@@ -16,12 +16,13 @@ use std::{
     collections::BTreeMap,
     fs::File,
     io::{self, BufRead, BufReader, Read, Seek, SeekFrom},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use chrono::{DateTime, Utc};
 
 use xs2aspec_judge::traffic::{Payload, Sent, Traffic};
+use xs2aspec_record::Untold;
 
 /// How much of a file is read to see what it is.
 const LOOKED_AT: u64 = 4096;
@@ -48,8 +49,7 @@ pub enum InputError {
 }
 
 /// What a file of traffic is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+enum Format {
     /// An HTTP archive (HAR 1.2).
     Archive,
     /// The record of a run.
@@ -97,7 +97,7 @@ impl Unread {
     /// Returns what is known of the exchange.
     pub fn traffic(&self, began: DateTime<Utc>) -> Traffic {
         let (method, url, headers) = (self.method.clone(), self.url.clone(), Vec::new());
-        let body = Payload::Unknown("cannot be read".to_owned());
+        let body = Payload::Unknown(Untold::Unreadable);
         Traffic {
             number: self.number,
             label: None,
@@ -131,29 +131,19 @@ const TO_UTF_8: &str = "convert it with iconv -f UTF-16 -t UTF-8 first";
 
 /// Reads a file, or the record in the folder of a run, and hands each exchange on as soon as it is read.
 /// `now` is the time of exchanges that do not say when they were. Ends early where `take` says so.
-pub fn read(
-    path: &Path,
-    now: DateTime<Utc>,
-    take: &mut dyn FnMut(Piece) -> bool,
-) -> Result<Format, InputError> {
+pub fn read(path: &Path, now: DateTime<Utc>, take: &mut dyn FnMut(Piece) -> bool) -> Result<(), InputError> {
     let path = if path.is_dir() { path.join(xs2aspec_record::outputs::RECORD) } else { path.to_owned() };
     let (mut file, format) = open(&path)?;
     let name = path.display().to_string();
     match format {
-        Format::Archive => archive::read(&name, &mut file, now, take)?,
-        Format::Record => recorded::read(&name, file, take)?,
-        Format::Pairs => pairs::read(&name, &mut file, now, take)?,
+        Format::Archive => archive::read(&name, &mut file, now, take),
+        Format::Record => recorded::read(&name, file, take),
+        Format::Pairs => pairs::read(&name, &mut file, now, take),
     }
-    Ok(format)
-}
-
-/// Returns what a file is.
-pub fn format(path: &Path) -> Result<Format, InputError> {
-    open(&path.to_owned()).map(|(_, format)| format)
 }
 
 /// Opens a file and says what it is.
-fn open(path: &PathBuf) -> Result<(BufReader<File>, Format), InputError> {
+fn open(path: &Path) -> Result<(BufReader<File>, Format), InputError> {
     let name = || path.display().to_string();
     let wrong = |error| InputError::File(name(), error);
     let mut file = BufReader::with_capacity(1 << 16, File::open(path).map_err(wrong)?);

@@ -153,6 +153,7 @@ pub(super) fn is_of_worker(entry: &Value) -> bool {
 mod tests {
     use serde_json::json;
     use xs2aspec_judge::traffic::{Payload, Sent, Traffic};
+    use xs2aspec_record::Changed;
 
     use super::*;
     use crate::input::{Piece, entry};
@@ -199,7 +200,7 @@ mod tests {
     }
 
     /// The text of a body, `?` if it is not known, and `?=` before one of which the bytes are not known.
-    fn shown(body: &Payload, changed: Option<&str>) -> String {
+    fn shown(body: &Payload, changed: Option<Changed>) -> String {
         let text = body.bytes().map(|bytes| String::from_utf8_lossy(bytes).into_owned());
         text.map_or_else(|| "?".to_owned(), |text| format!("{}{text}", changed.map_or("", |_| "?=")))
     }

@@ -4,13 +4,17 @@ use std::{collections::BTreeMap, io::BufRead};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use chrono::{DateTime, TimeDelta, Utc};
-use xs2aspec_record::{Body, Event, Exchange, Header, TargetProfile};
+use xs2aspec_record::{Body, Event, Exchange, Header, TargetProfile, Untold};
 
 use super::{InputError, Masked, Piece, Unread, body};
 use xs2aspec_judge::traffic::{Payload, Received, Sent, Traffic};
 
 /// Reads a record.
-pub fn read(name: &str, file: impl BufRead, take: &mut dyn FnMut(Piece) -> bool) -> Result<(), InputError> {
+pub(super) fn read(
+    name: &str,
+    file: impl BufRead,
+    take: &mut dyn FnMut(Piece) -> bool,
+) -> Result<(), InputError> {
     let (mut now, mut is_of_a_run, mut is_of_others) = (DateTime::<Utc>::UNIX_EPOCH, true, false);
     for event in xs2aspec_record::events(file) {
         let event = event.map_err(|error| InputError::Form(name.to_owned(), error.to_string()))?;
@@ -58,7 +62,7 @@ fn traffic(now: DateTime<Utc>, exchange: Exchange, is_of_others: bool) -> Option
         Some(answer) => {
             let (status, headers) = (answer.status, fields(answer.headers));
             let body = if exchange.failure.is_some() {
-                Payload::Unknown("did not come to its end".to_owned())
+                Payload::Unknown(Untold::NotWhole)
             } else {
                 known((&request.method, Some(status)), &headers, answer.body)?
             };

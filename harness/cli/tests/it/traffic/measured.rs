@@ -10,11 +10,12 @@ use chrono::{DateTime, Utc};
 use xs2aspec_judge::traffic::{Judged, Payload, Received, Sent, Traffic, TrafficJudge};
 use xs2aspec_judge::{Identity, Judge as Judging, fill::WireRequest};
 use xs2aspec_prove::BankVariant;
-use xs2aspec_record::{End, Level};
+use xs2aspec_record::{End, Level, Observation};
 use xs2aspec_runner::{
     Clock, Runner,
     exchange::{Answer, InProcess},
 };
+use xs2aspec_spec::request::Due;
 use xs2aspec_suite::{Depth, Expectation, Suite, Tree};
 
 const NOWHERE: &str = "http://localhost";
@@ -36,7 +37,7 @@ struct Case {
     found: Vec<String>,
     /// Clauses whose breach is only noted.
     noted: Vec<String>,
-    due: String,
+    due: Option<Due>,
     /// Whether something could not be told of it.
     is_not_told: bool,
     is_accepted: bool,
@@ -116,14 +117,15 @@ async fn measure(bank: BankVariant, depth: Depth, areas: &[&str]) -> Measured {
             }
         }
         let Some((status, own)) = all.split_off(before).pop() else { continue };
-        let mark = format!(": {}: ", End::Client.word());
-        let noted = own.observations.iter().filter_map(|seen| seen.split_once(&mark));
+        let is_of_the_bank =
+            |seen: &&Observation| matches!(seen, Observation::Noted { finding } if finding.end == End::Bank);
+        let noted = own.seen.iter().filter(|seen| !is_of_the_bank(seen)).filter_map(Observation::clause);
         measured.cases.push(Case {
             id: case.id.clone(),
             clause: case.clause.clone(),
             expect: case.expect.clone(),
             found: own.of(End::Client).map(|found| found.clause.clone()).collect(),
-            noted: noted.map(|(clause, _)| clause.to_owned()).collect(),
+            noted: noted.map(str::to_owned).collect(),
             is_not_told: !own.not_told.is_empty(),
             due: own.due,
             is_accepted: (200..300).contains(&status),
@@ -159,11 +161,11 @@ impl Case {
 
     /// Whether what is wrong with it does not stand in its request.
     fn cannot_be_told(&self) -> bool {
-        self.found.is_empty() && (self.is_not_told || self.due.starts_with("either: "))
+        self.found.is_empty() && (self.is_not_told || matches!(self.due, Some(Due::Open(_))))
     }
 
     fn line(&self) -> String {
-        format!("{}: found {:?}, {}", self.id, self.found, self.due)
+        format!("{}: found {:?}, {:?}", self.id, self.found, self.due)
     }
 }
 

@@ -1,11 +1,13 @@
 //! Each kind of item is shown, not shown and broken when it should be.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use xs2aspec_record::{Event, Exchange, Exit, LevelRule, LevelSource, RunStarted, Verdict};
 use xs2aspec_spec::{AnswerRules, Tree};
 
 use super::*;
-use crate::client::{Statement, Watch, plan::FILE, recorded, report::Report};
+use crate::client::{Statement, Watch, plan::FILE, report::Report};
 
 const NOT_SHOWN: State = State::NotShown { met: None };
 
@@ -22,13 +24,18 @@ fn exchange(number: u64, at: u64, method: &str, body: &str, status: u16, more: &
 }
 
 /// The verdict of the exchange with this number, in which the client broke this.
-fn verdict(number: u64, findings: &Value, observations: &Value) -> Event {
+fn verdict(number: u64, findings: &Value, seen: &Value) -> Event {
     let text = json!({
         "event": "verdict", "case": format!("traffic/{number:03}"), "clause": "ncbct.path", "area": "traffic", "operation": "ncbct",
         "role": "selected", "place": {"file": "proxy", "line": 1, "column": 1}, "verdict": "pass", "expected": "accepted",
-        "checks": 1, "findings": findings, "observations": observations, "exchange": number, "micros": 1,
+        "checks": 1, "findings": findings, "seen": seen, "exchange": number, "micros": 1,
     });
     serde_json::from_value(text).unwrap()
+}
+
+/// What an exchange shows of the plan and its record masks.
+fn shows(items: &[&str], is_unreadable: bool) -> Value {
+    json!({"code": "shows", "items": items, "is_unreadable": is_unreadable})
 }
 
 fn plan(item: &str) -> Plan {
@@ -56,8 +63,12 @@ fn with_levels(plan: &Plan, rules: &AnswerRules, levels: &[LevelRule], events: V
     watch.finish()
 }
 
-fn is_broken(state: &State, number: u64, words: &str) -> bool {
-    matches!(state, State::Broken(by, says) if *by == number && says.contains(words))
+/// The clause that the exchange with this number breaks.
+fn broken_clause(state: &State, number: u64) -> Option<&str> {
+    match state {
+        State::Broken(by, Breach::Clause(finding)) if *by == number => Some(&finding.clause),
+        _ => None,
+    }
 }
 
 #[test]
@@ -79,11 +90,11 @@ fn what_is_masked_is_not_told_unless_it_was_seen_before() {
             .push(xs2aspec_record::Header("Signature".into(), "signature~01234567".into()));
     }
     assert_eq!(state(item, vec![masked.clone()]), State::Unknown);
-    let seen = recorded::observation(&["other", "a"]);
+    let seen = shows(&["other", "a"], false);
     assert_eq!(state(item, vec![masked.clone(), verdict(1, &json!([]), &json!([seen]))]), State::Shown(1));
-    let other = recorded::observation(&["other"]);
+    let other = shows(&["other"], false);
     assert_eq!(state(item, vec![masked.clone(), verdict(1, &json!([]), &json!([other]))]), NOT_SHOWN);
-    let nothing = recorded::observation(&[]);
+    let nothing = shows(&[], false);
     assert_eq!(state(item, vec![masked, verdict(1, &json!([]), &json!([nothing]))]), NOT_SHOWN);
 }
 
@@ -99,7 +110,7 @@ fn a_client_goes_on_after_a_response_or_repeats_what_was_rejected() {
     let next_to_it = vec![rejected(1, 0, "1"), exchange(2, 0, "POST", "2", 201, &[])];
     assert_eq!(state(item, next_to_it), met);
     let again = vec![rejected(1, 0, "1"), exchange(2, 5, "POST", "2", 201, &[]), rejected(3, 9, "1")];
-    assert!(is_broken(&state(item, again), 3, "again as it was"));
+    assert_eq!(state(item, again), State::Broken(3, Breach::SentAgain { number: 1 }));
     // The same that is accepted at last, or reads only, breaks nothing.
     let at_last = vec![
         rejected(1, 0, "1"),
@@ -130,10 +141,14 @@ fn a_client_asks_again_when_it_may_or_too_early() {
     assert_eq!(state(item, vec![busy(&wait)]), met);
     assert_eq!(state(item, vec![busy(&[]), again(50)]), met, "nobody said when");
     assert_eq!(state(item, vec![busy(&wait), again(2001)]), State::Shown(2));
-    assert!(is_broken(&state(item, vec![busy(&wait), again(1000)]), 2, "says 2 s"));
+    let too_early = |wait, waited| {
+        let waited = Duration::from_millis(waited);
+        State::Broken(2, Breach::TooEarly { number: 1, wait, waited })
+    };
+    assert_eq!(state(item, vec![busy(&wait), again(1000)]), too_early(2, 999));
     let dates = [("Date", "Thu, 01 Jan 2026 00:00:00 GMT"), ("Retry-After", "Thu, 01 Jan 2026 00:00:03 GMT")];
     assert_eq!(state(item, vec![busy(&dates), again(3001)]), State::Shown(2));
-    assert!(is_broken(&state(item, vec![busy(&dates), again(2001)]), 2, "says 3 s"));
+    assert_eq!(state(item, vec![busy(&dates), again(2001)]), too_early(3, 2000));
 }
 
 #[test]
@@ -144,7 +159,8 @@ fn two_requests_with_one_id_break_what_is_to_be_unique() {
     assert_eq!(state(item, vec![one.clone(), exchange(2, 5, "POST", "1", 201, &[])]), State::Shown(2));
     let Event::Exchange(same) = &one else { unreachable!() };
     let same = Event::Exchange(Exchange { number: 2, at: 5000, ..same.clone() });
-    assert!(is_broken(&state(item, vec![one.clone(), same.clone()]), 2, "exchanges 1 and 2"));
+    let twice = Breach::SameValue { name: "x-request-id".to_owned(), first: 1, later: 2 };
+    assert_eq!(state(item, vec![one.clone(), same.clone()]), State::Broken(2, twice));
     // What the judge takes for one request that an archive lists twice is one.
     let judged = verdict(2, &json!([]), &json!([]));
     assert_eq!(state(item, vec![one, same, judged]), NOT_SHOWN);
@@ -184,9 +200,9 @@ fn an_accepted_request_that_breaks_nothing_shows_its_operation() {
     }
     for status in [201, 400] {
         let broken = [judged(1, 201, &nothing), judged(2, status, &breach("deny", "client"))].concat();
-        assert!(is_broken(&state(item, broken), 2, "ncbct.creditor-name.length"), "{status}");
+        assert_eq!(broken_clause(&state(item, broken), 2), Some("ncbct.creditor-name.length"), "{status}");
     }
-    let hidden = json!([recorded::observation(&[recorded::UNREADABLE])]);
+    let hidden = json!([shows(&[], true)]);
     let unreadable = vec![exchange(1, 0, "POST", "1", 201, &[]), verdict(1, &nothing, &hidden)];
     assert_eq!(state(item, unreadable), State::Unknown);
 }
@@ -199,7 +215,7 @@ fn a_breach_of_no_item_breaks_the_item_for_others() {
     let recorded = read(&plan, &rules, judged(1, 404, &breach("deny", "client")));
     let ticked = tick(&plan, &[recorded], &[]);
     assert_eq!(ticked[0].state, NOT_SHOWN);
-    assert!(is_broken(&ticked[1].state, 1, "ncbct.creditor-name.length"));
+    assert_eq!(broken_clause(&ticked[1].state, 1), Some("ncbct.creditor-name.length"));
 }
 
 #[test]
@@ -239,7 +255,6 @@ fn joined(items: &str, absent: &[&str], records: Vec<Vec<Event>>) -> (Vec<State>
         records: &records,
         names: &[],
         exchanges: &BTreeMap::new(),
-        absent: &absent,
         levels: &[],
         plan: ("plan", ""),
     };
@@ -256,7 +271,7 @@ const TWO: &str = "  - { id: a, says: a, one-of: c, shown: { status: \"200\" } }
 #[test]
 fn records_count_together_and_one_alternative_is_enough() {
     let got = |status| vec![exchange(1, 0, "POST", "1", status, &[])];
-    let one = |shown: &str| State::Skipped(Skip::OneEnough(shown.to_owned()));
+    let one = |shown: &str| State::Skipped(Reason::OneEnough { shown: shown.to_owned() });
     for (records, expected, exit) in [
         (vec![got(400)], vec![NOT_SHOWN, NOT_SHOWN], Exit::CouldNotTell),
         (vec![got(200)], vec![State::Shown(1), one("a")], Exit::Conforms),
@@ -277,7 +292,8 @@ fn records_count_together_and_one_alternative_is_enough() {
 fn what_is_declared_absent_is_skipped_unless_it_is_shown() {
     let got = |status| vec![vec![exchange(1, 0, "POST", "1", status, &[])]];
     let apart = TWO.replace("one-of: c, ", "");
-    let without = State::Skipped(Skip::Without("p".to_owned()));
+    let without = Reason::NotNeeded { part: "p".to_owned(), says: "q".to_owned() };
+    let without = State::Skipped(without);
     let (states, exit, verdicts) = joined(&apart, &["p"], got(200));
     assert_eq!((states, exit), (vec![State::Shown(1), without], Exit::Conforms));
     assert_eq!(verdicts, [Verdict::Pass, Verdict::NotApplicable]);

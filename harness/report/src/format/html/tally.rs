@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::Value;
 use xs2aspec_record::{
-    Body, CaseVerdict, ClauseState, ClauseText, Counts, DocumentText, Exchange, Level, Strength, Verdict,
+    Body, CaseVerdict, ClauseState, ClauseText, Counts, DocumentText, Exchange, Level, Observation, Strength,
+    Verdict,
 };
 
 use super::{
@@ -164,9 +165,9 @@ impl Tally {
         if let Some(control) = &verdict.control {
             own.like = Some((verdict.operation.clone(), control.case.clone()));
         }
-        for observation in &verdict.observations {
-            // An observation begins with its clause.
-            let (id, _) = observation.split_once(": ").unwrap_or_default();
+        // An observation in words begins with its clause.
+        let in_words = verdict.observations.iter().filter_map(|seen| Some(seen.split_once(": ")?.0));
+        for id in in_words.chain(verdict.seen.iter().filter_map(Observation::clause)) {
             if summary.clause(id).is_some() {
                 entry(&mut self.clauses, id).observed += 1;
             }

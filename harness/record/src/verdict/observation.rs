@@ -1,0 +1,163 @@
+//! What was seen of the traffic of others, and what of it cannot be told: codes with their data. Reports say
+//! each in the words of its `Display`.
+
+use serde::{Deserialize, Serialize};
+
+use super::{End, Finding};
+use crate::reason::{Untold, changed};
+
+/// What was seen of an exchange where an end is free, or what of it cannot be told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "code", rename_all = "kebab-case")]
+pub enum Observation {
+    /// An end broke a clause that is only noted.
+    #[error("{}: {}: {}", finding.clause, finding.end.word(), finding.mismatch())]
+    Noted {
+        /// What it broke.
+        finding: Box<Finding>,
+    },
+    /// A client broke a clause of clients that is only noted.
+    #[error("{}: {}", finding.clause, finding.mismatch())]
+    NotedOfClients {
+        /// What it broke.
+        finding: Box<Finding>,
+    },
+    /// A client broke a clause, and its bank may accept the request and call what it made rejected.
+    #[error("{clause}: {}: {at} {actual}", End::Client.word())]
+    OrRejected {
+        /// The clause.
+        clause: String,
+        /// The place.
+        at: String,
+        /// What was sent there, in words.
+        actual: String,
+    },
+    /// The bank lacks an operation for tests.
+    #[error("{operation}: is for the sandbox, and the bank may lack it")]
+    ForTheSandbox {
+        /// The operation.
+        operation: String,
+    },
+    /// A request that was rejected is sent again.
+    #[error("the same request was rejected before, and is sent again")]
+    SentAgain,
+    /// The reference bank rejected a request for what is no mistake of its client.
+    #[error("the reference bank rejected it by its rule {rule}")]
+    RejectedByRule {
+        /// The rule.
+        rule: String,
+    },
+    /// Something cannot be told.
+    #[error("could not tell of the {}: {}: {}", .0.end.word(), .0.at, .0.why)]
+    NotTold(NotTold),
+    /// What an exchange shows of the client, and its record masks.
+    #[error("the client shows: {}", shown(items, *is_unreadable))]
+    Shows {
+        /// Items of the plan for clients.
+        items: Vec<String>,
+        /// True if the request could not be judged as a whole.
+        is_unreadable: bool,
+    },
+    /// An observation of which the words alone are known.
+    #[error("{says}")]
+    InWords {
+        /// The words.
+        says: String,
+    },
+}
+
+/// Something that cannot be told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotTold {
+    /// Of which end.
+    pub end: End,
+    /// Place in the request or the response.
+    pub at: String,
+    /// Why.
+    pub why: Untold,
+}
+
+impl Observation {
+    /// Returns the clause that it speaks of, if any.
+    pub fn clause(&self) -> Option<&str> {
+        match self {
+            Self::Noted { finding } | Self::NotedOfClients { finding } => Some(&finding.clause),
+            Self::OrRejected { clause, .. } => Some(clause),
+            _ => None,
+        }
+    }
+
+    /// Returns it with its texts changed, as for masking.
+    #[must_use]
+    pub fn with_texts(&self, change: &dyn Fn(&str) -> String) -> Self {
+        changed(self, change).unwrap_or_else(|| Self::InWords { says: change(&self.to_string()) })
+    }
+}
+
+fn shown(items: &[String], is_unreadable: bool) -> String {
+    let items: Vec<&str> =
+        items.iter().map(String::as_str).chain(is_unreadable.then_some("unreadable")).collect();
+    if items.is_empty() { "nothing".to_owned() } else { items.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Changed, Got, Level, Mismatch, Reason};
+
+    #[test]
+    fn an_observation_is_read_as_it_was_written_and_told_in_words() {
+        let finding = Finding {
+            clause: "a.b".to_owned(),
+            expected: "c".to_owned(),
+            actual: "d".to_owned(),
+            at: "request/body/e".to_owned(),
+            kind: Mismatch::Request,
+            level: Level::Note,
+            end: End::Client,
+        };
+        let finding = Box::new(finding);
+        let not_told = |at: &str, why: Untold| {
+            Observation::NotTold(NotTold { end: End::Client, at: at.to_owned(), why })
+        };
+        let shows = |items: &[&str], is_unreadable| Observation::Shows {
+            items: items.iter().map(|item| (*item).to_owned()).collect(),
+            is_unreadable,
+        };
+        let refused = Reason::RefusalUndecided { got: Got::status(403), why: Box::new(Untold::Psu) };
+        for (observation, words) in [
+            (
+                Observation::Noted { finding: finding.clone() },
+                "a.b: client: request/body/e: expected c, got d",
+            ),
+            (Observation::NotedOfClients { finding }, "a.b: request/body/e: expected c, got d"),
+            (Observation::SentAgain, "the same request was rejected before, and is sent again"),
+            (
+                not_told("request/header/digest", Untold::NotCompared { body: Changed::Unknown }),
+                "could not tell of the client: request/header/digest: cannot be compared with a body that is not known",
+            ),
+            (
+                not_told("status", refused.into()),
+                "could not tell of the client: status: it was refused with 403, and consent, funds and agreements of the \
+                 PSU are the bank's to know",
+            ),
+            (shows(&["call/a", "b"], true), "the client shows: call/a, b, unreadable"),
+            (shows(&[], false), "the client shows: nothing"),
+        ] {
+            assert_eq!(observation.to_string(), words);
+            assert_eq!(observation.with_texts(&str::to_owned), observation);
+            let line = serde_json::to_value(&observation).unwrap();
+            assert!(line["code"].is_string(), "{line}");
+            assert_eq!(serde_json::from_value::<Observation>(line).unwrap(), observation);
+        }
+    }
+
+    #[test]
+    fn masking_changes_the_texts_of_an_observation_and_not_its_code() {
+        let seen =
+            Observation::OrRejected { clause: "a.b".into(), at: "request".into(), actual: "c 1".into() };
+        let masked = seen.with_texts(&|text| text.replace('1', "*"));
+        assert_eq!(masked.to_string(), "a.b: client: request c *");
+        assert_eq!(masked.clause(), Some("a.b"));
+    }
+}
