@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::json;
 use xs2aspec_record::{Exit, Strength};
 use xs2aspec_suite::{
-    Case, Depth,
+    Case, Depth, Problem,
     coverage::{Cover, Coverage},
     lint,
 };
@@ -155,7 +155,13 @@ fn percent(part: usize, whole: usize) -> f64 {
 /// Breaches of the authoring rules; any is exit code 2.
 pub(crate) fn lint(args: &Source) -> Result<Exit, Failure> {
     let suite = crate::suite(args)?;
-    let problems = lint::lint(&suite);
+    let mut problems = lint::lint(&suite);
+    // The rows of faults and variations are those of the reference bank, which keeps the document of the program.
+    if suite.tree().other_document().is_none() {
+        let rows = xs2aspec_reference::lint_rows(suite.tree(), &|id| suite.clauses().contains_key(id));
+        let shown = |problem: Problem| Problem { file: suite.tree().shown(&problem.file), ..problem };
+        problems.extend(rows.into_iter().map(shown));
+    }
     if problems.is_empty() {
         let [quick, standard, exhaustive] = [Depth::Quick, Depth::Standard, Depth::Exhaustive]
             .map(|depth| suite.plan(&[], &[], depth).map_or(0, |plan| plan.selected.len()));

@@ -39,7 +39,7 @@ pub fn introduce(judge: &Judge, plan: &Plan<'_>, tell: &mut dyn FnMut(&Event)) {
     files.sort_unstable();
     files.dedup();
     for file in files {
-        let text = suite.tree().text_of_shown(file).unwrap_or_default().to_owned();
+        let text = suite.source(file);
         tell(&Event::Source(CaseSource { file: file.to_owned(), text }));
     }
 }

@@ -11,7 +11,7 @@ use crate::{
     judge,
     question::Question,
     request_signer::RequestSigner,
-    trail::Kept,
+    step::Kept,
 };
 
 /// The result of a rule, or what it needs first.

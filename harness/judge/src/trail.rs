@@ -1,14 +1,8 @@
 //! How far the judgement of one question has come, step by step.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use serde_json::Value;
 use xs2aspec_record::{Exchange, Got, Look};
-use xs2aspec_suite::{Case, RequestSpec};
 
 use crate::{
     known::Known,
@@ -156,30 +150,5 @@ impl<'v> Trail<'v> {
         self.is_held_back |= other.is_held_back;
         self.steps.extend(other.steps);
         self.calls_before = other.calls_before;
-    }
-}
-
-/// Values of earlier responses, by `STEP.KEY`.
-pub type Kept = BTreeMap<String, Value>;
-
-/// The request of a step, before it is filled.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Step<'a> {
-    pub(crate) case: &'a Case,
-    /// The name of the step: `request` for the judged one.
-    pub(crate) name: &'a str,
-    pub(crate) request: &'a Arc<RequestSpec>,
-    pub(crate) kept: &'a Arc<Kept>,
-}
-
-impl<'a> Step<'a> {
-    /// Returns the judged request of a case.
-    pub(crate) fn judged(case: &'a Case, kept: &'a Arc<Kept>) -> Self {
-        Self { case, name: "request", request: case.request.whole(), kept }
-    }
-
-    /// Returns the same request under another name, by which its ids and amounts differ.
-    pub(crate) fn named(self, name: &'a str) -> Self {
-        Self { name, ..self }
     }
 }

@@ -42,7 +42,7 @@ pub use connection::{Tls, TlsError};
 pub use declaration::Declaration;
 pub use fault::Fault;
 pub use rejection::{Rejected, request_key};
-pub use rules::{REASON, UnknownName};
+pub use rules::{REASON, UnknownName, rows::lint_rows};
 pub use style::Style;
 pub use variation::Variation;
 pub use xs2aspec_bank::{

@@ -348,7 +348,7 @@ mod tests {
     use super::*;
     use xs2aspec_spec::yaml;
 
-    use crate::definition::CaseFile;
+    use crate::rule_file::CaseFile;
 
     const TABLE: (&str, &str) = ("fixtures/tables/money.csv", "code,digits\nNOK,2\nJPY,0\nKWD,3\n");
 

@@ -3,60 +3,10 @@
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, de::IgnoredAny};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use xs2aspec_spec::yaml::At;
-
-/// A rule file, `cases/AREA/RULE.yaml`: what the document says of one matter, the cases that show it, and the
-/// faults that break it.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[schemars(title = "xs2aspec case file")]
-pub struct CaseFile {
-    /// What the file is about, in one line.
-    pub title: String,
-    /// The statements of the document, which `xs2aspec-spec` reads.
-    #[serde(default)]
-    #[schemars(with = "Vec<xs2aspec_spec::clause::Entry>")]
-    pub clauses: Skipped,
-    /// The groups. Each is one case, or one case for every combination of its axes.
-    #[serde(default)]
-    pub cases: Vec<At<Group>>,
-    /// Groups of which each is one case for every form of every place.
-    #[serde(default)]
-    pub forms: Vec<At<FormGroup>>,
-    /// Ways in which a bank breaks the clauses, which `xs2aspec-reference` reads.
-    #[serde(default)]
-    #[schemars(with = "Vec<Map<String, Value>>")]
-    pub faults: Skipped,
-    /// Ways in which a conforming bank differs from the usual one, which `xs2aspec-reference` reads.
-    #[serde(default)]
-    #[schemars(with = "Vec<Map<String, Value>>")]
-    pub variations: Skipped,
-    /// Faults that show only if two things of a request come together.
-    #[serde(default)]
-    #[schemars(with = "Vec<Map<String, Value>>")]
-    pub interactions: Skipped,
-}
-
-impl CaseFile {
-    /// Returns true if it says nothing.
-    pub fn is_empty(&self) -> bool {
-        let skipped = [self.clauses, self.faults, self.variations, self.interactions];
-        self.cases.is_empty() && self.forms.is_empty() && skipped.iter().all(|list| list.0 == 0)
-    }
-}
-
-/// A list of a rule file that something else reads: its length.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Skipped(pub usize);
-
-impl<'de> Deserialize<'de> for Skipped {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Vec::<IgnoredAny>::deserialize(deserializer).map(|items| Self(items.len()))
-    }
-}
 
 /// One case for each form of each place (`fixtures/spec/requests.yaml`): mistakes and lawful values. The
 /// rules of the place say what must come back, and which clause says so.
@@ -475,7 +425,7 @@ pub struct Baseline {
 
 /// The JSON Schema (2020-12) of case files, for editors.
 pub fn case_file_schema() -> Value {
-    schemars::schema_for!(CaseFile).to_value()
+    schemars::schema_for!(crate::rule_file::CaseFile).to_value()
 }
 
 fn expectation_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {

@@ -29,6 +29,7 @@ mod parts;
 pub mod plan;
 mod quota;
 pub mod request;
+pub mod rule_file;
 pub mod scaffold;
 mod stored;
 pub mod substitute;

@@ -7,6 +7,7 @@ use xs2aspec_spec::Clause;
 use crate::{
     case::Case,
     request::{BodySpec, RequestSpec},
+    rule_file::{OF_BANKS, begins_list},
     suite::Suite,
 };
 
@@ -82,7 +83,7 @@ impl Suite {
         );
         let text = self.tree().text_of_shown(&beside.file).unwrap_or_default();
         let mut lines: Vec<&str> = text.lines().collect();
-        let is_next = |at: &usize| lines[*at].starts_with("  - ") || is_key(lines[*at]);
+        let is_next = |at: &usize| lines[*at].starts_with("  - ") || begins_list(lines[*at]);
         let end = (beside.file_line as usize..lines.len()).find(is_next).unwrap_or(lines.len());
         let clause = insert(&mut lines, end, &entry);
         let case = append(&mut lines, "cases:", &group);
@@ -100,20 +101,14 @@ impl Suite {
     }
 }
 
-/// Returns true if a line begins a list of a rule file.
-fn is_key(line: &str) -> bool {
-    line.starts_with(|first: char| first.is_ascii_lowercase())
-}
-
-/// Adds an entry at the end of a list of a rule file, which it begins if there is none. Returns the line of the
-/// entry, from 1.
+/// Adds an entry at the end of a list of a rule file, which it begins if there is none. Returns the line of
+/// the entry, from 1.
 fn append<'a>(lines: &mut Vec<&'a str>, list: &'a str, entry: &'a str) -> usize {
     if let Some(start) = lines.iter().position(|line| *line == list) {
-        let end = (start + 1..lines.len()).find(|at| is_key(lines[*at])).unwrap_or(lines.len());
+        let end = (start + 1..lines.len()).find(|at| begins_list(lines[*at])).unwrap_or(lines.len());
         return insert(lines, end, entry);
     }
-    let is_later = |line: &&str| ["faults:", "variations:", "interactions:"].contains(line);
-    let end = lines.iter().position(is_later).unwrap_or(lines.len());
+    let end = lines.iter().position(|line| OF_BANKS.contains(line)).unwrap_or(lines.len());
     lines.splice(end..end, ["", list]);
     insert(lines, end + 2, entry)
 }

@@ -20,7 +20,7 @@ use crate::{
     case::Case,
     combination::Combination,
     control,
-    definition::{CaseFile, Depth, FormGroup, Group},
+    definition::{Depth, FormGroup, Group},
     expand,
     forms::FormCases,
     matrix::{self, Cell},
@@ -28,6 +28,7 @@ use crate::{
     parallel::in_parallel,
     parts::{Parts, rules},
     request::RequestSpec,
+    rule_file::{CaseFile, OF_BANKS, begins_list},
     stored::{self, Stored, StoredCases},
 };
 
@@ -281,6 +282,18 @@ impl Suite {
     /// SHA-256 over paths and contents of these files, in hex: what a run was planned from.
     pub fn sha256(&self) -> &str {
         self.sha256.get_or_init(|| self.parts.tree.sha256())
+    }
+
+    /// Returns the text of a rule file as far as a run is planned from it. The lines of faults and variations
+    /// are empty, so that the others keep their numbers.
+    pub fn source(&self, shown: &str) -> String {
+        let Some(text) = self.tree().text_of_shown(shown) else { return String::new() };
+        let mut is_of_banks = false;
+        let kept = text.lines().map(|line| {
+            is_of_banks = if begins_list(line) { OF_BANKS.contains(&line) } else { is_of_banks };
+            if is_of_banks { "" } else { line }
+        });
+        format!("{}\n", kept.collect::<Vec<_>>().join("\n").trim_end())
     }
 
     /// The files that the suite was read from.

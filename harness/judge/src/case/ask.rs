@@ -20,8 +20,9 @@ use crate::{
     },
     request_cache::RequestCache,
     request_signer::RequestSigner,
+    step::{Kept, Step},
     stop::{Caught, Stop, Way},
-    trail::{Kept, Step, Trail},
+    trail::Trail,
     view::View,
 };
 

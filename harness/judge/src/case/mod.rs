@@ -22,8 +22,9 @@ use crate::{
     },
     question::{A_MOMENT, Again, StillAccepting},
     quota::Quota,
+    step::Step,
     stop::{Caught, Halt, Stop, Way},
-    trail::{Remarks, Step, Trail},
+    trail::{Remarks, Trail},
     view::View,
 };
 

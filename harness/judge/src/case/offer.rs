@@ -14,8 +14,9 @@ use crate::{
     probe::{Judged, Need},
     profile::{Offered, Permission},
     question::Question,
+    step::Step,
     stop::{Caught, Stop, Way},
-    trail::{Step, Trail},
+    trail::Trail,
     view::View,
 };
 

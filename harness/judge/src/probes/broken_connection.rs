@@ -14,8 +14,9 @@ use crate::{
     judge::{ACCEPTANCE, REFUSAL},
     probe::Judged,
     question::StillAccepting,
+    step::Step,
     stop::{Caught, Stop, Way},
-    trail::{Step, Trail},
+    trail::Trail,
 };
 
 /// The longest request that whatever stands before a bank takes: servers limit a header section to 8 KiB and

@@ -10,8 +10,9 @@ use crate::{
     Judge,
     done::Answered,
     judge::{self, NOT_THERE, Outcome},
+    step::Step,
     stop::Way,
-    trail::{Step, Trail},
+    trail::Trail,
 };
 
 /// Pauses before a request is asked again whose answer may still become what a case demands: a bank may

@@ -9,8 +9,9 @@ use crate::{
     fill::OTHER_VALUES,
     judge::{Outcome, UNAVAILABLE},
     probe::Values,
+    step::Step,
     stop::{Caught as _, Stop, Way},
-    trail::{Step, Trail},
+    trail::Trail,
 };
 
 /// The names of a step that is asked twice more with other values.

@@ -26,8 +26,9 @@ use crate::{
     known::{self, Known, requests_of},
     probe::{Judged, Need},
     question::{Doubt, Found, Named, Question, Swap},
+    step::Step,
     stop::Caught,
-    trail::{Step, Trail},
+    trail::Trail,
     view::View,
 };
 

@@ -13,8 +13,9 @@ use crate::{
     judge::{ACCEPTANCE, Outcome},
     probe::{Judged, Need},
     quota::Quota,
+    step::{Kept, Step},
     stop::{Caught, Stop, Way},
-    trail::{Kept, Step, Trail},
+    trail::Trail,
 };
 
 /// The result of the requests that prepare a case.

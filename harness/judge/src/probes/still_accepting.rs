@@ -13,8 +13,9 @@ use crate::{
     known::Known,
     probe::{Judged, Need},
     question::{Again, Question, StillAccepting},
+    step::Step,
     stop::{Caught, Way},
-    trail::{Step, Trail},
+    trail::Trail,
     view::View,
 };
 

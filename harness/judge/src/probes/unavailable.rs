@@ -10,8 +10,9 @@ use crate::{
     done::Answered,
     judge::{self, Outcome, UNAVAILABLE},
     question::StillAccepting,
+    step::Step,
     stop::{Stop, Way},
-    trail::{Step, Trail},
+    trail::Trail,
 };
 
 /// Returns true if a response may be one of a gateway. A target that names its limits, or a time to come

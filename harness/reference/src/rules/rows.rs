@@ -22,7 +22,7 @@ use xs2aspec_bank::operation::Operation;
 use xs2aspec_bank::policy::Policy;
 use xs2aspec_bank::refusal::Code;
 use xs2aspec_spec::{
-    Problem, Tree,
+    Problem, Problems, Tree,
     yaml::{self, At},
 };
 
@@ -136,11 +136,24 @@ pub(crate) struct Rows {
 }
 
 /// The rows of the rule files that are part of the program.
-pub(crate) static ROWS: LazyLock<Rows> =
-    LazyLock::new(|| Rows::read(&Tree::embedded()).unwrap_or_else(|problem| panic!("{problem}")));
+pub(crate) static ROWS: LazyLock<Rows> = LazyLock::new(|| {
+    let mut problems = Vec::new();
+    let rows = Rows::read(&Tree::embedded(), &|_| true, &mut problems);
+    assert!(problems.is_empty(), "{}", Problems(problems));
+    rows
+});
+
+/// Returns what is wrong with the rows of these rule files, each with its place. `is_clause` knows the ids of
+/// the clauses.
+pub fn lint_rows(tree: &Tree, is_clause: &dyn Fn(&str) -> bool) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    Rows::read(tree, is_clause, &mut problems);
+    problems.dedup();
+    problems
+}
 
 /// The lists of rows of a rule file. Its other lists are read elsewhere.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct RuleFile {
     #[serde(default)]
     faults: Vec<At<Value>>,
@@ -152,13 +165,16 @@ struct RuleFile {
 
 impl Rows {
     /// Reads the rows of these files. They are kept as long as the process lives, as all faults are.
-    fn read(tree: &Tree) -> Result<Self, Problem> {
+    fn read(tree: &Tree, is_clause: &dyn Fn(&str) -> bool, problems: &mut Vec<Problem>) -> Self {
         let mut rows = Self::default();
         let has_rows = |text: &str| {
             ["\nfaults:", "\nvariations:", "\ninteractions:"].iter().any(|list| text.contains(list))
         };
         for (path, text) in tree.below("cases/", ".yaml").filter(|(_, text)| has_rows(text)) {
-            let file: RuleFile = yaml::read(path, text)?;
+            let file = yaml::read(path, text).unwrap_or_else(|problem| {
+                problems.push(problem);
+                RuleFile::default()
+            });
             for (list, all) in [
                 (file.faults, &mut rows.faults),
                 (file.variations, &mut rows.variations),
@@ -166,7 +182,10 @@ impl Rows {
             ] {
                 for row in list {
                     for one in each(row.value.clone()) {
-                        all.extend(entries(one).map_err(|error| row.problem(path, error))?);
+                        match entries(one).and_then(|own| of_clauses(own, is_clause)) {
+                            Ok(own) => all.extend(own),
+                            Err(error) => problems.push(row.problem(path, error)),
+                        }
                     }
                 }
             }
@@ -174,7 +193,15 @@ impl Rows {
         for list in [&mut rows.faults, &mut rows.variations, &mut rows.interactions] {
             list.sort_by(|one, other| one.name.cmp(&other.name));
         }
-        Ok(rows)
+        rows
+    }
+}
+
+/// Returns the entries if the clause of each is known.
+fn of_clauses(own: Vec<Entry>, is_clause: &dyn Fn(&str) -> bool) -> Result<Vec<Entry>, String> {
+    match own.iter().find(|entry| !is_clause(entry.clause())) {
+        Some(entry) => Err(format!("\"{}\": there is no clause `{}`", entry.name, entry.clause())),
+        None => Ok(own),
     }
 }
 
@@ -343,7 +370,10 @@ mod tests {
 
     /// The rows of a rule file.
     fn read(text: &str) -> Result<Rows, String> {
-        Rows::read(&Tree::of(&[("cases/a/b.yaml", text)])).map_err(|problem| problem.to_string())
+        let mut problems = Vec::new();
+        let is_clause = |id: &str| !id.starts_with("no.such");
+        let rows = Rows::read(&Tree::of(&[("cases/a/b.yaml", text)]), &is_clause, &mut problems);
+        if problems.is_empty() { Ok(rows) } else { Err(Problems(problems).to_string()) }
     }
 
     #[test]
@@ -448,6 +478,12 @@ interactions:
             let error = read(&text).map(|_| ()).unwrap_err();
             assert!(error.starts_with(&format!("cases/a/b.yaml:3:5: {says}")), "{row}: {error}");
         }
+        let text = "title: t\nfaults:\n  - { name: no.such/d, says: It is a test., policy: { baskets: { limit: 11 } } }\n";
+        let error = read(text).map(|_| ()).unwrap_err();
+        assert!(
+            error.starts_with("cases/a/b.yaml:3:5: \"no.such/d\": there is no clause `no.such`"),
+            "{error}"
+        );
         let error = read("title: t\nfaults: 1\n").map(|_| ()).unwrap_err();
         assert!(error.starts_with("cases/a/b.yaml:2:"), "{error}");
     }
