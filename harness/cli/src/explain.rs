@@ -67,7 +67,7 @@ fn explain_clause(suite: &Suite, clause: &Clause, levels: &Levels) {
     }
 }
 
-/// Prints how a bank may break the clause, with the case that detects it, and how a conforming bank may differ.
+/// Prints the faults of a clause, each with the case that detects it, and its variations.
 fn explain_rows(clause: &str) {
     let (catchers, survivors) = (snapshot::catchers(), snapshot::survivors());
     let faults: Vec<Fault> = Fault::all().filter(|fault| fault.clause() == clause).collect();

@@ -156,7 +156,7 @@ fn percent(part: usize, whole: usize) -> f64 {
 pub(crate) fn lint(args: &Source) -> Result<Exit, Failure> {
     let suite = crate::suite(args)?;
     let mut problems = lint::lint(&suite);
-    // The rows of faults and variations are those of the reference bank, which keeps the document of the program.
+    // The rows of faults and variations are for the reference bank, which keeps the document of the program.
     if suite.tree().other_document().is_none() {
         let rows = xs2aspec_reference::lint_rows(suite.tree(), &|id| suite.clauses().contains_key(id));
         let shown = |problem: Problem| Problem { file: suite.tree().shown(&problem.file), ..problem };

@@ -16,7 +16,7 @@ use xs2aspec_judge::{
 use xs2aspec_prove::declare;
 use xs2aspec_record::Exit;
 use xs2aspec_reference::{Bank, Clock, Config, Fault, Style, Variation};
-use xs2aspec_suite::{ProfileSpec, Suite, TEMPLATE, definition::case_file_schema};
+use xs2aspec_suite::{ProfileSpec, Suite, TEMPLATE, rule_file::case_file_schema};
 
 use crate::{
     Failure,

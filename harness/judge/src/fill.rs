@@ -24,6 +24,7 @@ use self::{
     calendar::{leap_day, month_end, workday, workday_of_month, year_end},
     json::write_json,
 };
+pub use crate::wire_request::WireRequest;
 use crate::{
     identity::Root,
     profile::Profile,
@@ -44,21 +45,6 @@ const SHARED: &str = "";
 
 /// What is in the name of a step that is asked again with other values.
 pub(crate) const OTHER_VALUES: &str = "/other-values-";
-
-/// A request as bytes: what is digested, signed and sent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WireRequest {
-    /// HTTP method.
-    pub method: String,
-    /// Whole URL.
-    pub url: String,
-    /// Header fields in the order of the wire.
-    pub headers: Vec<(String, String)>,
-    /// Body; empty for none.
-    pub body: Vec<u8>,
-    /// Whether the header section must go out exactly so.
-    pub exact: bool,
-}
 
 /// Why a request cannot be filled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -60,6 +60,7 @@ mod trail;
 pub mod view;
 pub mod waived;
 pub mod waiver;
+mod wire_request;
 
 pub use blank::left_in_doubt;
 pub use done::Done;

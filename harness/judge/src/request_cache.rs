@@ -5,7 +5,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use crate::fill::{FillError, WireRequest};
+use crate::wire_request::WireRequest;
 
 /// Requests and signatures by case and step.
 #[derive(Debug, Default)]
@@ -39,12 +39,12 @@ impl RequestCache {
 
     /// The request of a case and step for the target at this base URL: the one that was filled before, or the
     /// one that `fill` makes.
-    pub(crate) fn get_or_fill(
+    pub(crate) fn get_or_fill<E>(
         &self,
         of: (&str, &str),
         base_url: &str,
-        fill: impl FnOnce() -> Result<WireRequest, FillError>,
-    ) -> Result<WireRequest, FillError> {
+        fill: impl FnOnce() -> Result<WireRequest, E>,
+    ) -> Result<WireRequest, E> {
         if let Some(mut filled) = self.get(of, |known| known.request.clone()) {
             filled.url.insert_str(0, base_url);
             return Ok(filled);

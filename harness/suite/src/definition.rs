@@ -423,11 +423,6 @@ pub struct Baseline {
     pub needs: Vec<String>,
 }
 
-/// The JSON Schema (2020-12) of case files, for editors.
-pub fn case_file_schema() -> Value {
-    schemars::schema_for!(crate::rule_file::CaseFile).to_value()
-}
-
 fn expectation_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({
         "description": "What must come back.",

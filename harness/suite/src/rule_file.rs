@@ -65,3 +65,8 @@ pub(crate) const OF_BANKS: [&str; 3] = ["faults:", "variations:", "interactions:
 pub(crate) fn begins_list(line: &str) -> bool {
     line.starts_with(|first: char| first.is_ascii_lowercase())
 }
+
+/// The JSON Schema (2020-12) of case files, for editors.
+pub fn case_file_schema() -> Value {
+    schemars::schema_for!(CaseFile).to_value()
+}

@@ -38,8 +38,8 @@ pub(super) fn of_pack(
 }
 
 impl Profile {
-    /// Checks that the template of a pack, from which `init` writes a profile, does nothing by itself. What is
-    /// commented out in it is the user's to enable.
+    /// Checks that the template of a pack, from which `init` writes a profile, does nothing by itself. What
+    /// is commented out in it is the user's to enable.
     pub fn check_template(name: &str, text: &str, spec: &ProfileSpec) -> Result<(), ProfileError> {
         read_beside(name, text, spec, &|word| OF_TEMPLATE.contains(&word)).map(drop)
     }

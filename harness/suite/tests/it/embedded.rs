@@ -1,6 +1,6 @@
 //! The suite that the binary carries: free of mistakes, and as large as its inventory says.
 
-use xs2aspec_suite::{Suite, Tree, definition::case_file_schema};
+use xs2aspec_suite::{Suite, Tree, rule_file::case_file_schema};
 
 fn embedded() -> Suite {
     Suite::load(Tree::embedded()).unwrap_or_else(|problems| panic!("\n{problems}"))
