@@ -15,8 +15,6 @@ use pem::Pem;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use xs2aspec_record::digest::hex;
-
 /// What the payload is: an in-toto statement as JSON.
 pub const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
 
@@ -147,7 +145,7 @@ impl PublicKey {
 
     /// Its id: SHA-256 over the `SubjectPublicKeyInfo`, in hex.
     pub fn id(&self) -> String {
-        hex(&Sha256::digest(&self.spki))
+        hex::encode(Sha256::digest(&self.spki))
     }
 
     /// What kind of signature it makes.

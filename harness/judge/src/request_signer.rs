@@ -6,7 +6,6 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use md5::Md5;
 use pem::{EncodeConfig, LineEnding, Pem, encode_config};
 use sha2::{Digest as _, Sha256, Sha512};
-use xs2aspec_record::digest::hex;
 use xs2aspec_signing::{
     Certificate, KeyIdForm, Options, OtherHash, Parameter, RequestTarget, Signer, Wrap,
     certificate::{NameForm, SerialForm},
@@ -117,7 +116,7 @@ impl RequestSigner {
         Some(match algorithm {
             "sha-256" => Algorithm::Sha256.header_value(body),
             "sha-512" => Algorithm::Sha512.header_value(body),
-            "sha-256.hexadecimal" => format!("{}={}", Algorithm::Sha256.token(), hex(&sha_256())),
+            "sha-256.hexadecimal" => format!("{}={}", Algorithm::Sha256.token(), hex::encode(sha_256())),
             "sha-256.other-case" => {
                 format!(
                     "{}={}",
@@ -163,7 +162,7 @@ impl RequestSigner {
                 None => signature,
                 Some(Written::UrlSafe) => signature.replace('+', "-").replace('/', "_"),
                 Some(Written::Hexadecimal) => {
-                    hex(&BASE64_STANDARD.decode(&signature).map_err(|_| SignError::NothingToRewrite)?)
+                    hex::encode(BASE64_STANDARD.decode(&signature).map_err(|_| SignError::NothingToRewrite)?)
                 }
             };
             if alone {

@@ -3,8 +3,6 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::digest::hex;
-
 /// The chain over the lines that were added so far. Each link is SHA-256, in hex, over the link before and
 /// the line with its end. The first line has no link before it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -42,7 +40,7 @@ impl HashChain {
     }
 
     fn next(&self, line: &[u8]) -> String {
-        hex(&Sha256::new().chain_update(&self.link).chain_update(line).finalize())
+        hex::encode(Sha256::new().chain_update(&self.link).chain_update(line).finalize())
     }
 }
 

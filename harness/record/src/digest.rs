@@ -6,17 +6,12 @@ use sha2::{Digest, Sha256};
 
 /// SHA-256 of these bytes, in hex.
 pub fn sha256(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
+    hex::encode(Sha256::digest(bytes))
 }
 
 /// How long something is, and its SHA-256, in hex.
 pub fn measured(input: &mut impl Read) -> io::Result<(u64, String)> {
     let mut hash = Sha256::new();
     let length = io::copy(input, &mut hash)?;
-    Ok((length, hex(&hash.finalize())))
-}
-
-/// Bytes in hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
+    Ok((length, hex::encode(hash.finalize())))
 }

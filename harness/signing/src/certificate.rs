@@ -177,9 +177,9 @@ impl Certificate {
             SerialForm::LowerHex => format!("{number:x}"),
             SerialForm::Bytes => {
                 let sign = if number.sign() == Sign::Minus { "-" } else { "" };
-                format!("{sign}{}", hex(&number.magnitude().to_bytes_be()))
+                format!("{sign}{}", hex::encode_upper(number.magnitude().to_bytes_be()))
             }
-            SerialForm::Signed => hex(&number.to_signed_bytes_be()),
+            SerialForm::Signed => hex::encode_upper(number.to_signed_bytes_be()),
             SerialForm::Text(text) => text.clone(),
         }
     }
@@ -238,12 +238,6 @@ impl std::fmt::Debug for Certificate {
         // Two lines of name say more than two thousand bytes of DER.
         f.debug_tuple("Certificate").field(&self.key_id(&KeyIdForm::default())).finish()
     }
-}
-
-/// Bytes in upper-case hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    let digit = |four: u8| char::from(b"0123456789ABCDEF"[usize::from(four)]);
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xF)]).collect()
 }
 
 /// `UniversalString` in names (RFC 5280, section 4.1.2.4), whose tag the reader of DER does not know: it gets

@@ -7,7 +7,7 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-use crate::tree::{Tree, hex};
+use crate::tree::Tree;
 
 /// Where the document stands in a tree.
 pub const FILE: &str = "fixtures/spec/interface.md";
@@ -75,7 +75,7 @@ impl Document {
 
     /// SHA-256 of the document, in hex.
     pub fn sha256(&self) -> String {
-        hex(&Sha256::digest(&self.text))
+        hex::encode(Sha256::digest(&self.text))
     }
 
     /// The headings above a line, from 1, joined with ` > `. The document's title is left out.

@@ -228,7 +228,7 @@ impl Tree {
                 hash.update(part);
             }
         }
-        hex(&hash.finalize())
+        hex::encode(hash.finalize())
     }
 
     fn add_embedded(&mut self, prefix: &str, folder: &Dir<'_>) {
@@ -305,14 +305,6 @@ fn named(folder: &Path) -> String {
     let named = folder.display().to_string();
     let named = if cfg!(windows) { named.replace('\\', "/") } else { named };
     if named.len() > 1 { named.trim_end_matches('/').to_owned() } else { named }
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::{
     base64_text::{self, Oddity, bytes_of_digits},
     json, public_key,
 };
-use crate::{certificate::hex, digest::Algorithm};
+use crate::digest::Algorithm;
 
 /// A body that is longer is not looked for in other spellings.
 const LONGEST_JSON: usize = 256 * 1024;
@@ -142,7 +142,7 @@ pub fn odd(oddities: &[Oddity]) -> (Held, String) {
 /// Why a hash may be another one than that of the body.
 fn why(algorithm: Algorithm, value: &str, body: &[u8]) -> String {
     let right = algorithm.hash(body);
-    let (small, capitals) = (hex(&right).to_ascii_lowercase(), hex(&right));
+    let (small, capitals) = (hex::encode(&right), hex::encode_upper(&right));
     if value.eq_ignore_ascii_case(&small) {
         return "it is written in hexadecimal, not in base64".to_owned();
     }

@@ -9,10 +9,7 @@ use super::{
     public_key::{Block, PublicKey, SHA_256, hash},
     texts::{difference, habits},
 };
-use crate::{
-    certificate::{Certificate, hex},
-    signing_string::signing_string,
-};
+use crate::{certificate::Certificate, signing_string::signing_string};
 
 /// What a signature is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -166,11 +163,8 @@ fn by(key: &PublicKey, signature: &[u8], (ours, listed): (&str, &[&str]), receiv
     let once = hash(SHA_256, &due).unwrap_or_default();
     let again = [
         (once.clone(), "the hash of the signing string was signed as a text, and so hashed twice"),
-        (
-            hex(&once).to_ascii_lowercase().into_bytes(),
-            "the hash in hexadecimal was signed, and so hashed twice",
-        ),
-        (hex(&once).into_bytes(), "the hash in hexadecimal was signed, and so hashed twice"),
+        (hex::encode(&once).into_bytes(), "the hash in hexadecimal was signed, and so hashed twice"),
+        (hex::encode_upper(&once).into_bytes(), "the hash in hexadecimal was signed, and so hashed twice"),
         (BASE64_STANDARD.encode(&once).into_bytes(), "the hash in base64 was signed, and so hashed twice"),
         (BASE64_STANDARD.encode(&due).into_bytes(), "the signing string was signed in base64"),
     ];
@@ -190,7 +184,7 @@ fn by(key: &PublicKey, signature: &[u8], (ours, listed): (&str, &[&str]), receiv
 /// What stands in a block without the name of an algorithm.
 fn bare(found: &[u8], due: &[u8]) -> String {
     let hash = hash(SHA_256, due).unwrap_or_default();
-    let digits = hex(&hash);
+    let digits = hex::encode_upper(&hash);
     let what = match () {
         () if found == hash => "holds the SHA-256 of the right text",
         () if found.eq_ignore_ascii_case(digits.as_bytes()) => {

@@ -140,11 +140,7 @@ impl Attribute {
 
     /// `#` and its encoding in hexadecimal (RFC 4514, section 2.4).
     pub fn encoded(&self) -> String {
-        self.der.iter().fold("#".to_owned(), |mut out, byte| {
-            // Writing to a String cannot fail.
-            _ = write!(out, "{byte:02x}");
-            out
-        })
+        format!("#{}", hex::encode(&self.der))
     }
 
     /// For people: the usual name of the type, and its value as text where it is one.

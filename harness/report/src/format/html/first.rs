@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt::Write as _};
 
 use sha2::{Digest, Sha256};
-use xs2aspec_record::{End, Level, Reason, Strength, TargetProfile, Verdict, digest::hex};
+use xs2aspec_record::{End, Level, Reason, Strength, TargetProfile, Verdict};
 
 use super::markup::{escaped, list, section, shown};
 use crate::{
@@ -186,7 +186,7 @@ fn ledger(summary: &RunSummary) -> String {
         // Texts alone: this cannot fail.
         hash.update(serde_json::to_vec(clause).unwrap_or_default());
     }
-    format!("{}, SHA-256 {}", text::count(summary.clauses().len(), "statement"), hex(&hash.finalize()))
+    format!("{}, SHA-256 {}", text::count(summary.clauses().len(), "statement"), hex::encode(hash.finalize()))
 }
 
 fn strengths(summary: &RunSummary) -> String {
