@@ -1,13 +1,14 @@
 //! Whole lawful banks: each decides every freedom that it decides otherwise than the usual bank by a
 //! [`Variation`] of its own, so that each can be told alone as well.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 use xs2aspec_bank::random::Random;
+use xs2aspec_spec::yaml;
 
 use crate::rules::{UnknownName, near};
 use crate::variation::Variation;
@@ -33,9 +34,8 @@ struct Named {
 
 /// The named styles, in the order of their rows. The list is made once.
 static NAMED: LazyLock<Vec<Named>> = LazyLock::new(|| {
-    let file: Result<BTreeMap<String, Vec<Named>>, _> = toml::from_str(include_str!("../styles.toml"));
-    let styles = file.map(|mut file| file.remove("style").unwrap_or_default());
-    styles.unwrap_or_else(|error| panic!("styles.toml: {error}"))
+    let styles = yaml::read("styles.yaml", include_str!("../styles.yaml"));
+    styles.unwrap_or_else(|problem| panic!("{problem}"))
 });
 
 /// A whole lawful bank.

@@ -80,7 +80,7 @@ pub struct Clause {
     pub file_line: u32,
 }
 
-/// What a rule file says of the document. What else it has is read by others.
+/// The clauses of a rule file. Others read its other lists.
 #[derive(Deserialize)]
 struct RuleFile {
     #[serde(default)]

@@ -14,7 +14,7 @@ use crate::definition::{FormGroup, Group};
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(title = "xs2aspec case file")]
 pub struct CaseFile {
-    /// What the file is about, in one line.
+    /// The subject of the file, in one line.
     pub title: String,
     /// The statements of the document, which `xs2aspec-spec` reads.
     #[serde(default)]

@@ -104,7 +104,7 @@ impl Suite {
             (spec, baselines, requests)
         });
         let parts = Parts { tree, spec, baselines, rules: OnceLock::from(requests) };
-        let files: Vec<(&str, &str)> = case_files(&parts.tree).collect();
+        let files: Vec<(&str, &str)> = parts.tree.below("cases/", ".yaml").collect();
         let (answers, mut cases) = thread::scope(|scope| {
             let answers = scope.spawn(|| AnswerRules::load(&parts.tree));
             let cases = expanded(&files, &parts, &mut problems);
@@ -149,7 +149,9 @@ impl Suite {
         if further.is_empty() {
             return Ok(self);
         }
-        for (path, text) in case_files(&self.parts.tree).filter(|(_, text)| text.contains("entries")) {
+        for (path, text) in
+            self.parts.tree.below("cases/", ".yaml").filter(|(_, text)| text.contains("entries"))
+        {
             let file: CaseFile = yaml::read(path, text)?;
             let has_more = |group: &&At<Group>| {
                 let mut axes = group.value.axes.values();
@@ -300,11 +302,6 @@ impl Suite {
     pub fn tree(&self) -> &Tree {
         &self.parts.tree
     }
-}
-
-/// The case files of a tree, with their texts.
-fn case_files(tree: &Tree) -> impl Iterator<Item = (&str, &str)> {
-    tree.below("cases/", ".yaml")
 }
 
 /// Cases that are made apart from the others.

@@ -50,11 +50,11 @@ pub(crate) struct Sighted {
     pub(crate) values: HashMap<u64, Moment>,
     /// The first exchange with a value that another one before it has.
     pub(crate) twice: Option<(Moment, u64)>,
-    /// What the client broke.
+    /// Findings about the client.
     pub(crate) broken: Breaches,
 }
 
-/// What a client broke, by clause and place.
+/// Findings about a client, by clause and place.
 pub(crate) type Breaches = BTreeMap<(String, String), Broken>;
 
 /// Adds something that a client broke to what is known.

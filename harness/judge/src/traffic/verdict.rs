@@ -16,13 +16,13 @@ pub struct Judged {
     pub findings: Vec<Finding>,
     /// What could not be told.
     pub not_told: Vec<NotTold>,
-    /// What the bank did where the document leaves it free, in words.
+    /// Choices of the bank that the document leaves to it, in words.
     pub observations: Vec<String>,
-    /// What else was seen.
+    /// Other observations.
     pub seen: Vec<Observation>,
     /// How many checks were evaluated.
     pub checks: u32,
-    /// What the answer had to be.
+    /// The response that the rules require.
     pub due: Option<Due>,
     /// The error codes in it.
     pub codes: Vec<String>,

@@ -139,7 +139,7 @@ fn without_text(line: String) -> String {
     }
 }
 
-/// What is said of a head that ends too early.
+/// The error for a head that ends too early.
 const TOO_EARLY: Broken = "is no HTTP: its head ends too early";
 
 fn no_http(error: httparse::Error) -> Broken {

@@ -58,7 +58,7 @@ pub enum Untold {
     /// The body that it is the digest of is not known.
     #[error("cannot be compared with a body {body}")]
     NotCompared {
-        /// What is known of the body.
+        /// The way in which the body may differ.
         body: Changed,
     },
     /// A Digest has more than the document speaks of.
@@ -149,7 +149,7 @@ pub enum Untold {
     /// Only the bank knows whether a clause is kept.
     #[error("only the bank knows: {says}")]
     KnownToTheBank {
-        /// What the clause says.
+        /// The clause in words.
         says: String,
     },
     /// The profile says nothing of the PSU.

@@ -1,25 +1,25 @@
-//! What was seen of the traffic of others, and what of it cannot be told: codes with their data. Reports say
-//! each in the words of its `Display`.
+//! Observations about the traffic of others, and the parts of it that cannot be told: codes with their data.
+//! Reports render each by its `Display`.
 
 use serde::{Deserialize, Serialize};
 
 use super::{End, Finding};
 use crate::reason::{Untold, changed};
 
-/// What was seen of an exchange where an end is free, or what of it cannot be told.
+/// An observation about an exchange: a choice that an end is free to make, or a part that cannot be told.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum Observation {
     /// An end broke a clause that is only noted.
     #[error("{}: {}: {}", finding.clause, finding.end.word(), finding.mismatch())]
     Noted {
-        /// What it broke.
+        /// The finding, with the clause.
         finding: Box<Finding>,
     },
     /// A client broke a clause of clients that is only noted.
     #[error("{}: {}", finding.clause, finding.mismatch())]
     NotedOfClients {
-        /// What it broke.
+        /// The finding, with the clause.
         finding: Box<Finding>,
     },
     /// A client broke a clause, and its bank may accept the request and call what it made rejected.
@@ -29,7 +29,7 @@ pub enum Observation {
         clause: String,
         /// The place.
         at: String,
-        /// What was sent there, in words.
+        /// The value that was sent, in words.
         actual: String,
     },
     /// The bank lacks an operation for tests.
@@ -50,7 +50,7 @@ pub enum Observation {
     /// Something cannot be told.
     #[error("could not tell of the {}: {}: {}", .0.end.word(), .0.at, .0.why)]
     NotTold(NotTold),
-    /// What an exchange shows of the client, and its record masks.
+    /// Items that an exchange shows of the client, though its record masks them.
     #[error("the client shows: {}", shown(items, *is_unreadable))]
     Shows {
         /// Items of the plan for clients.

@@ -167,10 +167,7 @@ impl Rows {
     /// Reads the rows of these files. They are kept as long as the process lives, as all faults are.
     fn read(tree: &Tree, is_clause: &dyn Fn(&str) -> bool, problems: &mut Vec<Problem>) -> Self {
         let mut rows = Self::default();
-        let has_rows = |text: &str| {
-            ["\nfaults:", "\nvariations:", "\ninteractions:"].iter().any(|list| text.contains(list))
-        };
-        for (path, text) in tree.below("cases/", ".yaml").filter(|(_, text)| has_rows(text)) {
+        for (path, text) in tree.below("cases/", ".yaml") {
             let file = yaml::read(path, text).unwrap_or_else(|problem| {
                 problems.push(problem);
                 RuleFile::default()
