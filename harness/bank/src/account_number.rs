@@ -1,5 +1,12 @@
 //! Account numbers: the check digits of an iban (ISO 13616-1, section 5), and the form of a BIC (ISO 9362).
 
+use serde_json::Value;
+
+/// The numbers by which an `AccountReference` names its account.
+pub(crate) fn all(account: Option<&Value>) -> impl Iterator<Item = &str> {
+    ["iban", "bban"].into_iter().filter_map(move |name| account?.get(name)?.as_str())
+}
+
 /// Whether this has the form of an iban (two letters, two digits and up to thirty letters and digits), whose
 /// digits leave 1 modulo 97 when the first four characters stand last and letters count from 10 on.
 pub fn has_check_digits(iban: &str) -> bool {

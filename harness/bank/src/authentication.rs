@@ -205,7 +205,7 @@ mod tests {
     use crate::policy::Policy;
     use crate::policy::signature::Values;
     use crate::signature::signing_string;
-    use crate::test_certificate::{ISSUER, SERIAL, Signer, signer};
+    use crate::tests::certificate::{ISSUER, SERIAL, Signer, signer};
 
     const DATE: &str = "Sat, 01 Mar 2025 12:00:00 GMT";
     const PSU_ID: &str = "0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e7f";

@@ -184,7 +184,7 @@ impl Certificates {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_certificate::{ISSUER, SERIAL, signer};
+    use crate::tests::certificate::{ISSUER, SERIAL, signer};
 
     #[test]
     fn both_forms_are_read() {

@@ -24,9 +24,6 @@ pub const LISTED: [&str; 249] = [
     "VN", "VU", "WF", "WS", "YE", "YT", "ZA", "ZM", "ZW",
 ];
 
-/// Countries to which many banks may not pay by law.
-pub const SANCTIONED: [&str; 6] = ["BY", "CU", "IR", "KP", "RU", "SY"];
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -43,35 +43,10 @@ impl Currency {
 }
 
 /// No minor unit. All are in the table of `iso_currency` but BYR, which is from `iso4217`.
-pub const NONE: [&str; 17] = [
+const NONE: [&str; 17] = [
     "BIF", "BYR", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV", "XAF",
     "XOF", "XPF",
 ];
-
-/// Currencies in which many banks may not pay by law.
-pub const SANCTIONED: [&str; 5] = ["CUP", "IRR", "KPW", "RUB", "SYP"];
-
-/// Whether ISO 4217 has a listed code no more, or never had it.
-pub fn is_withdrawn(code: &str) -> bool {
-    matches!(
-        code,
-        "ANG"
-            | "BGN"
-            | "BYR"
-            | "CUC"
-            | "HRK"
-            | "MRO"
-            | "SLL"
-            | "STD"
-            | "VEF"
-            | "ZWD"
-            | "GGP"
-            | "IMP"
-            | "JEP"
-            | "SPL"
-            | "TVD"
-    )
-}
 
 /// A thousand minor units.
 const THREE: [&str; 7] = ["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"];

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256, Sha512};
 
 use crate::encoding;
-use crate::header::{Fields, Header};
+use crate::header::{self, Fields, Header};
 use crate::operation::Operation;
 use crate::policy::digest::{Compared, Digest as Policy, Hashed, List};
 use crate::refusal::{Refusal, excerpt};
@@ -16,15 +16,17 @@ use crate::refusal::{Refusal, excerpt};
 const NEAR: usize = 16;
 
 /// Checks the Digest of a request with a body. "Requests with a body (NCBCT, periodic) carry a Digest header"
-/// (the document, section Authentication, rule 4): one that is sent with another body is checked all the
-/// same.
+/// (the document, section Authentication, rule 4): one that is sent with a basket, which has a body too, is
+/// checked all the same.
 pub(crate) fn check(
     fields: Fields<'_>,
     body: &[u8],
     operation: Operation,
     policy: &Policy,
 ) -> Result<(), Refusal> {
-    let is_looked_at = operation.has_body()
+    let is_part =
+        operation == Operation::Basket || header::parts(operation).any(|(part, _)| part == Header::Digest);
+    let is_looked_at = is_part
         && !policy.exempt.contains(&operation)
         && !(policy.exempts_chunks && fields.bytes("transfer-encoding").is_some());
     let Some(value) = fields.text(Header::Digest).filter(|_| is_looked_at) else { return Ok(()) };

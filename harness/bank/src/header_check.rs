@@ -19,9 +19,7 @@ pub(crate) fn check(fields: Fields<'_>, operation: Operation, policy: &Headers) 
         if presence == Presence::NotPartOf || policy.takes_any(header) {
             continue;
         }
-        if let Some(value) = policy.value(fields, header)
-            && !(value.is_empty() && policy.may_be_empty(header))
-        {
+        if let Some(value) = policy.value(fields, header) {
             format::check(header, &value, operation).map_err(|says| {
                 Refusal::format(format!("header.{}.format", header.name()), says).at(header.name())
             })?;

@@ -5,9 +5,9 @@
 //! is no network in it: what listens, and what makes other banks of it, is around it.
 //!
 //! Its rules are typed here from the document alone. It shares no code and no data with the side that writes
-//! requests: its own signing string, its own parsers, its own tables, and `rsa` where the other side uses
-//! another library. `README.md` lists the endpoints, the seed data and every choice made where the document
-//! is silent.
+//! requests: its own signing string, its own parsers, its own tables, and other libraries that verify
+//! (`ring` and `rsa`). `README.md` lists the endpoints, the seed data and every choice made where the
+//! document is silent.
 
 pub mod account_number;
 mod authentication;
@@ -31,7 +31,7 @@ pub mod operation;
 pub mod operations;
 pub mod policy;
 mod psu;
-pub mod random;
+mod random;
 pub mod refusal;
 pub mod seed;
 mod shared_types;
@@ -39,5 +39,5 @@ mod signature;
 pub mod state;
 pub mod status;
 #[cfg(test)]
-mod test_certificate;
+mod tests;
 mod verification;

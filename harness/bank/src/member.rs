@@ -37,6 +37,15 @@ impl<'a> Object<'a> {
         Some(Member { value, path: self.pointer(name), clause })
     }
 
+    /// Checks a member that need not be there.
+    pub(crate) fn check<T>(
+        &self,
+        name: &str,
+        check: impl FnOnce(&Member<'a>) -> Result<T, Refusal>,
+    ) -> Result<(), Refusal> {
+        self.optional(name).map_or(Ok(()), |member| check(&member).map(drop))
+    }
+
     /// JSON pointer of this object.
     pub(crate) fn path(&self) -> &str {
         &self.path

@@ -83,11 +83,14 @@ pub(crate) fn decimal(text: &str) -> Option<Decimal> {
     digits(text).and_then(|_| Decimal::from_str_exact(text).ok())
 }
 
-/// Parses an account balance: a decimal with no more digits than the currency has.
+/// Parses an account balance: a decimal with no more digits than the currency has, and given all of them.
 pub(crate) fn balance(text: &str, currency: Currency) -> Option<Decimal> {
     let (integer, fraction) = digits(text)?;
-    let is_in_limits = integer.len() <= MAXIMUM_DIGITS && fraction.len() <= currency.minor_units()?;
-    decimal(text).filter(|_| is_in_limits)
+    let allowed = currency.minor_units()?;
+    let is_in_limits = integer.len() <= MAXIMUM_DIGITS && fraction.len() <= allowed;
+    let mut balance = decimal(text).filter(|_| is_in_limits)?;
+    balance.rescale(allowed.try_into().ok()?);
+    Some(balance)
 }
 
 /// Reads the required member `currency` of an amount or an account reference.

@@ -89,57 +89,50 @@ impl Operation {
         Self::SetBalance,
     ];
 
+    /// Its word in clause ids, its method (POST creates and PUT replaces with a JSON body, GET reads), and its
+    /// route. The document does not show the paths of the basket ("Method and path: not shown"), of its status
+    /// and of a payment itself; those here are this bank's choice. A payment's begins with that of its product.
+    fn row(self) -> (&'static str, Method, &'static str) {
+        match self {
+            Self::Basket => ("basket", Method::POST, "/v1/signing-baskets"),
+            Self::Ncbct => (Product::Ncbct.id(), Method::POST, Product::Ncbct.path()),
+            Self::Periodic => (Product::Periodic.id(), Method::POST, Product::Periodic.path()),
+            Self::Customers => ("customers", Method::GET, "/v1/sandbox/customers"),
+            Self::Transaction => {
+                ("transaction", Method::GET, "/v1/accounts/{id}/transactions/{transactionId}")
+            }
+            Self::Payment(_) => ("payment", Method::GET, "/{paymentId}"),
+            Self::Status(_) => ("status", Method::GET, "/{paymentId}/status"),
+            Self::Deletion(_) => ("deletion", Method::DELETE, "/{paymentId}"),
+            Self::BasketStatus => ("basket-status", Method::GET, "/v1/signing-baskets/{basketId}/status"),
+            Self::Transactions => ("transactions", Method::GET, "/v1/accounts/{id}/transactions"),
+            Self::CreateCustomer => ("create-customer", Method::POST, "/v1/sandbox/customers"),
+            Self::CreateAccount => {
+                ("create-account", Method::POST, "/v1/sandbox/customers/{customerId}/accounts")
+            }
+            Self::Book => ("book", Method::POST, "/v1/sandbox/accounts/{id}/transactions"),
+            Self::SetBalance => ("set-balance", Method::PUT, "/v1/sandbox/accounts/{id}/balance"),
+        }
+    }
+
     /// The word that clause ids use for this operation.
     pub fn id(self) -> &'static str {
-        match self {
-            Self::Basket => "basket",
-            Self::Ncbct => Product::Ncbct.id(),
-            Self::Periodic => Product::Periodic.id(),
-            Self::Customers => "customers",
-            Self::Transaction => "transaction",
-            Self::Payment(_) => "payment",
-            Self::Status(_) => "status",
-            Self::Deletion(_) => "deletion",
-            Self::BasketStatus => "basket-status",
-            Self::Transactions => "transactions",
-            Self::CreateCustomer => "create-customer",
-            Self::CreateAccount => "create-account",
-            Self::Book => "book",
-            Self::SetBalance => "set-balance",
-        }
+        self.row().0
     }
 
-    /// The route, in axum's notation. The document does not show the paths of the basket ("Method and path:
-    /// not shown"), of its status and of a payment itself; those here are this bank's choice.
-    pub fn route(self) -> String {
-        match self {
-            Self::Basket => "/v1/signing-baskets".to_owned(),
-            Self::Ncbct => Product::Ncbct.path().to_owned(),
-            Self::Periodic => Product::Periodic.path().to_owned(),
-            Self::Customers | Self::CreateCustomer => "/v1/sandbox/customers".to_owned(),
-            Self::CreateAccount => "/v1/sandbox/customers/{customerId}/accounts".to_owned(),
-            Self::Book => "/v1/sandbox/accounts/{id}/transactions".to_owned(),
-            Self::SetBalance => "/v1/sandbox/accounts/{id}/balance".to_owned(),
-            Self::Transaction => "/v1/accounts/{id}/transactions/{transactionId}".to_owned(),
-            Self::Payment(product) | Self::Deletion(product) => format!("{}/{{paymentId}}", product.path()),
-            Self::Status(product) => format!("{}/{{paymentId}}/status", product.path()),
-            Self::BasketStatus => "/v1/signing-baskets/{basketId}/status".to_owned(),
-            Self::Transactions => "/v1/accounts/{id}/transactions".to_owned(),
-        }
-    }
-
-    /// The method: POST creates and PUT replaces with a JSON body, GET reads.
+    /// The method.
     pub fn method(self) -> Method {
+        self.row().1
+    }
+
+    /// The route, in axum's notation.
+    pub fn route(self) -> String {
+        let (_, _, route) = self.row();
         match self {
-            Self::Basket
-            | Self::Ncbct
-            | Self::Periodic
-            | Self::CreateCustomer
-            | Self::CreateAccount
-            | Self::Book => Method::POST,
-            Self::SetBalance => Method::PUT,
-            Self::Deletion(_) => Method::DELETE,
-            _ => Method::GET,
+            Self::Payment(product) | Self::Status(product) | Self::Deletion(product) => {
+                format!("{}{route}", product.path())
+            }
+            _ => route.to_owned(),
         }
     }
 

@@ -17,7 +17,6 @@ use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
-use self::transaction::Reading;
 use crate::authentication::{self, Message, freshness};
 use crate::certificate::Certificates;
 use crate::clock::Clock;
@@ -28,9 +27,9 @@ use crate::json::{self, JsonError};
 use crate::member::Object;
 use crate::operation::{Operation, Product};
 use crate::policy::Policy;
-use crate::psu;
+use crate::psu::{self, Caller};
 use crate::refusal::Refusal;
-use crate::state::{Owner, State};
+use crate::state::State;
 pub use payment::unknown as unknown_payment;
 pub use query::known as parameters;
 pub use twin::twin;
@@ -118,44 +117,37 @@ pub fn perform(
     authenticate(context, policy, operation, request)?;
     freshness::check(fields, &context.state, &context.clock, &policy.signature)?;
 
-    if operation == Operation::Customers {
-        return Ok((StatusCode::OK, customers::list(&context.state, &query, policy)));
+    match operation {
+        Operation::Customers => return Ok((StatusCode::OK, customers::list(&context.state, &query, policy))),
+        Operation::CreateCustomer | Operation::CreateAccount | Operation::Book | Operation::SetBalance => {
+            return test_data(context, operation, request);
+        }
+        _ => {}
     }
-    if sandbox::is_of_it(operation) {
-        return test_data(context, operation, request);
-    }
-    let psu_context = psu::identify(&context.state, fields, operation, policy)?;
-    let mut owner = psu::asking(&context.state, fields, operation, &context.certificates);
-    if policy.payments.owned_as_named && !fields.has(Header::PsuId) {
-        owner.psu = fields.text(Header::XPsuIdentity).or(owner.psu);
-    }
+    let caller = psu::identify(context, policy, operation, fields)?;
     if !operation.creates() {
-        return read(context, policy, operation, request, (psu_context, owner));
+        return read(&caller, operation, request);
     }
     let mut members = between
         .bytes(operation, request.body)
         .and_then(|body| json::object(&body))
         .map_err(|error| unreadable(operation, &error))?;
     between.members(operation, &mut members)?;
-    let (body, today) = (Object::root(&members, operation.id()), context.clock.today());
+    let body = Object::root(&members, operation.id());
     let created = match operation {
         Operation::Ncbct => {
-            let due = ncbct::check(&body, today, policy)?;
-            psu::check_debtor(&context.state, fields, operation, &members, policy)?;
-            let allows_twin = query.flag("allowLogicalDuplicate");
-            twin::check(context, &policy.twins, Product::Ncbct, &members, &owner, allows_twin)?;
-            payment::create(context, policy, Product::Ncbct, due, members, owner, request.origin())?
+            let due = ncbct::check(&body, caller.today, policy)?;
+            caller.check_debtor(fields, operation, &members)?;
+            twin::check(&caller, Product::Ncbct, &members, query.flag("allowLogicalDuplicate"))?;
+            payment::create(&caller, Product::Ncbct, due, members, request.origin())?
         }
         Operation::Periodic => {
-            let due = periodic::check(&body, today, policy)?;
+            let due = periodic::check(&body, caller.today, policy)?;
             reference::check(&body, &policy.references)?;
-            psu::check_debtor(&context.state, fields, operation, &members, policy)?;
-            payment::create(context, policy, Product::Periodic, due, members, owner, request.origin())?
+            caller.check_debtor(fields, operation, &members)?;
+            payment::create(&caller, Product::Periodic, due, members, request.origin())?
         }
-        _ => {
-            let asking = payment::Asking { state: &context.state, owner, today, policy };
-            basket::create(&body, &asking, request.origin())?
-        }
+        _ => basket::create(&body, &caller, request.origin())?,
     };
     Ok((StatusCode::CREATED, created))
 }
@@ -206,28 +198,21 @@ fn unreadable(operation: Operation, error: &JsonError) -> Refusal {
 
 /// The operations on what is there already, whose first path parameter says on which.
 fn read(
-    context: &Context,
-    policy: &Policy,
+    caller: &Caller<'_>,
     operation: Operation,
     request: &Request<'_>,
-    (psu_context, owner): (Option<psu::Context>, Owner),
 ) -> Result<(StatusCode, Value), Refusal> {
-    let Request { uri, headers, path_parameters, .. } = *request;
-    let (state, today) = (&context.state, context.clock.today());
-    let (fields, query) = (Fields(headers), uri.query().unwrap_or_default());
-    let asking = payment::Asking { state, owner: owner.clone(), today, policy };
-    let reading = Reading { context, policy, path_parameters, fields, query, psu_context, owner };
-    let id = path_parameters.first();
+    let id = request.path_parameters.first();
     let answer = match operation {
-        Operation::Payment(product) => payment::details(product, id, &asking)?,
-        Operation::Status(product) => payment::status(product, id, &asking)?,
+        Operation::Payment(product) => payment::details(product, id, caller)?,
+        Operation::Status(product) => payment::status(product, id, caller)?,
         Operation::Deletion(product) => {
-            payment::delete(product, id, &asking)?;
+            payment::delete(product, id, caller)?;
             return Ok((StatusCode::NO_CONTENT, Value::Null));
         }
-        Operation::BasketStatus => basket::status(id, &asking)?,
-        Operation::Transactions => transaction::list(&reading)?,
-        _ => transaction::details(&reading)?,
+        Operation::BasketStatus => basket::status(id, caller)?,
+        Operation::Transactions => transaction::list(caller, request)?,
+        _ => transaction::details(caller, request)?,
     };
     Ok((StatusCode::OK, answer))
 }

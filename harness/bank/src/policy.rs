@@ -1,5 +1,5 @@
 //! What the bank decides in its configuration, by subject. The default of each setting is what the document
-//! says.
+//! says, or where it is silent what README.md says of this bank.
 
 mod amounts;
 mod baskets;

@@ -1,173 +1,172 @@
 //! For whom the request is made (the document, section Authentication, rule 5, and Errors).
 
+use chrono::NaiveDate;
 use http::StatusCode;
 use serde_json::{Map, Value};
 
-use crate::certificate::Certificates;
+use crate::account_number;
 use crate::header::{self, Fields, Header};
 use crate::operation::Operation;
-use crate::policy::{Corporate, Identification, Policy};
+use crate::operations::Context;
+use crate::policy::{Corporate, Policy};
 use crate::refusal::{Code, Refusal};
-use crate::state::{Owner, State};
+use crate::state::{Owner, Payment};
 
-/// The role in which the PSU acts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Context {
-    Private,
-    Corporate,
+/// Who calls the bank, and when.
+pub(crate) struct Caller<'a> {
+    pub(crate) bank: &'a Context,
+    pub(crate) policy: &'a Policy,
+    pub(crate) today: NaiveDate,
+    /// The PSU and the TPP, as far as the request names them.
+    pub(crate) owner: Owner,
+    /// True if the PSU acts for a company.
+    pub(crate) is_corporate: bool,
 }
 
-/// Identifies the PSU and checks the corporate agreement. The result is the context that the request asks
-/// for, or that of a corporate PSU, if there is either. PSU-ID counts where both identities are sent, and
+/// Identifies the PSU and checks the corporate agreement. PSU-ID counts where both identities are sent, and
 /// X-PSU-IDENTITY only on payment creation, which alone has it.
-pub(crate) fn identify(
-    state: &State,
-    fields: Fields<'_>,
+pub(crate) fn identify<'a>(
+    bank: &'a Context,
+    policy: &'a Policy,
     operation: Operation,
-    policy: &Policy,
-) -> Result<Option<Context>, Refusal> {
-    let own = &policy.psu;
+    fields: Fields<'_>,
+) -> Result<Caller<'a>, Refusal> {
     let value = |header| policy.headers.value(fields, header);
     let identity = operation.creates_payment().then(|| value(Header::XPsuIdentity)).flatten();
-    if own.one_identity && identity.is_some() && fields.has(Header::PsuId) {
-        let name = Header::XPsuIdentity.name();
+    if policy.psu.one_identity && identity.is_some() && fields.has(Header::PsuId) {
         let says = "expected PSU-ID or X-PSU-IDENTITY, found both";
-        return Err(Refusal::format("header.x-psu-identity.both", says).at(name));
+        return Err(Refusal::format("header.x-psu-identity.both", says).at(Header::XPsuIdentity.name()));
     }
-    let is_corporate = match (value(Header::PsuId), identity) {
-        (Some(id), _) => known(state.psu_by_id(&id), Header::PsuId, operation, own)?,
-        (None, Some(identity)) => {
-            known(state.psu_by_identity(&identity), Header::XPsuIdentity, operation, own)?
-        }
-        (None, None) => None,
-    };
+    let id = value(Header::PsuId).map(|id| (Header::PsuId, id));
+    let named = id.or_else(|| Some((Header::XPsuIdentity, identity?)));
+    let psu = named.as_ref().and_then(|(header, value)| bank.state.psu(*header, value));
+    if let Some((header, _)) = named
+        && psu.is_none()
+        && !policy.psu.takes_unknown(header, operation)
+    {
+        let says = "expected a PSU of this bank, found an unknown one";
+        let (code, rule) = (Code::PsuCredentialsInvalid, format!("header.{}.known", header.name()));
+        return Err(Refusal::new(StatusCode::UNAUTHORIZED, code, rule, says).at(header.name()));
+    }
+    let is_person = psu.as_ref().is_some_and(|psu| psu.is_corporate);
     let has_context = header::parts(operation).any(|(header, _)| header == Header::PsuContext);
-    let context = has_context.then(|| fields.text(Header::PsuContext)).flatten();
-    let context = context.map(|text| match text.to_ascii_uppercase().as_str() {
-        "CORPORATE" => Context::Corporate,
-        _ => Context::Private,
-    });
-    let is_foreign = context == Some(Context::Corporate) && is_corporate != Some(true);
-    if is_foreign && own.forbids_foreign_context {
-        let says = "expected a corporate user, found another";
-        let rule = "error.corporate-id.context";
+    let context = has_context.then(|| value(Header::PsuContext)).flatten();
+    let is_context = context.as_deref() == Some("CORPORATE");
+    if is_context && !is_person && policy.psu.forbids_foreign_context {
+        let (rule, says) = ("error.corporate-id.context", "expected a corporate user, found another");
         return Err(Refusal::new(StatusCode::FORBIDDEN, Code::Forbidden, rule, says).at("psu-context"));
     }
-    let ways = [
-        (Corporate::Context, context == Some(Context::Corporate)),
-        (Corporate::Person, is_corporate == Some(true)),
-    ];
-    check_agreement(state, fields, operation, ways, policy)?;
-    // Where the request does not say so, a corporate PSU acts for the company.
-    Ok(context.or_else(|| (is_corporate == Some(true)).then_some(Context::Corporate)))
-}
-
-/// Checks the corporate agreement of a payment from an account of a company.
-pub(crate) fn check_debtor(
-    state: &State,
-    fields: Fields<'_>,
-    operation: Operation,
-    members: &Map<String, Value>,
-    policy: &Policy,
-) -> Result<(), Refusal> {
-    let debtor = members.get("debtorAccount");
-    let mut numbers = ["iban", "bban"].into_iter().filter_map(|name| debtor?.get(name)?.as_str());
-    let way = (Corporate::Account, numbers.any(|number| state.is_of_a_company(number)));
-    check_agreement(state, fields, operation, [way], policy)
-}
-
-/// For whom a request is made, and by whom.
-pub(crate) fn asking(
-    state: &State,
-    fields: Fields<'_>,
-    operation: Operation,
-    certificates: &Certificates,
-) -> Owner {
-    let identity = operation.creates_payment().then(|| fields.text(Header::XPsuIdentity)).flatten();
-    let psu = state.psu_id(fields.text(Header::PsuId).as_deref(), identity.as_deref());
+    let as_named =
+        named.filter(|(header, _)| policy.payments.owned_as_named && *header == Header::XPsuIdentity);
     let certificate = fields.text(Header::TppSignatureCertificate);
-    let certificate = certificate.and_then(|text| certificates.read(&text).ok());
-    Owner { psu, tpp: certificate.map(|certificate| certificate.subject.clone()) }
+    let certificate = certificate.and_then(|text| bank.certificates.read(&text).ok());
+    let owner = Owner {
+        psu: as_named.map(|(_, identity)| identity).or_else(|| psu.map(|psu| psu.id)),
+        tpp: certificate.map(|certificate| certificate.subject.clone()),
+    };
+    // Where the request does not say so, a corporate PSU acts for the company.
+    let is_corporate = is_context || is_person && context.is_none();
+    let caller = Caller { bank, policy, today: bank.clock.today(), owner, is_corporate };
+    let ways = [(Corporate::Context, is_context), (Corporate::Person, is_person)];
+    caller.check_agreement(fields, operation, ways)?;
+    Ok(caller)
 }
 
-/// Whether the PSU is a corporate user, if the bank knows it.
-fn known(
-    psu: Option<bool>,
-    header: Header,
-    operation: Operation,
-    policy: &Identification,
-) -> Result<Option<bool>, Refusal> {
-    if psu.is_some() || policy.takes_unknown(header, operation) {
-        return Ok(psu);
+impl Caller<'_> {
+    /// Checks the corporate agreement of a payment from an account of a company.
+    pub(crate) fn check_debtor(
+        &self,
+        fields: Fields<'_>,
+        operation: Operation,
+        members: &Map<String, Value>,
+    ) -> Result<(), Refusal> {
+        let state = &self.bank.state;
+        let accounts = account_number::all(members.get("debtorAccount"))
+            .filter_map(|number| state.account_by_number(number));
+        let is_account = accounts.into_iter().any(|(account, _)| state.is_of_a_company(&account));
+        self.check_agreement(fields, operation, [(Corporate::Account, is_account)])
     }
-    let says = "expected a PSU of this bank, found an unknown one";
-    let rule = format!("header.{}.known", header.name());
-    Err(Refusal::new(StatusCode::UNAUTHORIZED, Code::PsuCredentialsInvalid, rule, says).at(header.name()))
-}
 
-/// "Request for a corporate user lacks the PSU-CORPORATE-ID header: HTTP 400 `BAD_REQUEST`" (section Errors),
-/// for the ways in which the request is one.
-fn check_agreement(
-    state: &State,
-    fields: Fields<'_>,
-    operation: Operation,
-    ways: impl IntoIterator<Item = (Corporate, bool)>,
-    policy: &Policy,
-) -> Result<(), Refusal> {
-    let name = Header::PsuCorporateId.name();
-    let agreement = fields.text(Header::PsuCorporateId).unwrap_or_default();
-    let is_asked = |way| !agreement.is_empty() || policy.psu.wants_agreement(way, operation);
-    if !ways.into_iter().any(|(way, is_corporate)| is_corporate && is_asked(way)) {
-        return Ok(());
+    /// "Request for a corporate user lacks the PSU-CORPORATE-ID header: HTTP 400 `BAD_REQUEST`" (section
+    /// Errors), for the ways in which the request is one.
+    pub(crate) fn check_agreement(
+        &self,
+        fields: Fields<'_>,
+        operation: Operation,
+        ways: impl IntoIterator<Item = (Corporate, bool)>,
+    ) -> Result<(), Refusal> {
+        let name = Header::PsuCorporateId.name();
+        let agreement = fields.text(Header::PsuCorporateId).unwrap_or_default();
+        let is_asked = |way| !agreement.is_empty() || self.policy.psu.wants_agreement(way, operation);
+        if !ways.into_iter().any(|(way, is_corporate)| is_corporate && is_asked(way)) {
+            return Ok(());
+        }
+        if agreement.is_empty() {
+            let says = "expected the header psu-corporate-id for a corporate user, found none";
+            let rule = "error.corporate-id-missing";
+            return Err(Refusal::new(StatusCode::BAD_REQUEST, Code::BadRequest, rule, says).at(name));
+        }
+        if !self.bank.state.has_agreement(&agreement, self.policy.customers.known_agreements) {
+            let says = "expected an agreement of this bank, found an unknown one";
+            let rule = "header.psu-corporate-id.known";
+            return Err(Refusal::new(StatusCode::FORBIDDEN, Code::Forbidden, rule, says).at(name));
+        }
+        Ok(())
     }
-    if agreement.is_empty() {
-        let says = "expected the header psu-corporate-id for a corporate user, found none";
-        let rule = "error.corporate-id-missing";
-        return Err(Refusal::new(StatusCode::BAD_REQUEST, Code::BadRequest, rule, says).at(name));
+
+    /// Returns true if a payment shows. To whom the document does not say; here to its own PSU and TPP.
+    pub(crate) fn sees(&self, payment: &Payment) -> bool {
+        let shown_to = self.policy.payments.shown_to;
+        let mut own = self.owner.clone();
+        own.psu = own.psu.filter(|_| !shown_to.any_psu());
+        own.tpp = own.tpp.filter(|_| !shown_to.any_tpp());
+        payment.owner.shows_to(&own)
     }
-    if !state.has_agreement(&agreement, policy.customers.known_agreements) {
-        let says = "expected an agreement of this bank, found an unknown one";
-        let rule = "header.psu-corporate-id.known";
-        return Err(Refusal::new(StatusCode::FORBIDDEN, Code::Forbidden, rule, says).at(name));
+
+    /// Returns true if a payment is that of the PSU, whatever the TPP.
+    pub(crate) fn is_psu(&self, payment: &Payment) -> bool {
+        payment.owner.shows_to(&Owner { tpp: None, ..self.owner.clone() })
     }
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use chrono::DateTime;
     use http::HeaderMap;
 
     use super::*;
-    use crate::seed::{CORPORATE_ID, CORPORATE_PSU, PRIVATE_PSU, Seed};
+    use crate::seed::{CORPORATE_ID, CORPORATE_PSU, PRIVATE_PSU};
 
-    fn bank() -> State {
-        State::new(0, &Seed::built_in(), chrono::NaiveDate::default())
+    fn bank() -> Context {
+        Context::built_in(DateTime::default())
     }
 
-    fn answer(headers: &[(&'static str, &str)]) -> Result<Option<Context>, (u16, Code)> {
+    /// Returns true if the request is corporate.
+    fn answer(headers: &[(&'static str, &str)]) -> Result<bool, (u16, Code)> {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.insert(*name, value.parse().unwrap());
         }
-        identify(&bank(), Fields(&map), Operation::Ncbct, &Policy::default())
+        identify(&bank(), Policy::document(), Operation::Ncbct, Fields(&map))
+            .map(|caller| caller.is_corporate)
             .map_err(|refusal| (refusal.status.as_u16(), refusal.code))
     }
 
     #[test]
     fn known_and_unknown_psus() {
-        assert_eq!(answer(&[]), Ok(None));
-        assert_eq!(answer(&[("psu-id", PRIVATE_PSU)]), Ok(None));
-        assert_eq!(answer(&[("psu-id", &PRIVATE_PSU.to_uppercase())]), Ok(None));
-        assert_eq!(answer(&[("x-psu-identity", "01819000391")]), Ok(None));
+        assert_eq!(answer(&[]), Ok(false));
+        assert_eq!(answer(&[("psu-id", PRIVATE_PSU)]), Ok(false));
+        assert_eq!(answer(&[("psu-id", &PRIVATE_PSU.to_uppercase())]), Ok(false));
+        assert_eq!(answer(&[("x-psu-identity", "01819000391")]), Ok(false));
         let unknown = Err((401, Code::PsuCredentialsInvalid));
         assert_eq!(answer(&[("psu-id", "00000000-0000-4000-8000-000000000000")]), unknown);
         assert_eq!(answer(&[("x-psu-identity", "00000000000")]), unknown);
         let both = [("psu-id", PRIVATE_PSU), ("x-psu-identity", "00000000000")];
-        assert_eq!(answer(&both), Ok(None), "PSU-ID counts");
+        assert_eq!(answer(&both), Ok(false), "PSU-ID counts");
         let mut map = HeaderMap::new();
         map.insert("x-psu-identity", "00000000000".parse().unwrap());
         assert!(
-            identify(&bank(), Fields(&map), Operation::Transaction, &Policy::default()).is_ok(),
+            identify(&bank(), Policy::document(), Operation::Transaction, Fields(&map)).is_ok(),
             "not a header of that operation"
         );
     }
@@ -184,16 +183,13 @@ mod tests {
         );
         let named =
             [("psu-id", CORPORATE_PSU), ("psu-corporate-id", CORPORATE_ID), ("psu-context", "CORPORATE")];
-        assert_eq!(answer(&named), Ok(Some(Context::Corporate)));
-        assert_eq!(answer(&named[..2]), Ok(Some(Context::Corporate)), "a corporate PSU");
+        assert_eq!(answer(&named), Ok(true));
+        assert_eq!(answer(&named[..2]), Ok(true), "a corporate PSU");
     }
 
     #[test]
     fn private_users_need_none() {
-        assert_eq!(
-            answer(&[("psu-id", PRIVATE_PSU), ("psu-context", "PRIVATE")]),
-            Ok(Some(Context::Private))
-        );
-        assert_eq!(answer(&[("psu-id", PRIVATE_PSU), ("psu-corporate-id", "another")]), Ok(None));
+        assert_eq!(answer(&[("psu-id", PRIVATE_PSU), ("psu-context", "PRIVATE")]), Ok(false));
+        assert_eq!(answer(&[("psu-id", PRIVATE_PSU), ("psu-corporate-id", "another")]), Ok(false));
     }
 }

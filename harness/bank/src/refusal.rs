@@ -56,6 +56,17 @@ impl Refusal {
         Self::new(StatusCode::UNAUTHORIZED, Code::Forbidden, rule, says)
     }
 
+    /// A request that does not fit what the bank has: 409 `CONFLICT`.
+    pub(crate) fn conflict(rule: &str, says: &str) -> Self {
+        Self::new(StatusCode::CONFLICT, Code::Conflict, rule, says)
+    }
+
+    /// An id in the path that nothing of this bank has: 404 `RESOURCE_UNKNOWN`.
+    pub(crate) fn unknown(rule: &str, path: &str, expected: &str) -> Self {
+        let says = format!("expected {expected}, found an unknown id");
+        Self::new(StatusCode::NOT_FOUND, Code::ResourceUnknown, rule, says).at(path)
+    }
+
     /// Names this rule in place of the one that it has.
     #[must_use]
     pub fn by(mut self, rule: &str) -> Self {

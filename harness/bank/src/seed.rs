@@ -91,9 +91,10 @@ pub struct Account {
     pub(crate) currency: String,
     /// What is on it, as a decimal; without it any amount can be paid.
     pub(crate) balance: Option<String>,
-    /// How many days before the bank opens the PSU consented to reading it, with SCA.
+    /// How many days before the bank opens the PSU consented to reading it, with SCA; fewer than none if it
+    /// was later.
     #[serde(default)]
-    pub(crate) consent_days: u32,
+    pub(crate) consent_days: i64,
 }
 
 impl Account {
@@ -158,6 +159,11 @@ pub enum SeedError {
     },
 }
 
+/// Parts of a seed that do not fit together.
+fn wrong<T>(place: String, expected: &'static str, found: &str) -> Result<T, SeedError> {
+    Err(SeedError::Content { place, expected, found: found.to_owned() })
+}
+
 impl Seed {
     /// Reads a file of seed data, in the form of the built-in one.
     ///
@@ -167,21 +173,16 @@ impl Seed {
     /// those of the document, a transaction without its account or an id, and ids that come twice.
     pub fn read(json: &str) -> Result<Self, SeedError> {
         let seed: Self = serde_json::from_str(json)?;
-        let wrong = |place: String, expected, found: &str| {
-            Err(SeedError::Content { place, expected, found: found.to_owned() })
-        };
         let mut ids = BTreeSet::new();
-        let mut own = |kind: &'static str, id: &str| ids.insert((kind, id.to_owned()));
+        let mut own = |place: String, id: String| {
+            let list = place.split('/').nth(1).unwrap_or_default().to_owned();
+            if ids.insert((list, id.clone())) { Ok(()) } else { wrong(place, "an id that no other has", &id) }
+        };
         for (index, psu) in seed.psus.iter().enumerate() {
-            if !own("psu", &psu.id.to_ascii_lowercase()) {
-                return wrong(format!("/psus/{index}/psuId"), "an id that no other has", &psu.id);
-            }
+            own(format!("/psus/{index}/psuId"), psu.id.to_ascii_lowercase())?;
         }
         for (index, customer) in seed.customers.iter().enumerate() {
-            if !own("customer", &customer.id) {
-                let place = format!("/customers/{index}/customerId");
-                return wrong(place, "an id that no other has", &customer.id);
-            }
+            own(format!("/customers/{index}/customerId"), customer.id.clone())?;
         }
         for (index, account) in seed.accounts.iter().enumerate() {
             let place = |member: &str| format!("/accounts/{index}/{member}");
@@ -196,28 +197,23 @@ impl Seed {
             {
                 return wrong(place("balance"), "a decimal with the digits of its currency", balance);
             }
-            if !own("account", &account.resource_id) {
-                return wrong(place("resourceId"), "an id that no other has", &account.resource_id);
-            }
+            own(place("resourceId"), account.resource_id.clone())?;
         }
         for (index, transaction) in seed.transactions.iter().enumerate() {
             let place = |member: &str| format!("/transactions/{index}/{member}");
             if !seed.accounts.iter().any(|account| account.resource_id == transaction.account) {
                 return wrong(place("account"), "the resource id of an account", &transaction.account);
             }
-            let id = format!("{}/{}", transaction.account, transaction.id());
-            if transaction.id().is_empty() || !own("transaction", &id) {
-                let expected = "an id that no other transaction of the account has";
-                return wrong(place("details/transactionId"), expected, transaction.id());
+            if transaction.id().is_empty() {
+                return wrong(place("details/transactionId"), "an id", "");
             }
+            let id = format!("{} of {}", transaction.id(), transaction.account);
+            own(place("details/transactionId"), id)?;
         }
         for (index, payment) in seed.payments.iter().enumerate() {
-            if !own("payment", &payment.payment_id) {
-                let place = format!("/payments/{index}/paymentId");
-                return wrong(place, "an id that no other has", &payment.payment_id);
-            }
-            if let Some(psu) =
-                payment.psu_id.as_ref().filter(|id| !seed.psus.iter().any(|psu| psu.id == **id))
+            own(format!("/payments/{index}/paymentId"), payment.payment_id.clone())?;
+            if let Some(psu) = &payment.psu_id
+                && !seed.psus.iter().any(|known| known.id == *psu)
             {
                 return wrong(format!("/payments/{index}/psuId"), "the id of a PSU", psu);
             }

@@ -7,16 +7,9 @@ use crate::member::{Member, Object};
 use crate::money;
 use crate::refusal::{Refusal, excerpt};
 
-/// How a request names an account.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum AccountIdentifier {
-    Iban,
-    Bban,
-    Both,
-}
-
-/// Checks an `AccountReference` of a request body, where the currency is required.
-pub(crate) fn account(member: &Member<'_>) -> Result<AccountIdentifier, Refusal> {
+/// Checks an `AccountReference` of a request body, where the currency is required. Returns true if its bban
+/// alone identifies the account.
+pub(crate) fn account(member: &Member<'_>) -> Result<bool, Refusal> {
     let account = member.object("account")?;
     let international = account_number(&account, "iban", 34)?;
     if let Some(iban) = &international
@@ -27,27 +20,19 @@ pub(crate) fn account(member: &Member<'_>) -> Result<AccountIdentifier, Refusal>
     }
     let domestic = account_number(&account, "bban", 30)?;
     money::currency(&account)?;
-    match (international.is_some(), domestic.is_some()) {
-        (true, true) => Ok(AccountIdentifier::Both),
-        (true, false) => Ok(AccountIdentifier::Iban),
-        (false, true) => Ok(AccountIdentifier::Bban),
-        (false, false) => {
-            let says = "expected iban or bban to identify the account, found neither";
-            Err(Refusal::format("account.identifier", says).at(account.path()))
-        }
+    if international.is_none() && domestic.is_none() {
+        let says = "expected iban or bban to identify the account, found neither";
+        return Err(Refusal::format("account.identifier", says).at(account.path()));
     }
+    Ok(international.is_none())
 }
 
 /// Checks an `Address`.
 pub(crate) fn address(member: &Member<'_>) -> Result<(), Refusal> {
     let address = member.object("address")?;
-    if let Some(street) = address.optional("street") {
-        street.at_most(70, street.text()?)?;
-    }
+    address.check("street", |street| street.at_most(70, street.text()?))?;
     for name in ["buildingNumber", "postalCode", "city"] {
-        if let Some(part) = address.optional(name) {
-            part.text()?;
-        }
+        address.check(name, Member::text)?;
     }
     let country = address.required("country")?;
     let code = country.text()?;
@@ -61,6 +46,11 @@ pub(crate) fn address(member: &Member<'_>) -> Result<(), Refusal> {
 /// Checks a `PurposeCode` of a request, where the list is closed.
 pub(crate) fn purpose_code(member: &Member<'_>) -> Result<(), Refusal> {
     member.listed("purpose-code.listed", &PURPOSE_CODES).map(drop)
+}
+
+/// Checks `creditorName`: not empty, at most 70 characters.
+pub(crate) fn creditor_name(member: &Member<'_>) -> Result<(), Refusal> {
+    member.at_most(70, member.non_empty_text()?)
 }
 
 /// Checks `remittanceInformationUnstructured`: not empty, at most 140 characters.
@@ -97,9 +87,9 @@ mod tests {
         let of = |value| check(&value, account);
         let iban = "NO6100004200594";
         let longest = "XK83123456789012345678901234567890";
-        assert_eq!(of(json!({ "iban": longest, "currency": "NOK" })), Ok(AccountIdentifier::Iban));
-        assert_eq!(of(json!({ "bban": "x".repeat(30), "currency": "NOK" })), Ok(AccountIdentifier::Bban));
-        assert_eq!(of(json!({ "iban": iban, "bban": "y", "currency": "NOK" })), Ok(AccountIdentifier::Both));
+        assert_eq!(of(json!({ "iban": longest, "currency": "NOK" })), Ok(false));
+        assert_eq!(of(json!({ "bban": "x".repeat(30), "currency": "NOK" })), Ok(true));
+        assert_eq!(of(json!({ "iban": iban, "bban": "y", "currency": "NOK" })), Ok(false));
         for (value, rule) in [
             (json!({ "iban": "x".repeat(35), "currency": "NOK" }), "account.iban.length"),
             (json!({ "iban": "NO6200004200594", "currency": "NOK" }), "account.iban.check-digits"),

@@ -14,6 +14,7 @@ use rust_decimal::Decimal;
 use serde_json::{Map, Value};
 
 use crate::currency::Currency;
+use crate::header::Header;
 use crate::policy::Looked;
 use crate::random::mixed;
 use crate::seed::{self, Account, Customer, CustomerType, Psu, Seed, Transaction};
@@ -74,28 +75,13 @@ impl State {
         Self { seed, opened, memory: Mutex::new(memory) }
     }
 
-    /// Whether the PSU with this PSU-ID is a corporate user, or nothing if there is none; the case of a
-    /// UUID's digits does not count (RFC 9562 section 4).
-    pub(crate) fn psu_by_id(&self, id: &str) -> Option<bool> {
-        let memory = self.memory();
-        memory.psus.iter().find(|psu| psu.id.eq_ignore_ascii_case(id)).map(|psu| psu.is_corporate)
-    }
-
-    /// Whether the PSU with this national identity number is a corporate user.
-    pub(crate) fn psu_by_identity(&self, identity: &str) -> Option<bool> {
-        self.memory().psus.iter().find(|psu| psu.identity == identity).map(|psu| psu.is_corporate)
-    }
-
-    /// The PSU-ID of the PSU with this PSU-ID, in whatever letters, or else with this national identity
-    /// number.
-    pub(crate) fn psu_id(&self, id: Option<&str>, identity: Option<&str>) -> Option<String> {
-        let memory = self.memory();
-        let found = memory.psus.iter().find(|psu| match (id, identity) {
-            (Some(id), _) => psu.id.eq_ignore_ascii_case(id),
-            (None, Some(identity)) => psu.identity == identity,
-            (None, None) => false,
-        });
-        found.map(|psu| psu.id.clone())
+    /// The PSU whom this header names. The case of a UUID's digits does not count (RFC 9562 section 4).
+    pub(crate) fn psu(&self, header: Header, value: &str) -> Option<Psu> {
+        let is_named = |psu: &&Psu| match header {
+            Header::XPsuIdentity => psu.identity == value,
+            _ => psu.id.eq_ignore_ascii_case(value),
+        };
+        self.memory().psus.iter().find(is_named).cloned()
     }
 
     /// Whether some customer has the agreement among those that are looked at.
@@ -146,6 +132,7 @@ impl State {
         owner: &str,
         currency: Currency,
         balance: Option<String>,
+        today: NaiveDate,
         origin: u64,
     ) -> Option<Arc<Account>> {
         let mut memory = self.memory();
@@ -160,15 +147,17 @@ impl State {
             bban,
             currency: currency.code().to_owned(),
             balance,
-            consent_days: 0,
+            consent_days: (self.opened - today).num_days(),
         });
         memory.accounts.push(Arc::clone(&account));
         Some(account)
     }
 
-    /// Gives an account another balance. Nothing if there is no such account.
+    /// Gives an account another balance, of which earlier payments take nothing. Nothing if there is no such
+    /// account.
     pub(crate) fn set_balance(&self, resource_id: &str, balance: String) -> Option<Arc<Account>> {
         let mut memory = self.memory();
+        memory.taken.remove(resource_id);
         let account = memory.accounts.iter_mut().find(|account| account.resource_id == resource_id)?;
         Arc::make_mut(account).balance = Some(balance);
         Some(Arc::clone(account))
@@ -196,7 +185,7 @@ impl State {
 
     /// How many days ago the PSU consented, with SCA, to reading the account.
     pub fn consent_age(&self, account: &Account, today: NaiveDate) -> i64 {
-        (today - self.opened).num_days() + i64::from(account.consent_days)
+        (today - self.opened).num_days() + account.consent_days
     }
 
     /// The account with this iban or bban, and what payments have left on it, if its balance is limited.
@@ -209,12 +198,10 @@ impl State {
         Some((Arc::clone(account), left))
     }
 
-    /// Whether the account with this iban or bban is that of a corporate customer.
-    pub(crate) fn is_of_a_company(&self, number: &str) -> bool {
+    /// Whether the account is that of a corporate customer.
+    pub(crate) fn is_of_a_company(&self, account: &Account) -> bool {
         let memory = self.memory();
-        let account = memory.accounts.iter().find(|account| account.iban == number || account.bban == number);
-        let owner = account.and_then(|account| memory.customer(&account.owner));
-        owner.is_some_and(|owner| owner.kind == CustomerType::Corporate)
+        memory.customer(&account.owner).is_some_and(|owner| owner.kind == CustomerType::Corporate)
     }
 
     /// Whether the PSU with this PSU-ID may see the account: one's own, and any of a company, whose

@@ -1,9 +1,9 @@
 //! The status of a payment.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// The statuses of payments that this bank uses (the document, section States and transitions).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Status {
     /// Received.
@@ -18,17 +18,4 @@ pub enum Status {
     Rjct,
     /// Cancelled.
     Canc,
-}
-
-impl Status {
-    pub(crate) fn text(self) -> &'static str {
-        match self {
-            Self::Rcvd => "RCVD",
-            Self::Actc => "ACTC",
-            Self::Pdng => "PDNG",
-            Self::Acsc => "ACSC",
-            Self::Rjct => "RJCT",
-            Self::Canc => "CANC",
-        }
-    }
 }

@@ -1,5 +1,4 @@
-//! RSA-SHA256 verification, with a memory. Verifying takes longer than all else that a request needs, and
-//! banks that run side by side in one process are sent the same signed requests.
+//! Verification of RSA signatures, with a memory: verifying takes longer than all else that a request needs.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -12,7 +11,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::policy::signature::Hash;
 
-/// What was found before: the SHA-256 of key, signature and signed bytes, and whether they belong together.
+/// What was found before: the SHA-256 of hash, key, signature and signed bytes, and whether they belong
+/// together.
 static FOUND: LazyLock<Mutex<HashMap<[u8; 32], bool>>> = LazyLock::new(Mutex::default);
 
 /// How many are remembered; beyond it all are forgotten, so that memory stays bounded.
@@ -21,25 +21,11 @@ const LIMIT: usize = 100_000;
 /// Whether this is the signature of these bytes with this hash, by the private half of this key. A signature
 /// may be any bytes.
 pub(crate) fn holds(hash: Hash, key: &VerifyingKey<Sha256>, signed: &[u8], signature: &[u8]) -> bool {
-    let parameters = match hash {
-        Hash::Sha256 => return holds_as_usual(key, signed, signature),
-        Hash::Sha1 => &ring::signature::RSA_PKCS1_2048_8192_SHA1_FOR_LEGACY_USE_ONLY,
-        Hash::Sha384 => &ring::signature::RSA_PKCS1_2048_8192_SHA384,
-        Hash::Sha512 => &ring::signature::RSA_PKCS1_2048_8192_SHA512,
-        Hash::Pss => &ring::signature::RSA_PSS_2048_8192_SHA256,
-    };
-    let key: &rsa::RsaPublicKey = key.as_ref();
-    let (n, e) = (key.n().to_bytes_be(), key.e().to_bytes_be());
-    ring::signature::RsaPublicKeyComponents { n, e }.verify(parameters, signed, signature).is_ok()
-}
-
-/// The same with SHA-256.
-fn holds_as_usual(key: &VerifyingKey<Sha256>, signed: &[u8], signature: &[u8]) -> bool {
-    let name = name(key, signed, signature);
+    let name = name(hash, key, signed, signature);
     if let Some(holds) = found().get(&name) {
         return *holds;
     }
-    let holds = verified(key, signed, signature);
+    let holds = verified(hash, key, signed, signature);
     let mut found = found();
     if found.len() >= LIMIT {
         found.clear();
@@ -48,16 +34,21 @@ fn holds_as_usual(key: &VerifyingKey<Sha256>, signed: &[u8], signature: &[u8]) -
     holds
 }
 
-/// The usual sizes of keys are left to `ring`, which takes a tenth of the time of `rsa`; both are other
-/// implementations than the one that the suite signs with.
-fn verified(key: &VerifyingKey<Sha256>, signed: &[u8], signature: &[u8]) -> bool {
+/// The usual sizes of keys are left to `ring`, which takes a tenth of the time of `rsa`.
+fn verified(hash: Hash, key: &VerifyingKey<Sha256>, signed: &[u8], signature: &[u8]) -> bool {
     let public: &rsa::RsaPublicKey = key.as_ref();
-    if (2048..=8192).contains(&public.n().bits()) {
-        let (n, e) = (public.n().to_bytes_be(), public.e().to_bytes_be());
-        let key = ring::signature::RsaPublicKeyComponents { n, e };
-        return key.verify(&ring::signature::RSA_PKCS1_2048_8192_SHA256, signed, signature).is_ok();
+    if hash == Hash::Sha256 && !(2048..=8192).contains(&public.n().bits()) {
+        return Signature::try_from(signature).is_ok_and(|signature| key.verify(signed, &signature).is_ok());
     }
-    Signature::try_from(signature).is_ok_and(|signature| key.verify(signed, &signature).is_ok())
+    let parameters = match hash {
+        Hash::Sha256 => &ring::signature::RSA_PKCS1_2048_8192_SHA256,
+        Hash::Sha1 => &ring::signature::RSA_PKCS1_2048_8192_SHA1_FOR_LEGACY_USE_ONLY,
+        Hash::Sha384 => &ring::signature::RSA_PKCS1_2048_8192_SHA384,
+        Hash::Sha512 => &ring::signature::RSA_PKCS1_2048_8192_SHA512,
+        Hash::Pss => &ring::signature::RSA_PSS_2048_8192_SHA256,
+    };
+    let (n, e) = (public.n().to_bytes_be(), public.e().to_bytes_be());
+    ring::signature::RsaPublicKeyComponents { n, e }.verify(parameters, signed, signature).is_ok()
 }
 
 /// Whether this is the HMAC (RFC 2104) of these bytes with SHA-256, by this public key in PEM, which is no
@@ -83,17 +74,16 @@ fn found() -> std::sync::MutexGuard<'static, HashMap<[u8; 32], bool>> {
     FOUND.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Each part behind its length, so that no two triples have the same bytes.
-fn name(key: &VerifyingKey<Sha256>, signed: &[u8], signature: &[u8]) -> [u8; 32] {
+/// Each part behind its length, so that no two questions have the same bytes.
+fn name(hash: Hash, key: &VerifyingKey<Sha256>, signed: &[u8], signature: &[u8]) -> [u8; 32] {
     let key: &rsa::RsaPublicKey = key.as_ref();
     let (modulus, exponent) = (key.n().to_bytes_be(), key.e().to_bytes_be());
-    let parts = [modulus.as_slice(), &exponent, signature, signed];
-    let mut hash = Sha256::new();
-    for part in parts {
-        hash.update((part.len() as u64).to_be_bytes());
-        hash.update(part);
+    let mut name = Sha256::new();
+    for part in [&[hash as u8][..], &modulus, &exponent, signature, signed] {
+        name.update((part.len() as u64).to_be_bytes());
+        name.update(part);
     }
-    hash.finalize().into()
+    name.finalize().into()
 }
 
 #[cfg(test)]
@@ -103,7 +93,7 @@ mod tests {
 
     use super::*;
     use crate::certificate::Certificate;
-    use crate::test_certificate::{Signer, signer};
+    use crate::tests::certificate::{Signer, signer};
 
     #[test]
     fn what_was_right_once_is_right_again_and_nothing_else_is() {

@@ -19,6 +19,7 @@
 
 mod bank;
 mod busy;
+mod codes;
 mod connection;
 mod declaration;
 mod fault;
@@ -30,7 +31,7 @@ mod service;
 mod stream;
 mod style;
 #[cfg(test)]
-#[path = "../../bank/src/test_certificate.rs"]
+#[path = "../../bank/src/tests/certificate.rs"]
 #[expect(dead_code, reason = "some of it is for the tests of the bank")]
 mod test_certificate;
 mod variation;

@@ -7,7 +7,6 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
-use xs2aspec_bank::random::Random;
 use xs2aspec_spec::yaml;
 
 use crate::rules::{UnknownName, near};
@@ -58,14 +57,14 @@ impl Style {
     /// The bank that is drawn from all variations with this seed: some, half, most or all of those that do
     /// not contradict one drawn before. The same seed draws the same bank.
     pub fn drawn(seed: u64) -> Self {
-        let mut random = Random(seed);
+        let mut random = fastrand::Rng::with_seed(seed);
         let mut rest: Vec<Variation> = Variation::all().collect();
-        let quarters = 1 + random.below(4);
+        let quarters = 1 + random.usize(..4);
         let (mut drawn, mut decided) = (Vec::new(), BTreeSet::new());
         while !rest.is_empty() {
-            let variation = rest.swap_remove(random.below(rest.len()));
+            let variation = rest.swap_remove(random.usize(..rest.len()));
             let own = variation.decides();
-            if random.below(4) < quarters && decided.is_disjoint(&own) {
+            if random.usize(..4) < quarters && decided.is_disjoint(&own) {
                 decided.extend(own);
                 drawn.push(variation);
             }

@@ -30,23 +30,7 @@ pub enum Header {
 impl Header {
     /// The name in lower case, as signing strings and clause ids have it.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::XAcceptFix => "x-accept-fix",
-            Self::XRequestId => "x-request-id",
-            Self::TppSessionId => "tpp-session-id",
-            Self::TppRedirectUri => "tpp-redirect-uri",
-            Self::TppRedirectPreferred => "tpp-redirect-preferred",
-            Self::Digest => "digest",
-            Self::TppSignatureCertificate => "tpp-signature-certificate",
-            Self::Signature => "signature",
-            Self::PsuId => "psu-id",
-            Self::XPsuIdentity => "x-psu-identity",
-            Self::PsuCorporateId => "psu-corporate-id",
-            Self::PsuContext => "psu-context",
-            Self::PsuIpAddress => "psu-ip-address",
-            Self::PsuHttpMethod => "psu-http-method",
-            Self::PsuDeviceId => "psu-device-id",
-        }
+        TABLE[self as usize].name
     }
 }
 
@@ -61,6 +45,7 @@ pub(crate) enum Presence {
 /// One row: a header and its columns B, N, P, S and T.
 pub(super) struct Row {
     pub(super) header: Header,
+    name: &'static str,
     columns: [Presence; 5],
 }
 
@@ -91,26 +76,40 @@ const R: Presence = Presence::Required;
 const O: Presence = Presence::Optional;
 const X: Presence = Presence::NotPartOf;
 
+/// In the order of [`Header`].
 #[rustfmt::skip]
 pub(super) const TABLE: [Row; 15] = [
-    //                                         B  N  P  S  T
-    row(Header::XAcceptFix,                   [R, R, R, X, R]),
-    row(Header::XRequestId,                   [R, R, R, R, R]),
-    row(Header::TppSessionId,                 [R, R, R, X, R]),
-    row(Header::TppRedirectUri,               [R, R, R, X, R]),
-    row(Header::TppRedirectPreferred,         [O, O, O, X, O]),
-    row(Header::Digest,                       [X, R, R, X, X]),
-    row(Header::TppSignatureCertificate,      [R, R, R, R, R]),
-    row(Header::Signature,                    [R, R, R, R, R]),
-    row(Header::PsuId,                        [R, R, R, X, O]),
-    row(Header::XPsuIdentity,                 [X, O, O, X, X]),
-    row(Header::PsuCorporateId,               [O, O, O, X, O]),
-    row(Header::PsuContext,                   [X, O, O, X, O]),
-    row(Header::PsuIpAddress,                 [R, R, R, X, O]),
-    row(Header::PsuHttpMethod,                [O, O, O, X, O]),
-    row(Header::PsuDeviceId,                  [O, O, O, X, O]),
+    //                                                                 B  N  P  S  T
+    row(Header::XAcceptFix, "x-accept-fix",                           [R, R, R, X, R]),
+    row(Header::XRequestId, "x-request-id",                           [R, R, R, R, R]),
+    row(Header::TppSessionId, "tpp-session-id",                       [R, R, R, X, R]),
+    row(Header::TppRedirectUri, "tpp-redirect-uri",                   [R, R, R, X, R]),
+    row(Header::TppRedirectPreferred, "tpp-redirect-preferred",       [O, O, O, X, O]),
+    row(Header::Digest, "digest",                                     [X, R, R, X, X]),
+    row(Header::TppSignatureCertificate, "tpp-signature-certificate", [R, R, R, R, R]),
+    row(Header::Signature, "signature",                               [R, R, R, R, R]),
+    row(Header::PsuId, "psu-id",                                      [R, R, R, X, O]),
+    row(Header::XPsuIdentity, "x-psu-identity",                       [X, O, O, X, X]),
+    row(Header::PsuCorporateId, "psu-corporate-id",                   [O, O, O, X, O]),
+    row(Header::PsuContext, "psu-context",                            [X, O, O, X, O]),
+    row(Header::PsuIpAddress, "psu-ip-address",                       [R, R, R, X, O]),
+    row(Header::PsuHttpMethod, "psu-http-method",                     [O, O, O, X, O]),
+    row(Header::PsuDeviceId, "psu-device-id",                         [O, O, O, X, O]),
 ];
 
-const fn row(header: Header, columns: [Presence; 5]) -> Row {
-    Row { header, columns }
+const fn row(header: Header, name: &'static str, columns: [Presence; 5]) -> Row {
+    Row { header, name, columns }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_header_stands_in_its_own_row() {
+        for (index, row) in TABLE.iter().enumerate() {
+            assert_eq!(row.header as usize, index);
+            assert_eq!(serde_json::json!(row.header), row.name, "the name in a policy");
+        }
+    }
 }

@@ -5,77 +5,91 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::link;
-use super::payment::Asking;
 use crate::member::{Member, Object};
 use crate::operation::{Operation, Product};
-use crate::policy::{BasketStatus, Baskets, Looked};
+use crate::policy::{BasketStatus, Baskets};
+use crate::psu::Caller;
 use crate::refusal::{Code, Refusal};
 use crate::state::{Payment, Status};
 
 /// Creates a basket. The rules are asked in this order: how many ids, what type they are, which products they
 /// name, and only then whether the bank knows them all, so that eleven ids are refused whatever they are.
-pub(super) fn create(body: &Object<'_>, asking: &Asking<'_>, origin: u64) -> Result<Value, Refusal> {
-    let (state, today, policy) = (asking.state, asking.today, &asking.policy.baskets);
+pub(super) fn create(body: &Object<'_>, caller: &Caller<'_>, origin: u64) -> Result<Value, Refusal> {
+    let (state, policy) = (&caller.bank.state, &caller.policy.baskets);
     let payment_ids = body.required("paymentIds")?;
     let items = payment_ids.items()?;
     check_limit(&payment_ids, &items, policy)?;
     let ids = items.iter().map(Member::text).collect::<Result<Vec<_>, _>>()?;
-    let payments: Vec<Option<Payment>> = ids.iter().map(|id| state.payment(id)).collect();
-    // The first of the payments that a rule looks at and that breaks it.
-    let find = |looked: Looked, breaks: &dyn Fn(&Option<Payment>) -> bool| {
-        (0..items.len()).find(|index| looked.includes(*index, items.len()) && breaks(&payments[*index]))
-    };
-
-    if let Some(index) = mixed(&payments, policy) {
+    let entries: Vec<Entry> = ids.iter().map(|id| Entry::new(state.payment(id), caller)).collect();
+    let refuse = |index: usize, refusal: Refusal| Err(refusal.at(items[index].path()));
+    if let Some(index) = mixed(&entries, policy) {
         let says = "expected payments that can be signed in a basket, found a bulk or periodic payment";
-        return Err(Refusal::new(StatusCode::BAD_REQUEST, Code::ReferenceMixInvalid, "basket.mix", says)
-            .at(items[index].path()));
+        let (status, code) = (StatusCode::BAD_REQUEST, Code::ReferenceMixInvalid);
+        return refuse(index, Refusal::new(status, code, "basket.mix", says));
     }
-    let is_of_others =
-        |payment: &Payment| !(asking.sees(payment) || policy.takes_of_any_tpp && asking.is_psu(payment));
-    let unknown = find(policy.known, &|payment| payment.is_none());
-    let of_others = find(policy.own, &|payment| payment.as_ref().is_some_and(is_of_others));
+    let unknown = policy.known.first(&entries, |entry| matches!(entry, Entry::Unknown));
+    let of_others = policy.own.first(&entries, |entry| matches!(entry, Entry::OfOthers(_)));
     if let Some(index) = unknown.into_iter().chain(of_others).min() {
         let says = "expected payments created before, found an unknown payment id";
-        return Err(Refusal::new(
-            StatusCode::BAD_REQUEST,
-            Code::ResourceUnknown,
-            "basket.payment-ids.known",
-            says,
-        )
-        .at(items[index].path()));
+        let (status, code) = (StatusCode::BAD_REQUEST, Code::ResourceUnknown);
+        return refuse(index, Refusal::new(status, code, "basket.payment-ids.known", says));
     }
-    let deleted = find(policy.kept, &|payment| has_status(payment.as_ref(), Status::Canc, today));
+    let has = |status| move |entry: &Entry| entry.status(caller.today) == Some(status);
+    let deleted = policy.kept.first(&entries, has(Status::Canc));
     if let Some(index) = deleted.filter(|_| !policy.rejects_deleted) {
         let says = "expected payments that can be signed, found one that was deleted";
-        return Err(Refusal::new(StatusCode::CONFLICT, Code::Conflict, "basket.payment-ids.deleted", says)
-            .at(items[index].path()));
+        return refuse(index, Refusal::conflict("basket.payment-ids.deleted", says));
     }
-    let used = || ids.iter().position(|id| state.is_in_a_basket(id));
-    if let Some(index) = used().filter(|_| policy.one_basket) {
+    if policy.one_basket
+        && let Some(index) = ids.iter().position(|id| state.is_in_a_basket(id))
+    {
         let says = "expected payments that are in no basket, found one that is";
-        return Err(Refusal::new(StatusCode::CONFLICT, Code::Conflict, "basket.payment-ids.used", says)
-            .at(items[index].path()));
+        return refuse(index, Refusal::conflict("basket.payment-ids.used", says));
     }
-
-    let id = state.create_basket(ids.iter().map(|id| (*id).to_owned()).collect(), origin);
-    let rejected = find(policy.rejected, &|payment| has_status(payment.as_ref(), Status::Rjct, today));
-    let of = |payment: Option<&Option<Payment>>| Some(payment?.as_ref()?.status_on(today));
+    let rejected = deleted.is_some() || policy.rejected.first(&entries, has(Status::Rjct)).is_some();
+    let id = state.create_basket(ids.into_iter().map(str::to_owned).collect(), origin);
     let status = match policy.status {
-        _ if deleted.is_some() => Some(Status::Rjct),
-        BasketStatus::OfAll if rejected.is_some() => Some(Status::Rjct),
-        BasketStatus::OfAll => state.basket_status(&id, today).filter(|status| *status != Status::Rjct),
-        BasketStatus::OfFirst => of(payments.first()),
-        BasketStatus::OfLast => of(payments.last()),
+        BasketStatus::OfAll if rejected => Some(Status::Rjct),
+        BasketStatus::OfAll => state.basket_status(&id, caller.today).filter(|of| *of != Status::Rjct),
+        BasketStatus::OfFirst => entries[0].status(caller.today),
+        BasketStatus::OfLast => entries[entries.len() - 1].status(caller.today),
         BasketStatus::Received => None,
     };
     Ok(json!({
         "basketId": id,
-        "transactionStatus": status.unwrap_or(Status::Rcvd).text(),
+        "transactionStatus": status.unwrap_or(Status::Rcvd),
         "_links": {
             "status": link(&format!("{}/{id}/status", Operation::Basket.route()), &["GET"])
         }
     }))
+}
+
+/// What an id of a basket names.
+enum Entry {
+    /// No payment.
+    Unknown,
+    /// A payment that does not show to who asks, which makes it as unknown.
+    OfOthers(Payment),
+    /// A payment of who asks.
+    Own(Payment),
+}
+
+impl Entry {
+    fn new(payment: Option<Payment>, caller: &Caller<'_>) -> Self {
+        let any_tpp = caller.policy.baskets.takes_of_any_tpp;
+        match payment {
+            None => Self::Unknown,
+            Some(own) if caller.sees(&own) || any_tpp && caller.is_psu(&own) => Self::Own(own),
+            Some(other) => Self::OfOthers(other),
+        }
+    }
+
+    fn status(&self, today: NaiveDate) -> Option<Status> {
+        match self {
+            Self::Unknown => None,
+            Self::OfOthers(payment) | Self::Own(payment) => Some(payment.status_on(today)),
+        }
+    }
 }
 
 /// "At most 10 entries."
@@ -94,57 +108,52 @@ fn check_limit(payment_ids: &Member<'_>, items: &[Member<'_>], policy: &Baskets)
 
 /// The first payment that may not be in a basket: "Bulk or periodic payment added to a signing basket: HTTP
 /// 400 with code `REFERENCE_MIX_INVALID`" (section Errors).
-fn mixed(payments: &[Option<Payment>], policy: &Baskets) -> Option<usize> {
-    let is_unfit = |payment: &Option<Payment>| {
-        payment.as_ref().is_some_and(|payment| {
-            let is_bulk = payment.is_bulk && !policy.takes_bulk;
+fn mixed(entries: &[Entry], policy: &Baskets) -> Option<usize> {
+    let is_unfit = |entry: &Entry| match entry {
+        Entry::Own(Payment { is_bulk: true, .. }) => !policy.takes_bulk,
+        Entry::Own(payment) => {
             let passes = payment.status == Status::Pdng && policy.takes_pending_series;
-            is_bulk || payment.product == Product::Periodic && !passes
-        })
+            payment.product == Product::Periodic && !passes
+        }
+        Entry::Unknown | Entry::OfOthers(_) => false,
     };
-    if policy.takes_unmixed && payments.iter().all(is_unfit) {
+    if policy.takes_unmixed && entries.iter().all(is_unfit) {
         return None;
     }
-    let is_first = |index: &usize| {
-        policy.refuses_cross_border
-            || policy.mix.includes(*index, payments.len()) && is_unfit(&payments[*index])
-    };
-    (0..payments.len()).find(is_first)
-}
-
-fn has_status(payment: Option<&Payment>, status: Status, today: NaiveDate) -> bool {
-    payment.is_some_and(|payment| payment.status_on(today) == status)
+    if policy.refuses_cross_border {
+        return Some(0);
+    }
+    policy.mix.first(entries, is_unfit)
 }
 
 /// The status of a basket.
-pub(super) fn status(id: Option<&String>, asking: &Asking<'_>) -> Result<Value, Refusal> {
-    let shows = |id: &&String| {
-        asking.state.basket(id).is_some_and(|payments| payments.iter().all(|payment| asking.sees(payment)))
-    };
-    let status =
-        id.filter(shows).and_then(|id| asking.state.basket_status(id, asking.today)).ok_or_else(|| {
-            let says = "expected a basket of this bank, found an unknown id";
-            Refusal::new(StatusCode::NOT_FOUND, Code::ResourceUnknown, "basket.id.known", says).at("basketId")
-        })?;
-    Ok(json!({ "transactionStatus": status.text() }))
+pub(super) fn status(id: Option<&String>, caller: &Caller<'_>) -> Result<Value, Refusal> {
+    let state = &caller.bank.state;
+    let shows =
+        |id: &&String| state.basket(id).is_some_and(|payments| payments.iter().all(|one| caller.sees(one)));
+    let status = id
+        .filter(shows)
+        .and_then(|id| state.basket_status(id, caller.today))
+        .ok_or_else(|| Refusal::unknown("basket.id.known", "basketId", "a basket of this bank"))?;
+    Ok(json!({ "transactionStatus": status }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::operations::Context;
     use crate::policy::Policy;
-    use crate::seed::Seed;
     use crate::state::{Owner, State};
 
-    fn bank() -> State {
-        State::new(0, &Seed::built_in(), NaiveDate::default())
+    fn bank() -> Context {
+        Context::built_in(chrono::DateTime::default())
     }
 
     const PSU: &str = "0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e7f";
 
-    fn asking<'a>(state: &'a State, policy: &'a Policy) -> Asking<'a> {
-        // The earlier payments of the seed are this PSU's.
-        Asking { state, owner: owner(PSU), today: NaiveDate::default(), policy }
+    // The earlier payments of the seed are this PSU's.
+    fn caller(bank: &Context) -> Caller<'_> {
+        Caller::of(bank, owner(PSU), NaiveDate::default())
     }
 
     fn owner(psu: &str) -> Owner {
@@ -153,9 +162,10 @@ mod tests {
 
     /// A bank with payments, and the answer it gives to a basket of these ids.
     fn answer(policy: &'static Policy, ids: impl FnOnce(&State) -> Value) -> Result<Value, (String, Code)> {
-        let state = bank();
-        let body = json!({ "paymentIds": ids(&state) });
-        create(&Object::root(body.as_object().unwrap(), "basket"), &asking(&state, policy), 0)
+        let bank = bank();
+        let body = json!({ "paymentIds": ids(&bank.state) });
+        let caller = Caller { policy, ..caller(&bank) };
+        create(&Object::root(body.as_object().unwrap(), "basket"), &caller, 0)
             .map_err(|refusal| (refusal.rule, refusal.code))
     }
 
@@ -215,14 +225,16 @@ mod tests {
 
     #[test]
     fn a_basket_with_a_rejected_payment_is_rejected() {
-        let state = bank();
-        let asking = asking(&state, Policy::document());
-        let body = json!({ "paymentIds": [ncbct(&state, 1)[0], "payment-rejected-0001"] });
-        let basket = create(&Object::root(body.as_object().unwrap(), "basket"), &asking, 0).unwrap();
+        let bank = bank();
+        let caller = caller(&bank);
+        let body = json!({ "paymentIds": [ncbct(&bank.state, 1)[0], "payment-rejected-0001"] });
+        let basket = create(&Object::root(body.as_object().unwrap(), "basket"), &caller, 0).unwrap();
         assert_eq!(basket["transactionStatus"], "RJCT");
         let id = basket["basketId"].as_str().unwrap().to_owned();
-        assert_eq!(status(Some(&id), &asking).unwrap(), json!({ "transactionStatus": "RJCT" }));
-        assert_eq!(status(None, &asking).unwrap_err().status, StatusCode::NOT_FOUND);
+        assert_eq!(status(Some(&id), &caller).unwrap(), json!({ "transactionStatus": "RJCT" }));
+        bank.state.cancel("payment-rejected-0001", Product::Ncbct, caller.today);
+        assert_eq!(status(Some(&id), &caller).unwrap(), json!({ "transactionStatus": "RJCT" }), "deleted");
+        assert_eq!(status(None, &caller).unwrap_err().status, StatusCode::NOT_FOUND);
     }
 
     #[test]
@@ -232,13 +244,18 @@ mod tests {
             json!([state.create_payment(payment, 0)])
         };
         assert_eq!(refused(of_another).unwrap().1, Code::ResourceUnknown);
+        let series = |state: &State| {
+            let payment = Payment { owner: owner("b"), ..Payment::received(Product::Periodic) };
+            json!([state.create_payment(payment, 0)])
+        };
+        assert_eq!(refused(series).unwrap().1, Code::ResourceUnknown, "and not mixed");
         assert!(answer(Policy::set(&json!({ "baskets": { "own": "nobody" } })), of_another).is_ok());
         assert!(
             answer(Policy::set(&json!({ "baskets": { "known": "nobody" } })), |_| json!(["unknown"])).is_ok()
         );
-        let state = bank();
-        let asks = |psu| Asking { owner: owner(psu), ..asking(&state, Policy::document()) };
-        let body = json!({ "paymentIds": ncbct(&state, 1) });
+        let bank = bank();
+        let asks = |psu| Caller { owner: owner(psu), ..caller(&bank) };
+        let body = json!({ "paymentIds": ncbct(&bank.state, 1) });
         let basket = create(&Object::root(body.as_object().unwrap(), "basket"), &asks("a"), 0).unwrap();
         assert!(status(basket["basketId"].as_str().map(str::to_owned).as_ref(), &asks("a")).is_ok());
     }
@@ -252,13 +269,9 @@ mod tests {
             let (rule, _) = refused(|_| ids).unwrap();
             assert_eq!(rule, "basket.payment-ids.type");
         }
-        let state = bank();
+        let bank = bank();
         let empty = json!({});
-        let refusal = create(
-            &Object::root(empty.as_object().unwrap(), "basket"),
-            &asking(&state, Policy::document()),
-            0,
-        );
+        let refusal = create(&Object::root(empty.as_object().unwrap(), "basket"), &caller(&bank), 0);
         assert_eq!(refusal.unwrap_err().rule, "basket.payment-ids.required");
     }
 }

@@ -5,11 +5,11 @@ use rust_decimal::Decimal;
 
 use crate::account_number;
 use crate::currency::Currency;
-use crate::member::Object;
+use crate::member::{Member, Object};
 use crate::money::Amount;
 use crate::policy::{Amounts, Policy};
 use crate::refusal::{Refusal, excerpt};
-use crate::shared_types::{AccountIdentifier, account, address, purpose_code, remittance_unstructured};
+use crate::shared_types::{account, address, creditor_name, purpose_code, remittance_unstructured};
 
 const REPORTING_CODES: [&str; 16] =
     ["14", "26", "29", "31", "35", "38", "41", "43", "45", "51", "52", "53", "71", "79", "81", "82"];
@@ -18,42 +18,29 @@ const REPORTING_CODES: [&str; 16] =
 /// What is to be paid.
 pub(super) fn check(body: &Object<'_>, today: NaiveDate, policy: &Policy) -> Result<Amount, Refusal> {
     let amount = Amount::read(&body.required("instructedAmount")?.object("amount")?, &policy.amounts)?;
-
-    let name = body.required("creditorName")?;
-    name.at_most(70, name.non_empty_text()?)?;
-
-    let creditor_account = account(&body.required("creditorAccount")?)?;
-    check_agent(body, creditor_account)?;
-    if let Some(member) = body.optional("creditorAddress") {
-        address(&member)?;
+    creditor_name(&body.required("creditorName")?)?;
+    body.check("creditorAgent", agent)?;
+    let is_by_bban_alone = account(&body.required("creditorAccount")?)?;
+    if is_by_bban_alone {
+        body.required("creditorAgent")?;
     }
+    body.check("creditorAddress", address)?;
     account(&body.required("debtorAccount")?)?;
-    if let Some(member) = body.optional("remittanceInformationUnstructured") {
-        remittance_unstructured(&member)?;
-    }
-    if let Some(member) = body.optional("purposeCode") {
-        purpose_code(&member)?;
-    }
-    if let Some(member) = body.optional("requestedExecutionDate") {
-        member.date_ahead(today, policy.series.past_days("requestedExecutionDate"))?;
-    }
+    body.check("remittanceInformationUnstructured", remittance_unstructured)?;
+    body.check("purposeCode", purpose_code)?;
+    let past = policy.series.past_days("requestedExecutionDate");
+    body.check("requestedExecutionDate", |date| date.date_ahead(today, past))?;
     check_reporting(body, amount, &policy.amounts)?;
     Ok(amount)
 }
 
-/// `creditorAgent` is required when the account is known by its bban alone. It is a "BIC/BICFI/SWIFT code".
-fn check_agent(body: &Object<'_>, account: AccountIdentifier) -> Result<(), Refusal> {
-    match body.optional("creditorAgent") {
-        Some(agent) => {
-            let text = agent.text()?;
-            if !account_number::is_bic(text) {
-                return Err(agent.refuse("form", format!("expected a BIC, found {}", excerpt(text))));
-            }
-            Ok(())
-        }
-        None if account == AccountIdentifier::Bban => body.required("creditorAgent").map(drop),
-        None => Ok(()),
+/// `creditorAgent` is a "BIC/BICFI/SWIFT code".
+fn agent(member: &Member<'_>) -> Result<(), Refusal> {
+    let text = member.text()?;
+    if !account_number::is_bic(text) {
+        return Err(member.refuse("form", format!("expected a BIC, found {}", excerpt(text))));
     }
+    Ok(())
 }
 
 fn check_reporting(body: &Object<'_>, amount: Amount, policy: &Amounts) -> Result<(), Refusal> {
@@ -69,10 +56,7 @@ fn check_reporting(body: &Object<'_>, amount: Amount, policy: &Amounts) -> Resul
     if let Some(code) = body.optional("regulatoryReportingCode").filter(|_| is_read) {
         code.listed("ncbct.regulatory-reporting-code.listed", &REPORTING_CODES)?;
     }
-    if let Some(information) = body.optional("regulatoryReportingInformation") {
-        information.at_most(140, information.non_empty_text()?)?;
-    }
-    Ok(())
+    body.check("regulatoryReportingInformation", |text| text.at_most(140, text.non_empty_text()?))
 }
 
 #[cfg(test)]

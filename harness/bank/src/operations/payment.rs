@@ -3,34 +3,33 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use chrono::NaiveDate;
 use http::StatusCode;
 use rust_decimal::Decimal;
 use serde_json::{Map, Value, json};
 
 use super::{Context, link};
+use crate::account_number;
 use crate::currency::Currency;
 use crate::date;
 use crate::fingerprint::Fingerprint;
 use crate::money::{Amount, amount};
 use crate::operation::Product;
-use crate::policy::{Ids, Policy, WithoutFunds};
+use crate::policy::{Ids, WithoutFunds};
+use crate::psu::Caller;
 use crate::refusal::{Code, Refusal};
-use crate::state::{Owner, Payment, State, Status};
+use crate::state::{Payment, State, Status};
 
 /// Creates a payment and answers with its id. One that the debtor account cannot pay is created and rejected:
 /// "a proper error response, not a server failure" (section Errors).
 pub(super) fn create(
-    context: &Context,
-    policy: &Policy,
+    caller: &Caller<'_>,
     product: Product,
     due: Amount,
     members: Map<String, Value>,
-    owner: Owner,
     origin: u64,
 ) -> Result<Value, Refusal> {
-    let Context { state, clock, .. } = context;
-    let policy = &policy.payments;
+    let Caller { bank: Context { state, clock, .. }, today, .. } = *caller;
+    let policy = &caller.policy.payments;
     let (has_funds, takes) = funds(state, due, &members);
     let funds_available = has_funds || policy.without_funds == WithoutFunds::Received;
     if !funds_available && policy.without_funds == WithoutFunds::Refused {
@@ -38,10 +37,14 @@ pub(super) fn create(
         return Err(Refusal::new(StatusCode::FORBIDDEN, Code::PaymentFailed, "payment.funds", says));
     }
     let status = if funds_available { Status::Rcvd } else { Status::Rjct };
-    let wanted =
-        ["requestedExecutionDate", "startDate"].into_iter().find_map(|name| members.get(name)?.as_str());
-    let today = clock.today();
-    let from = wanted.and_then(|text| date::parse(text).ok()).map_or(today, |wanted| wanted.max(today));
+    let wanted = match product {
+        Product::Ncbct => members.get("requestedExecutionDate"),
+        Product::Periodic => members.get("startDate"),
+    };
+    let from = wanted
+        .and_then(Value::as_str)
+        .and_then(|text| date::parse(text).ok())
+        .map_or(today, |wanted| wanted.max(today));
     let payment = Payment {
         product,
         is_bulk: false,
@@ -53,7 +56,7 @@ pub(super) fn create(
         from: Some(from),
         // A series takes nothing before its days.
         takes: takes.filter(|_| product == Product::Ncbct),
-        owner,
+        owner: caller.owner.clone(),
     };
     let id = match policy.ids {
         Ids::Opaque => state.create_payment(payment, origin),
@@ -69,7 +72,7 @@ pub(super) fn create(
     let href = format!("{}/{id}", product.path());
     let mut answer = json!({
         "paymentId": id,
-        "transactionStatus": status.text(),
+        "transactionStatus": status,
         "transactionFees": amount(fee, Currency::NOK),
         "transactionFeeIndicator": fee > 0,
         "_links": {
@@ -91,28 +94,28 @@ fn id_of_members(payment: &Payment) -> String {
 }
 
 /// The members that a payment was made with, its id and its status.
-pub(super) fn details(product: Product, id: Option<&String>, asking: &Asking<'_>) -> Result<Value, Refusal> {
-    let (id, payment) = known(asking, product, id)?;
-    let status = payment.status_on(asking.today);
+pub(super) fn details(product: Product, id: Option<&String>, caller: &Caller<'_>) -> Result<Value, Refusal> {
+    let (id, payment) = known(caller, product, id)?;
+    let status = payment.status_on(caller.today);
     let mut members: Map<String, Value> = serde_json::from_str(&payment.members).unwrap_or_default();
     members.insert("paymentId".to_owned(), json!(id));
-    members.insert("transactionStatus".to_owned(), json!(status.text()));
+    members.insert("transactionStatus".to_owned(), json!(status));
     Ok(Value::Object(members))
 }
 
 /// The status of a payment. "Payment status responses carry a `fundsAvailable` attribute that marks a
 /// rejection for lack of funds" (section Errors).
-pub(super) fn status(product: Product, id: Option<&String>, asking: &Asking<'_>) -> Result<Value, Refusal> {
-    let (_, payment) = known(asking, product, id)?;
-    let status = payment.status_on(asking.today);
-    Ok(json!({ "transactionStatus": status.text(), "fundsAvailable": payment.funds_available }))
+pub(super) fn status(product: Product, id: Option<&String>, caller: &Caller<'_>) -> Result<Value, Refusal> {
+    let (_, payment) = known(caller, product, id)?;
+    let status = payment.status_on(caller.today);
+    Ok(json!({ "transactionStatus": status, "fundsAvailable": payment.funds_available }))
 }
 
 /// Cancels a payment. "Deletion of a payment with status PDNG: refused with an error message" (section
 /// Errors).
-pub(super) fn delete(product: Product, id: Option<&String>, asking: &Asking<'_>) -> Result<(), Refusal> {
-    let (id, _) = known(asking, product, id)?;
-    match asking.state.cancel(id, product, asking.today) {
+pub(super) fn delete(product: Product, id: Option<&String>, caller: &Caller<'_>) -> Result<(), Refusal> {
+    let (id, _) = known(caller, product, id)?;
+    match caller.bank.state.cancel(id, product, caller.today) {
         None => Err(unknown()),
         Some(status @ (Status::Pdng | Status::Acsc)) => Err(pending(status)),
         Some(_) => Ok(()),
@@ -120,61 +123,37 @@ pub(super) fn delete(product: Product, id: Option<&String>, asking: &Asking<'_>)
 }
 
 fn pending(status: Status) -> Refusal {
-    let says = format!("expected a payment that is not under way, found one with status {}", status.text());
-    Refusal::new(StatusCode::CONFLICT, Code::Conflict, "payment.deletion.pending", says)
-}
-
-/// Who asks for a payment, and when.
-pub(super) struct Asking<'a> {
-    pub(super) state: &'a State,
-    pub(super) owner: Owner,
-    pub(super) today: NaiveDate,
-    pub(super) policy: &'a Policy,
-}
-
-impl Asking<'_> {
-    /// Whether a payment shows. To whom the document does not say; here to its own PSU and TPP.
-    pub(super) fn sees(&self, payment: &Payment) -> bool {
-        let shown_to = self.policy.payments.shown_to;
-        let mut asking = self.owner.clone();
-        asking.psu = asking.psu.filter(|_| !shown_to.any_psu());
-        asking.tpp = asking.tpp.filter(|_| !shown_to.any_tpp());
-        payment.owner.shows_to(&asking)
-    }
-
-    /// Whether a payment is that of the PSU who asks, whatever the TPP.
-    pub(super) fn is_psu(&self, payment: &Payment) -> bool {
-        payment.owner.shows_to(&Owner { tpp: None, ..self.owner.clone() })
-    }
+    let says = format!("expected a payment that is not under way, found one with status {}", json!(status));
+    Refusal::conflict("payment.deletion.pending", &says)
 }
 
 /// The payment with this id, where there is one of the product that shows to who asks.
 fn known<'a>(
-    asking: &Asking<'_>,
+    caller: &Caller<'_>,
     product: Product,
     id: Option<&'a String>,
 ) -> Result<(&'a str, Payment), Refusal> {
-    let policy = &asking.policy.payments;
-    let is_remembered = |id: &&String| policy.remembered.is_none_or(|most| asking.state.is_recent(id, most));
+    let policy = &caller.policy.payments;
+    let is_remembered =
+        |id: &&String| policy.remembered.is_none_or(|most| caller.bank.state.is_recent(id, most));
     let id = id.filter(is_remembered).ok_or_else(unknown)?;
-    let is_kept = |payment: &Payment| policy.keeps_deleted || payment.status != Status::Canc;
-    let payment = asking.state.payment(id).filter(|payment| payment.product == product && is_kept(payment));
-    Ok((id, payment.filter(|payment| asking.sees(payment)).ok_or_else(unknown)?))
+    let is_kept = |payment: &Payment| !policy.forgets_deleted || payment.status != Status::Canc;
+    let payment =
+        caller.bank.state.payment(id).filter(|payment| payment.product == product && is_kept(payment));
+    Ok((id, payment.filter(|payment| caller.sees(payment)).ok_or_else(unknown)?))
 }
 
 /// The refusal of an id that names no payment of the product.
 pub fn unknown() -> Refusal {
-    let says = "expected a payment of this product, found an unknown id";
-    Refusal::new(StatusCode::NOT_FOUND, Code::ResourceUnknown, "payment.id.known", says).at("paymentId")
+    Refusal::unknown("payment.id.known", "paymentId", "a payment of this product")
 }
 
 /// Whether the debtor account can pay, and what then is taken from it. An account that is not this bank's is
 /// not asked, and amounts in other currencies than the account's are not converted: they are held against an
 /// account without any funds alone.
 fn funds(state: &State, due: Amount, members: &Map<String, Value>) -> (bool, Option<(String, Decimal)>) {
-    let debtor = members.get("debtorAccount");
-    let mut numbers = ["iban", "bban"].into_iter().filter_map(|name| debtor?.get(name)?.as_str());
-    let account = numbers.find_map(|number| state.account_by_number(number));
+    let account =
+        account_number::all(members.get("debtorAccount")).find_map(|number| state.account_by_number(number));
     let Some((account, Some(left))) = account else { return (true, None) };
     let value = due.value_in(account.currency());
     let is_enough = left > Decimal::ZERO && value.is_none_or(|value| value <= left);
@@ -183,14 +162,13 @@ fn funds(state: &State, due: Amount, members: &Map<String, Value>) -> (bool, Opt
 
 #[cfg(test)]
 mod tests {
-    use chrono::{DateTime, Utc};
+    use chrono::{DateTime, NaiveDate, Utc};
 
     use super::*;
-    use crate::certificate::Certificates;
-    use crate::clock::Clock;
     use crate::member::Object;
     use crate::policy::Policy;
-    use crate::seed::{PRIVATE_ACCOUNT, Seed};
+    use crate::seed::PRIVATE_ACCOUNT;
+    use crate::state::Owner;
 
     fn at(day: u32) -> DateTime<Utc> {
         DateTime::parse_from_rfc3339(&format!("2030-01-{day:02}T12:00:00Z")).unwrap().to_utc()
@@ -201,28 +179,22 @@ mod tests {
     }
 
     fn bank() -> Context {
-        Context {
-            prefix: String::new(),
-            clock: Clock::at(Some(at(1))),
-            state: State::new(0, &Seed::built_in(), day(1)),
-            certificates: Certificates::default(),
-        }
+        Context::built_in(at(1))
     }
 
     fn owner(name: &str) -> Owner {
         Owner { psu: Some(name.to_owned()), tpp: Some(name.into()) }
     }
 
-    fn asking(bank: &Context, day: NaiveDate) -> Asking<'_> {
-        Asking { state: &bank.state, owner: owner("a"), today: day, policy: Policy::document() }
+    fn caller(bank: &Context, day: NaiveDate) -> Caller<'_> {
+        Caller::of(bank, owner("a"), day)
     }
 
     fn created(bank: &Context, product: Product, members: &Value) -> Value {
         let due = json!({ "amount": "100000.00", "currency": "NOK" });
         let due = Object::root(due.as_object().unwrap(), "amount");
         let due = Amount::read(&due, &Policy::document().amounts).unwrap();
-        create(bank, Policy::document(), product, due, members.as_object().unwrap().clone(), owner("a"), 0)
-            .unwrap()
+        create(&caller(bank, day(1)), product, due, members.as_object().unwrap().clone(), 0).unwrap()
     }
 
     fn id(answer: &Value) -> String {
@@ -249,7 +221,7 @@ mod tests {
             let answer = created(&bank, Product::Ncbct, &json!({ "debtorAccount": number }));
             assert_eq!(answer["transactionStatus"], "RJCT");
             assert_eq!(answer["tppMessages"][0]["code"], "PAYMENT_FAILED");
-            let status = status(Product::Ncbct, Some(&id(&answer)), &asking(&bank, day(1))).unwrap();
+            let status = status(Product::Ncbct, Some(&id(&answer)), &caller(&bank, day(1))).unwrap();
             assert_eq!(status, json!({ "transactionStatus": "RJCT", "fundsAvailable": false }));
         }
         let funded = json!({ "debtorAccount": { "iban": "NO1400004200179" } });
@@ -266,35 +238,38 @@ mod tests {
         let statuses: Vec<Value> =
             [create(), create()].map(|answer| answer["transactionStatus"].clone()).into();
         assert_eq!(statuses, ["RCVD", "RJCT"], "two of 100 000 are paid, and a third is not");
-        delete(Product::Ncbct, Some(&id(&first)), &asking(&bank, day(1))).unwrap();
+        delete(Product::Ncbct, Some(&id(&first)), &caller(&bank, day(1))).unwrap();
         assert_eq!(create()["transactionStatus"], "RCVD", "what was cancelled is there again");
+        bank.state.set_balance(PRIVATE_ACCOUNT, "100000.00".to_owned()).unwrap();
+        assert_eq!(create()["transactionStatus"], "RCVD", "a new balance is what may be paid");
     }
 
     #[test]
     fn payments_go_through_their_statuses_day_by_day() {
         let bank = bank();
         let status = |product, id: &String, day| {
-            status(product, Some(id), &asking(&bank, day)).unwrap()["transactionStatus"].clone()
+            status(product, Some(id), &caller(&bank, day)).unwrap()["transactionStatus"].clone()
         };
         let single = id(&created(&bank, Product::Ncbct, &json!({ "requestedExecutionDate": "2030-01-05" })));
         let seen = [1, 5, 6, 7, 30].map(|on| status(Product::Ncbct, &single, day(on)));
         assert_eq!(seen, ["RCVD", "RCVD", "PDNG", "ACSC", "ACSC"]);
-        let series = id(&created(&bank, Product::Periodic, &json!({ "startDate": "2030-01-03" })));
+        let dates = json!({ "startDate": "2030-01-03", "requestedExecutionDate": "2030-01-20" });
+        let series = id(&created(&bank, Product::Periodic, &dates));
         let seen = [1, 3, 4].map(|on| status(Product::Periodic, &series, day(on)));
         assert_eq!(seen, ["RCVD", "RCVD", "ACTC"]);
         for under_way in [6, 7] {
-            let refusal = delete(Product::Ncbct, Some(&single), &asking(&bank, day(under_way)));
+            let refusal = delete(Product::Ncbct, Some(&single), &caller(&bank, day(under_way)));
             assert_eq!(refusal.unwrap_err().status, StatusCode::CONFLICT);
         }
         let basket = bank.state.create_basket(vec![single], 0);
-        let seen = [1, 6, 7].map(|on| bank.state.basket_status(&basket, day(on)).unwrap().text());
-        assert_eq!(seen, ["RCVD", "ACTC", "ACTC"]);
+        let seen = [1, 6, 7].map(|on| bank.state.basket_status(&basket, day(on)).unwrap());
+        assert_eq!(seen, [Status::Rcvd, Status::Actc, Status::Actc]);
     }
 
     #[test]
     fn a_payment_is_found_and_deleted_at_its_own_path_only() {
         let bank = bank();
-        let today = asking(&bank, day(1));
+        let today = caller(&bank, day(1));
         let id = id(&created(&bank, Product::Ncbct, &json!({ "creditorName": "Synthetic" })));
         let shown = details(Product::Ncbct, Some(&id), &today).unwrap();
         assert_eq!((&shown["creditorName"], &shown["paymentId"]), (&json!("Synthetic"), &json!(id)));
@@ -311,19 +286,19 @@ mod tests {
         let [first, second] = [1, 2].map(|_| id(&created(&bank, Product::Ncbct, &json!({}))));
         let read = |id, setting: Value| {
             let policy = Policy::set(&json!({ "payments": setting }));
-            status(Product::Ncbct, Some(id), &Asking { policy, ..asking(&bank, day(1)) }).is_ok()
+            status(Product::Ncbct, Some(id), &Caller { policy, ..caller(&bank, day(1)) }).is_ok()
         };
         assert!(!read(&first, json!({ "remembered": 1 })) && read(&second, json!({ "remembered": 1 })));
-        assert!(read(&second, json!({ "keeps-deleted": false })));
-        delete(Product::Ncbct, Some(&second), &asking(&bank, day(1))).unwrap();
-        assert!(!read(&second, json!({ "keeps-deleted": false })));
+        assert!(read(&second, json!({ "forgets-deleted": true })));
+        delete(Product::Ncbct, Some(&second), &caller(&bank, day(1))).unwrap();
+        assert!(!read(&second, json!({ "forgets-deleted": true })));
     }
 
     #[test]
     fn a_pending_payment_is_not_deleted() {
         let bank = bank();
-        let asking = Asking { owner: Owner::default(), ..asking(&bank, day(1)) };
-        let delete = |id: Option<&String>| delete(Product::Ncbct, id, &asking).unwrap_err();
+        let caller = Caller { owner: Owner::default(), ..caller(&bank, day(1)) };
+        let delete = |id: Option<&String>| delete(Product::Ncbct, id, &caller).unwrap_err();
         let refusal = delete(Some(&"payment-pending-0001".to_owned()));
         assert_eq!((refusal.status, refusal.code), (StatusCode::CONFLICT, Code::Conflict));
         assert_eq!(delete(None).status, StatusCode::NOT_FOUND);
@@ -334,8 +309,8 @@ mod tests {
         let bank = bank();
         let id = id(&created(&bank, Product::Ncbct, &json!({})));
         let read = |owner: Owner, policy: &'static Policy| {
-            let asking = Asking { owner, policy, ..asking(&bank, day(1)) };
-            status(Product::Ncbct, Some(&id), &asking).map_err(|refusal| refusal.status)
+            let caller = Caller { policy, owner, ..caller(&bank, day(1)) };
+            status(Product::Ncbct, Some(&id), &caller).map_err(|refusal| refusal.status)
         };
         let unknown = Err(StatusCode::NOT_FOUND);
         assert!(read(owner("a"), Policy::document()).is_ok());
@@ -346,7 +321,7 @@ mod tests {
         assert!(read(owner("b"), shown_to("anyone")).is_ok());
         assert_eq!(read(owner("b"), shown_to("any-psu")), unknown);
         assert!(read(Owner { psu: owner("b").psu, ..owner("a") }, shown_to("any-psu")).is_ok());
-        let delete = |owner| delete(Product::Ncbct, Some(&id), &Asking { owner, ..asking(&bank, day(1)) });
+        let delete = |owner| delete(Product::Ncbct, Some(&id), &Caller { owner, ..caller(&bank, day(1)) });
         assert_eq!(delete(owner("b")).unwrap_err().status, StatusCode::NOT_FOUND);
         assert!(delete(owner("a")).is_ok());
     }

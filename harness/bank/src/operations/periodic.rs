@@ -6,7 +6,7 @@ use crate::member::{Member, Object};
 use crate::money::Amount;
 use crate::policy::{Policy, Series};
 use crate::refusal::{Refusal, excerpt};
-use crate::shared_types::{account, address, purpose_code, remittance_unstructured};
+use crate::shared_types::{account, address, creditor_name, purpose_code, remittance_unstructured};
 
 /// In the document's spelling.
 const EXECUTION_RULES: [&str; 2] = ["following", "preceeding"];
@@ -27,26 +27,15 @@ const FREQUENCIES: [&str; 9] = [
 /// What is to be paid.
 pub(super) fn check(body: &Object<'_>, today: NaiveDate, policy: &Policy) -> Result<Amount, Refusal> {
     let amount = Amount::read(&body.required("instructedAmount")?.object("amount")?, &policy.amounts)?;
-    let name = body.required("creditorName")?;
-    name.at_most(70, name.non_empty_text()?)?;
+    creditor_name(&body.required("creditorName")?)?;
     account(&body.required("creditorAccount")?)?;
-    if let Some(member) = body.optional("creditorAddress") {
-        address(&member)?;
-    }
+    body.check("creditorAddress", address)?;
     account(&body.required("debtorAccount")?)?;
-    if let Some(member) = body.optional("ultimateDebtor") {
-        member.at_most(70, member.text()?)?;
-    }
-    if let Some(member) = body.optional("remittanceInformationUnstructured") {
-        remittance_unstructured(&member)?;
-    }
-    if let Some(member) = body.optional("purposeCode") {
-        purpose_code(&member)?;
-    }
+    body.check("ultimateDebtor", |name| name.at_most(70, name.text()?))?;
+    body.check("remittanceInformationUnstructured", remittance_unstructured)?;
+    body.check("purposeCode", purpose_code)?;
     let start = body.required("startDate")?.date_ahead(today, policy.series.past_days("startDate"))?;
-    if let Some(member) = body.optional("executionRule") {
-        member.listed("periodic.execution-rule.listed", &EXECUTION_RULES)?;
-    }
+    body.check("executionRule", |rule| rule.listed("periodic.execution-rule.listed", &EXECUTION_RULES))?;
     if let Some(member) = body.optional("endDate") {
         let end = member.date()?;
         if end < start {
@@ -63,9 +52,7 @@ pub(super) fn check(body: &Object<'_>, today: NaiveDate, policy: &Policy) -> Res
         }
         None => {}
     }
-    if let Some(member) = body.optional("dayOfExecution") {
-        check_day(&member)?;
-    }
+    body.check("dayOfExecution", check_day)?;
     Ok(amount)
 }
 

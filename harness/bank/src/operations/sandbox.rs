@@ -1,17 +1,15 @@
 //! Test data made while the bank is open: customers, accounts, booked transactions, balances. The document
 //! says that these operations exist and shows none of them; everything here is this bank's choice.
 
-use http::StatusCode;
 use serde_json::{Map, Value, json};
 
-use super::transaction::unknown;
+use super::transaction::unknown_account;
 use super::{Context, customers, link};
 use crate::currency::Currency;
 use crate::member::{Member, Object};
 use crate::money::{self, currency};
-use crate::operation::Operation;
 use crate::policy::Amounts;
-use crate::refusal::{Code, Refusal, excerpt};
+use crate::refusal::{Refusal, excerpt};
 use crate::seed::{Account, Agreement, Customer, CustomerType};
 use crate::shared_types;
 
@@ -48,8 +46,7 @@ pub(super) fn create_customer(context: &Context, body: &Object<'_>, origin: u64)
     };
     let (customer, psu_id) = context.state.create_customer(customer, origin).ok_or_else(|| {
         let says = "expected a number that no other customer has";
-        Refusal::new(StatusCode::CONFLICT, Code::Conflict, "customers.customer-number.new", says)
-            .at(number.path())
+        Refusal::conflict("customers.customer-number.new", says).at(number.path())
     })?;
     let mut shown = customers::show(&customer, &[], true);
     shown["psuId"] = psu_id.into();
@@ -65,8 +62,11 @@ pub(super) fn create_account(
 ) -> Result<Value, Refusal> {
     let currency = currency(body)?;
     let balance = body.optional("balance").map(|member| balance(&member, currency)).transpose()?;
-    let account = owner.and_then(|owner| context.state.create_account(owner, currency, balance, origin));
-    account.map(|account| show(&account)).ok_or_else(|| unknown("customers.customer-id.known", "customerId"))
+    let today = context.clock.today();
+    let account =
+        owner.and_then(|owner| context.state.create_account(owner, currency, balance, today, origin));
+    let unknown = || Refusal::unknown("customers.customer-id.known", "customerId", "a customer of this bank");
+    account.map(|account| show(&account)).ok_or_else(unknown)
 }
 
 /// Gives the account of the path another balance.
@@ -75,10 +75,9 @@ pub(super) fn set_balance(
     id: Option<&String>,
     body: &Object<'_>,
 ) -> Result<Value, Refusal> {
-    let unknown = || unknown("transaction.account-id.known", "id");
-    let account = id.and_then(|id| context.state.account(id)).ok_or_else(unknown)?;
+    let account = id.and_then(|id| context.state.account(id)).ok_or_else(unknown_account)?;
     let balance = balance(&body.required("balance")?, account.currency())?;
-    let account = context.state.set_balance(&account.resource_id, balance).ok_or_else(unknown)?;
+    let account = context.state.set_balance(&account.resource_id, balance).ok_or_else(unknown_account)?;
     Ok(show(&account))
 }
 
@@ -110,10 +109,10 @@ pub(super) fn book(
     let body = Object::root(&members, "transaction");
     money::Amount::read(&body.required("transactionAmount")?.object("amount")?, &Amounts::default())?;
     for name in ["bookingDate", "valueDate"] {
-        body.optional(name).map_or(Ok(()), |member| member.date().map(drop))?;
+        body.check(name, Member::date)?;
     }
     for name in ["creditorAccount", "debtorAccount"] {
-        body.optional(name).map_or(Ok(()), |member| shared_types::account(&member).map(drop))?;
+        body.check(name, shared_types::account)?;
     }
     for (name, limit) in [
         ("creditorName", 70),
@@ -121,24 +120,20 @@ pub(super) fn book(
         ("endToEndId", 35),
         ("remittanceInformationUnstructured", 140),
     ] {
-        if let Some(member) = body.optional(name) {
-            member.at_most(limit, member.text()?)?;
-        }
+        body.check(name, |member| member.at_most(limit, member.text()?))?;
     }
     let today = context.clock.today().to_string();
     members.entry("bookingDate").or_insert_with(|| today.into());
     let known = id.and_then(|id| Some((id, context.state.book(id, members, origin)?)));
-    let (account, booked) = known.ok_or_else(|| unknown("transaction.account-id.known", "id"))?;
+    let (account, booked) = known.ok_or_else(unknown_account)?;
     let href = format!("/v1/accounts/{account}/transactions/{booked}");
     Ok(json!({ "transactionId": booked, "_links": { "transactionDetails": link(&href, &["GET"]) } }))
 }
 
-/// A balance: a decimal with the digits of its currency.
+/// A balance: a decimal with no more digits than its currency has.
 fn balance(member: &Member<'_>, currency: Currency) -> Result<String, Refusal> {
-    let text = member.text()?;
-    money::balance(text, currency)
-        .map(|_| text.to_owned())
-        .ok_or_else(|| member.refuse("form", "expected a decimal with the digits of its currency"))
+    let wrong = || member.refuse("form", "expected a decimal with the digits of its currency");
+    money::balance(member.text()?, currency).map(|balance| balance.to_string()).ok_or_else(wrong)
 }
 
 fn show(account: &Account) -> Value {
@@ -153,12 +148,4 @@ fn show(account: &Account) -> Value {
         shown["balance"] = json!({ "amount": balance, "currency": account.currency });
     }
     shown
-}
-
-/// Whether an operation makes test data.
-pub(super) fn is_of_it(operation: Operation) -> bool {
-    matches!(
-        operation,
-        Operation::CreateCustomer | Operation::CreateAccount | Operation::Book | Operation::SetBalance
-    )
 }

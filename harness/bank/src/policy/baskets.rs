@@ -62,10 +62,11 @@ impl Default for Baskets {
 }
 
 /// Which payments of a basket a bank looks at for a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Looked {
     /// All of them.
+    #[default]
     All,
     /// None.
     Nobody,
@@ -80,6 +81,11 @@ pub enum Looked {
 }
 
 impl Looked {
+    /// The first of these that is looked at and that breaks a rule.
+    pub(crate) fn first<T>(self, all: &[T], breaks: impl Fn(&T) -> bool) -> Option<usize> {
+        (0..all.len()).find(|index| self.includes(*index, all.len()) && breaks(&all[*index]))
+    }
+
     /// Whether the payment at this index of so many is looked at.
     pub(crate) fn includes(self, index: usize, count: usize) -> bool {
         match self {
@@ -94,10 +100,11 @@ impl Looked {
 }
 
 /// What the status of a new basket follows from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BasketStatus {
     /// All its payments.
+    #[default]
     OfAll,
     /// Nothing: it is received.
     Received,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Looked;
 
 /// What the bank decides about customers.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Customers {
     /// The parameters that are not looked at (`customers.with-accounts.content`,
@@ -15,10 +15,4 @@ pub(crate) struct Customers {
     pub(crate) first_parameter_alone: bool,
     /// Which agreements of a customer are values of PSU-Corporate-ID (`header.psu-corporate-id.ncbct`).
     pub(crate) known_agreements: Looked,
-}
-
-impl Default for Customers {
-    fn default() -> Self {
-        Self { ignored_parameters: vec![], first_parameter_alone: false, known_agreements: Looked::All }
-    }
 }

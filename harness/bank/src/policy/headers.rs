@@ -33,9 +33,9 @@ impl Headers {
         self.forms_unread.contains(&header)
     }
 
-    /// The value of a header, in the notation that the document gives it.
+    /// The value of a header that says something, in the notation that the document gives it.
     pub(crate) fn value(&self, fields: Fields<'_>, header: Header) -> Option<String> {
-        let value = fields.text(header)?;
+        let value = fields.text(header).filter(|value| !value.is_empty())?;
         if !self.any_notation.contains(&header) {
             return Some(value);
         }

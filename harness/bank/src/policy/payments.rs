@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// What the bank decides about payments.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Payments {
     /// What the id of a payment is made of (`payment.id.distinct`).
@@ -16,30 +16,18 @@ pub(crate) struct Payments {
     /// How many payments can be read and deleted, those that were asked for last; all if there is no number
     /// (`payment.stays`).
     pub(crate) remembered: Option<usize>,
-    /// Whether a deleted payment can still be read (`payment.deletion.effect`).
-    pub(crate) keeps_deleted: bool,
+    /// Whether a deleted payment can no longer be read (`payment.deletion.effect`).
+    pub(crate) forgets_deleted: bool,
     /// What becomes of a payment that its account cannot pay (`error.funds.rejected`).
     pub(crate) without_funds: WithoutFunds,
 }
 
-impl Default for Payments {
-    fn default() -> Self {
-        Self {
-            ids: Ids::Opaque,
-            shown_to: ShownTo::Owner,
-            owned_as_named: false,
-            remembered: None,
-            keeps_deleted: true,
-            without_funds: WithoutFunds::Rejected,
-        }
-    }
-}
-
 /// What the ids of payments are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Ids {
     /// They tell nothing.
+    #[default]
     Opaque,
     /// Ascending numbers.
     Numbers,
@@ -50,10 +38,11 @@ pub(crate) enum Ids {
 }
 
 /// To whom something shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ShownTo {
     /// To its own PSU, and to the TPP that acted for it.
+    #[default]
     Owner,
     /// To any PSU of that TPP.
     AnyPsu,
@@ -76,10 +65,11 @@ impl ShownTo {
 }
 
 /// What becomes of a payment that its account cannot pay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum WithoutFunds {
     /// It is created and rejected.
+    #[default]
     Rejected,
     /// It is received like any other.
     Received,

@@ -35,7 +35,7 @@ pub(crate) enum Repeated {
     OfFirst,
     /// Those in lists of two.
     InPairs,
-    /// None: they are dropped.
+    /// None.
     Nobody,
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// What the bank decides about payments that were made before (`ncbct.allow-logical-duplicate.meaning`).
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Twins {
     /// Where a payment that was made before is refused.
@@ -12,21 +12,16 @@ pub(crate) struct Twins {
     pub(crate) compared: Compared,
     /// Whether the payment of another PSU counts.
     pub(crate) of_anyone: bool,
-    /// How many earlier payments are compared.
-    pub(crate) most: usize,
-}
-
-impl Default for Twins {
-    fn default() -> Self {
-        Self { refused: Asked::Forbidden, compared: Compared::All, of_anyone: false, most: usize::MAX }
-    }
+    /// How many earlier payments are compared; all if there is no number.
+    pub(crate) most: Option<usize>,
 }
 
 /// What a request has to say of logical duplicates for one to be refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Asked {
     /// That it allows none.
+    #[default]
     Forbidden,
     /// Anything about them.
     Said,
@@ -49,10 +44,11 @@ impl Asked {
 }
 
 /// Which fields make two payments the same.
-#[derive(Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Compared {
     /// All of them.
+    #[default]
     All,
     /// What is paid, from where and to whom.
     Terms,

@@ -155,11 +155,11 @@ impl State {
         baskets.filter(|payments| payments.iter().any(|payment| payment == id)).flatten().cloned().collect()
     }
 
-    /// The payments of a basket.
+    /// The payments of a basket, as long as the bank remembers all of them.
     pub(crate) fn basket(&self, id: &str) -> Option<Vec<Payment>> {
         let mut memory = self.memory();
         let ids = memory.baskets.get(id)?.clone();
-        Some(ids.iter().filter_map(|id| memory.payment(id).cloned()).collect())
+        ids.iter().map(|id| memory.payment(id).cloned()).collect()
     }
 
     /// Whether this says yes to any of the payments made last, so many at most.
@@ -185,17 +185,17 @@ impl State {
         })
     }
 
-    /// Cancels a payment unless it is under way or settled: the status that it then has, or nothing if there
-    /// is no such payment.
+    /// Cancels a payment unless it is under way, settled or rejected: the status that it then has, or nothing
+    /// if there is no such payment.
     pub fn cancel(&self, id: &str, product: Product, today: NaiveDate) -> Option<Status> {
         let mut memory = self.memory();
         let payment = memory.payment(id).filter(|payment| payment.product == product)?;
         let status = payment.status_on(today);
-        if matches!(status, Status::Pdng | Status::Acsc) {
+        if matches!(status, Status::Pdng | Status::Acsc | Status::Rjct) {
             return Some(status);
         }
         let before = std::mem::replace(&mut payment.status, Status::Canc);
-        let takes = payment.takes.clone().filter(|_| !matches!(before, Status::Rjct | Status::Canc));
+        let takes = payment.takes.clone().filter(|_| before != Status::Canc);
         if let Some((account, value)) = takes {
             let sum = memory.taken.entry(account).or_default();
             *sum = (*sum - value).max(Decimal::ZERO);

@@ -55,7 +55,8 @@ fn what_was_asked_for_longest_ago_is_forgotten_and_what_was_there_at_the_beginni
 fn a_payment_takes_from_its_account_until_it_is_cancelled_once() {
     let state = bank();
     let customer = state.customers()[0].0.id.clone();
-    let account = state.create_account(&customer, Currency::NOK, Some("10.00".to_owned()), 1).unwrap();
+    let account =
+        state.create_account(&customer, Currency::NOK, Some("10.00".to_owned()), day(1), 1).unwrap();
     let left = || state.account_by_number(&account.bban).unwrap().1;
     assert_eq!(left(), Some(Decimal::from(10)));
     let takes = |status, hundredths| Payment {
@@ -104,4 +105,12 @@ fn calls_are_counted_by_account_and_day() {
     assert_eq!((1..=3).map(|_| state.count_unattended_call("a", day)).last(), Some(3));
     assert_eq!(state.count_unattended_call("b", day), 1);
     assert_eq!(state.count_unattended_call("a", day.succ_opt().unwrap()), 1);
+}
+
+#[test]
+fn a_new_account_has_a_consent_of_its_first_day() {
+    let state = bank();
+    let customer = state.customers()[0].0.id.clone();
+    let account = state.create_account(&customer, Currency::NOK, None, day(30), 1).unwrap();
+    assert_eq!([30, 31].map(|on| state.consent_age(&account, day(on))), [0, 1]);
 }

@@ -15,6 +15,7 @@ use xs2aspec_bank::{country, currency};
 
 use super::Place;
 use super::rows::{kept, list};
+use crate::codes::{SANCTIONED_COUNTRIES, SANCTIONED_CURRENCIES};
 
 pub(crate) use likeness::{Count, Likeness};
 pub(crate) use pattern::{Order, Pattern, Sort};
@@ -218,7 +219,7 @@ fn words<'de: 'static, D: Deserializer<'de>>(deserializer: D) -> Result<&'static
         Words::Written(words) => words.leak(),
         Words::Listed(Listed::Countries) => &country::LISTED,
         Words::Listed(Listed::Currencies) => &currency::LISTED,
-        Words::Listed(Listed::SanctionedCountries) => &country::SANCTIONED,
-        Words::Listed(Listed::SanctionedCurrencies) => &currency::SANCTIONED,
+        Words::Listed(Listed::SanctionedCountries) => &SANCTIONED_COUNTRIES,
+        Words::Listed(Listed::SanctionedCurrencies) => &SANCTIONED_CURRENCIES,
     })
 }

@@ -96,7 +96,7 @@ fn other_refused() -> Vec<(&'static str, Call)> {
         ),
         ("error.corporate-id.person/person-not-asked-on-ncbct", Call::ncbct().with("psu-id", CORPORATE_PSU)),
         ("header.psu-id.unknown/taken-on-ncbct", Call::ncbct().with("psu-id", NOBODY)),
-        ("header.psu-id.unknown/taken-on-transaction", Call::get(TRANSACTION).with("psu-id", NOBODY)),
+        ("header.psu-id.unknown/taken-on-transaction", Call::transaction().with("psu-id", NOBODY)),
         (
             "header.psu-id.unknown/identity-taken-on-periodic",
             Call::periodic().without("psu-id").with("x-psu-identity", "01819000000"),

@@ -57,7 +57,9 @@ async fn a_new_customer_pays_from_a_new_account_and_sees_its_transactions() {
         "creditorName": "Synthetic Shop"
     });
     let booked = made(&bank, &format!("/v1/sandbox/accounts/{id}/transactions"), transaction).await;
-    let reply = Call::get(&text(&booked["_links"]["transactionDetails"]["href"])).send(&bank).await;
+    let agreement = text(&known["agreements"][0]["id"]);
+    let details = Call::get(&text(&booked["_links"]["transactionDetails"]["href"]));
+    let reply = details.with("PSU-Corporate-ID", &agreement).send(&bank).await;
     assert_eq!(reply.status, 200, "{reply:?}");
     let details = &reply.body["transactionsDetails"];
     assert_eq!(

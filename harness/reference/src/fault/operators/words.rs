@@ -2,11 +2,11 @@
 //! that stand for days, months and payments.
 
 use xs2aspec_bank::operation::Operation;
-use xs2aspec_bank::{country, currency};
 
 use super::requests::{fails, made};
 use super::table::{self, Kind, Member, valid};
 use super::{Made, Operator, apply, clause, slug};
+use crate::codes::{SANCTIONED_COUNTRIES, SANCTIONED_CURRENCIES, WITHDRAWN_CURRENCIES};
 use crate::rules::rows::title;
 use crate::rules::{Entry, Likeness, Place, Then, Treatment, When};
 
@@ -104,11 +104,15 @@ fn one_less(row: &Member) -> Vec<Entry> {
 
 fn of_word(row: &Member, word: &'static str) -> Entry {
     let clause = match clause::listed(row) {
-        clause if clause == "currency.listed" && currency::is_withdrawn(word) => clause + ".withdrawn",
-        clause if clause == "currency.listed" && currency::SANCTIONED.contains(&word) => {
+        clause if clause == "currency.listed" && WITHDRAWN_CURRENCIES.contains(&word) => {
+            clause + ".withdrawn"
+        }
+        clause if clause == "currency.listed" && SANCTIONED_CURRENCIES.contains(&word) => {
             clause + ".sanctioned"
         }
-        clause if clause == "country.listed" && country::SANCTIONED.contains(&word) => clause + ".sanctioned",
+        clause if clause == "country.listed" && SANCTIONED_COUNTRIES.contains(&word) => {
+            clause + ".sanctioned"
+        }
         clause => clause,
     };
     let operation = row.operation;

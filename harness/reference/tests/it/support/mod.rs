@@ -1,6 +1,6 @@
 //! A TPP for the tests: signs requests of its own making and sends them over TCP.
 
-#[path = "../../../../bank/src/test_certificate.rs"]
+#[path = "../../../../bank/src/tests/certificate.rs"]
 mod certificate;
 
 use std::fmt::Write as _;

@@ -1,0 +1,32 @@
+//! What the tests of several modules need.
+
+pub(crate) mod certificate;
+
+use chrono::{DateTime, NaiveDate, Utc};
+
+use crate::certificate::Certificates;
+use crate::clock::Clock;
+use crate::operations::Context;
+use crate::policy::Policy;
+use crate::psu::Caller;
+use crate::seed::Seed;
+use crate::state::{Owner, State};
+
+impl Context {
+    /// The built-in bank, which opens now.
+    pub(crate) fn built_in(now: DateTime<Utc>) -> Self {
+        Self {
+            prefix: String::new(),
+            clock: Clock::at(Some(now)),
+            state: State::new(0, &Seed::built_in(), now.date_naive()),
+            certificates: Certificates::default(),
+        }
+    }
+}
+
+impl Caller<'_> {
+    /// A private caller of a bank that keeps to the document.
+    pub(crate) fn of(bank: &Context, owner: Owner, today: NaiveDate) -> Caller<'_> {
+        Caller { bank, policy: Policy::document(), today, owner, is_corporate: false }
+    }
+}
