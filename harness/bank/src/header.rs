@@ -7,6 +7,7 @@ pub mod table;
 
 use crate::operation::Operation;
 pub use fields::Fields;
+pub use format::listed;
 pub use table::Header;
 pub(crate) use table::Presence;
 use table::TABLE;
@@ -15,11 +16,6 @@ use table::TABLE;
 pub fn parts(operation: Operation) -> impl Iterator<Item = (Header, bool)> {
     let parts = column(operation).filter(|(_, presence)| *presence != Presence::NotPartOf);
     parts.map(|(header, presence)| (header, presence == Presence::Required))
-}
-
-/// The values that a header may have, where it has a list of them.
-pub fn listed(header: Header) -> &'static [&'static str] {
-    format::listed(header)
 }
 
 /// Whether the header of this name, in lower case, has a rule somewhere.

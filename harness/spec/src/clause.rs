@@ -94,7 +94,7 @@ struct RuleFile {
 pub struct Entry {
     /// Stable and mnemonic: subject, aspect, and what else it takes (`periodic.months.duplicate`).
     id: String,
-    /// The statement in our own words: one sentence without a full stop.
+    /// The statement in our own words: one sentence that names who must do what.
     says: String,
     /// Heading of the section, if several sections contain the quote.
     section: Option<String>,

@@ -71,7 +71,7 @@ impl Suite {
             .nearest_clause(id)
             .ok_or_else(|| ScaffoldError::Subject(id.split('.').next().unwrap_or_default().to_owned()))?;
         let entry = format!(
-            "  - id: {id}\n    says: to be said\n    quote: '{}'\n    strength: stated\n",
+            "  - id: {id}\n    says: The bank ..\n    quote: '{}'\n    strength: stated\n",
             quote.replace('\'', "''")
         );
         let control = case.control.as_ref().unwrap_or(&case.id);

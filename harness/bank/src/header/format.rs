@@ -31,7 +31,7 @@ pub(crate) fn check(header: Header, value: &str, operation: Operation) -> Result
 }
 
 /// The values that a header may have, where it has a list of them.
-pub(super) fn listed(header: Header) -> &'static [&'static str] {
+pub fn listed(header: Header) -> &'static [&'static str] {
     match header {
         Header::XAcceptFix => &FIXES,
         Header::TppRedirectPreferred => &PREFERENCES,

@@ -233,7 +233,7 @@ pub fn schema(suite: &Suite) -> Value {
         if let Strength::Choice(choice) = &clause.strength {
             let form = suite.spec().signing.choices.find(&choice.key);
             let known = form.map(|form| format!("; knows {}", form.knows)).unwrap_or_default();
-            let says = format!("{} ({}); usually `{}`{known}", clause.says, clause.id, choice.default);
+            let says = format!("{} Usually `{}`{known} ({}).", clause.says, choice.default, clause.id);
             choices["properties"][&choice.key] = text(&says);
         }
     }

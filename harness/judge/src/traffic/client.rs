@@ -178,8 +178,8 @@ impl TrafficJudge {
             at,
             clause: clause.to_owned(),
             send: match known.and_then(|_| clauses.get(clause)) {
-                Some(clause) if is_firm => format!("what keeps \"{}\"", clause.says),
-                Some(clause) => format!("what no bank rejects: \"{}\"", clause.says),
+                Some(clause) if is_firm => format!("conformance to \"{}\"", clause.says),
+                Some(clause) => format!("a request to which this does not apply: \"{}\"", clause.says),
                 None => format!("a request that keeps the rule {rule} of the reference bank"),
             },
             value: None,

@@ -181,7 +181,7 @@ impl TrafficJudge {
             let found = says.iter().find(|(at, _)| breach.at.eq_ignore_ascii_case(at));
             let actual =
                 found.map_or_else(|| self.value_at(&view, sent, &breach.at), |(_, says)| says.clone());
-            let kept = format!("what keeps \"{}\"", self.says(&breach.clause));
+            let kept = format!("conformance to \"{}\"", self.says(&breach.clause));
             if self.is_of_the_session(&breach.clause) {
                 continue;
             }

@@ -147,7 +147,7 @@ pub enum Untold {
     #[error("the same was asked for before: the bank may take it for a duplicate")]
     Duplicate,
     /// Only the bank knows whether a clause is kept.
-    #[error("only the bank knows: {says}")]
+    #[error("only the bank can tell: {says}")]
     KnownToTheBank {
         /// The clause in words.
         says: String,

@@ -82,11 +82,11 @@ impl FindingBlocks {
             // Writing to a String cannot fail.
             _ = writeln!(
                 shown,
-                "{}  {}    {}{}{witnesses}\n{}",
+                "{}{}  {}    {}{witnesses}\n{}",
                 level.word(),
+                words::by(found.root.end),
                 harmless(&found.clause),
                 short(says),
-                words::by(found.root.end),
                 (block.to_owned() + &carried).trim_end_matches('\n')
             );
             if !is_short {

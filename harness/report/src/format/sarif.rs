@@ -147,7 +147,7 @@ fn rule(id: &str, known: Option<&ClauseText>) -> Value {
     json!({
         "id": harmless(id),
         "shortDescription": message(&short(&clause.says)),
-        "fullDescription": message(&format!("{}. {from}.", short(&clause.says))),
+        "fullDescription": message(&format!("{} {from}.", short(&clause.says))),
         "help": message(&format!("{words}{from}. `xs2aspec explain {}` shows how it is read and its cases.", harmless(id))),
         "defaultConfiguration": {"level": level(clause.strength.usual_level().level)},
         "properties": {"strength": clause.strength.word(), "section": short(&clause.section), "line": clause.line},
@@ -158,7 +158,7 @@ fn result(summary: &RunSummary, found: &Found, rules: &mut Rules) -> Value {
     let is_denied = found.level() == Level::Warn && summary.totals().denies_warnings();
     let says = summary.clause(&found.clause).map_or("", |clause| clause.says.as_str());
     let root = &found.root;
-    let mut text = format!("{}: {}", short(says), short(&root.mismatch));
+    let mut text = format!("{}\nFound: {}", short(says), short(&root.mismatch));
     if !root.changes.is_empty() {
         let changes: Vec<String> = root.changes.iter().take(CHANGES).map(|change| short(change)).collect();
         // Writing to a String cannot fail.

@@ -147,7 +147,7 @@ fn each_report_says_which_end_broke_what() {
     let out = folder.path().join("out");
     let path = format!("{FOLDER}/chromium.har");
     xs2aspec(&["judge", &path, "--out", out.to_str().unwrap(), "--end", "client"]);
-    let client = "the client broke it: request/body/frequency: expected what keeps";
+    let client = "the client broke it: request/body/frequency: expected conformance to";
     for format in ["terminal", "markdown", "html", "junit", "sarif", "ctrf", "github"] {
         let text = drawn(&out, format);
         assert!(text.contains(client) && !text.contains("the bank broke"), "{format}: {text}");
