@@ -1,14 +1,16 @@
-//! Account numbers: the check digits of an iban (ISO 13616-1, section 5), and the form of a BIC (ISO 9362).
+//! Account numbers: the check digits of an iban (ISO 13616-1, section 5), and the pattern of a BIC (ISO
+//! 9362).
 
 use serde_json::Value;
 
-/// The numbers by which an `AccountReference` names its account.
+/// Returns the iban and the bban of an `AccountReference`, as far as it has them.
 pub(crate) fn all(account: Option<&Value>) -> impl Iterator<Item = &str> {
     ["iban", "bban"].into_iter().filter_map(move |name| account?.get(name)?.as_str())
 }
 
-/// Whether this has the form of an iban (two letters, two digits and up to thirty letters and digits), whose
-/// digits leave 1 modulo 97 when the first four characters stand last and letters count from 10 on.
+/// Returns true if an iban has valid check digits (ISO 13616-1). An iban has two letters, two digits, and up
+/// to 30 letters and digits. With its first four characters moved to the end and letters counted from 10, it
+/// leaves 1 modulo 97.
 pub fn has_check_digits(iban: &str) -> bool {
     let is_number = iban.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
     let Some((front, rest)) = iban.split_at_checked(4).filter(|(_, rest)| is_number && !rest.is_empty())
@@ -16,7 +18,7 @@ pub fn has_check_digits(iban: &str) -> bool {
         return false;
     };
     let (country, digits) = front.split_at(2);
-    // What the calculation gives is 02 to 98; 00, 01 and 99 leave the same remainders as some of these.
+    // Valid check digits are 02 to 98. 00, 01 and 99 leave the same remainders as some of these.
     let is_possible = digits.parse::<u8>().is_ok_and(|digits| (2..=98).contains(&digits));
     let remainder = rest.chars().chain(front.chars()).fold(0, |remainder: u32, letter| {
         let value = letter.to_digit(36).unwrap_or_default();
@@ -25,8 +27,8 @@ pub fn has_check_digits(iban: &str) -> bool {
     is_possible && remainder == 1 && country.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
-/// Whether this is a BIC from its beginning to its end: the pattern of the document (section Resources >
-/// Shared types, `BicFiIdentifier`), with eight or eleven characters.
+/// Returns true if the whole string is a BIC of eight or eleven characters. The pattern is that of the
+/// document (section Resources > Shared types, `BicFiIdentifier`).
 pub(crate) fn is_bic(text: &str) -> bool {
     matches!(text.len(), 8 | 11)
         && text.bytes().enumerate().all(|(index, byte)| match index {

@@ -1,5 +1,5 @@
-//! Who sent the request: the Signature header, checked with the key of the certificate that came with it (the
-//! document, section Authentication, rules 1 to 3).
+//! The Signature header, verified with the key of the certificate in the request (the document, section
+//! Authentication, rules 1 to 3).
 
 pub(crate) mod freshness;
 mod spelling;
@@ -19,14 +19,14 @@ use crate::signature::{Parameters, SignatureError};
 use spelling::Written;
 pub(crate) use value::Message;
 
-/// Headers that must be signed whenever the request has them (rule 2).
+/// Headers that must be signed if the request has them (rule 2).
 const SIGNED_WHEN_PRESENT: [&str; 6] =
     ["date", "digest", "x-request-id", "psu-id", "psu-corporate-id", "tpp-redirect-uri"];
 
-/// The algorithm of the document.
+/// The only algorithm that the document names.
 const RSA_SHA256: &str = "rsa-sha256";
 
-/// Checks the signature of a request.
+/// Verifies the signature of a request.
 pub(crate) fn verify(
     message: Message<'_>,
     certificates: &Certificates,
@@ -60,8 +60,8 @@ pub(crate) fn verify(
     value::check(message, &written, &certificate, certificates, policy)
 }
 
-/// "A TPP-Signature-Certificate header holding the signing certificate in base64" (rule 1). Returns None if
-/// the bank makes do with something else.
+/// Reads "a TPP-Signature-Certificate header holding the signing certificate in base64" (rule 1). Returns
+/// None if the bank accepts another value without verifying the request.
 fn read_certificate(
     fields: Fields<'_>,
     certificates: &Certificates,
@@ -72,7 +72,7 @@ fn read_certificate(
     let value = fields.text(header).unwrap_or_default();
     let value = if policy.trims { certificate::base64(&value) } else { &value };
     if policy.refuses.contains(&Form::of(value)) {
-        let says = "expected a certificate in the one form that this bank takes, found another";
+        let says = "expected a certificate in an encoding that this bank accepts, found another";
         return Err(refuse(says.to_owned()));
     }
     match certificates.read(value) {
@@ -82,8 +82,8 @@ fn read_certificate(
     }
 }
 
-/// "keyId has the form `SN=<hex serial number of the certificate>,CA=<full distinguished name of the issuing
-/// authority>`."
+/// Checks keyId: "keyId has the form `SN=<hex serial number of the certificate>,CA=<full distinguished name
+/// of the issuing authority>`" (rule 2).
 fn check_key_id(key_id: &str, certificate: &Certificate, policy: &SignaturePolicy) -> Result<(), Refusal> {
     if policy.ignores.contains(&Part::KeyId) {
         return Ok(());
@@ -131,11 +131,11 @@ fn is_issuer(issuer: &str, certificate: &Certificate, policy: Issuer) -> bool {
     }
 }
 
-/// Why a text does not name the issuer of the certificate.
+/// Returns the reason why a string does not name the issuer of the certificate.
 fn other_issuer(text: &str, expected: &DistinguishedName) -> String {
     let found = long_excerpt(text);
     let says = match DistinguishedName::parse(text) {
-        Ok(name) if name == *expected => "it written in another way".to_owned(),
+        Ok(name) if name == *expected => "it in another spelling".to_owned(),
         Ok(name) => format!("one that {}", expected.difference(&name)),
         Err(error) => error.to_string(),
     };
@@ -144,10 +144,12 @@ fn other_issuer(text: &str, expected: &DistinguishedName) -> String {
     )
 }
 
-/// "algorithm names the algorithm of the signing certificate and should be rsa-sha256." The parameter is
-/// optional, but one that differs from what the key says is an error (draft section 2.1). Draft 10 knows no
-/// `hs2019`, which came with a later one, and the document defines the signature as RSA-SHA256, so nothing
-/// but `rsa-sha256` fits an RSA key.
+/// Checks algorithm: "algorithm names the algorithm of the signing certificate and should be rsa-sha256"
+/// (rule 2).
+///
+/// The parameter is optional, but it must not contradict the key (draft section 2.1). The document defines
+/// the signature as RSA-SHA256, so only `rsa-sha256` fits an RSA key. Draft 10 does not have `hs2019`, which
+/// a later draft introduced.
 fn check_algorithm(
     algorithm: Option<&str>,
     certificate: &Certificate,
@@ -165,8 +167,8 @@ fn check_algorithm(
     Err(refuse("signature.algorithm", says))
 }
 
-/// "The signed header list contains date, digest, x-request-id, psu-id, psu-corporate-id and
-/// tpp-redirect-uri, each when available."
+/// Checks the list of signed headers: "the signed header list contains date, digest, x-request-id, psu-id,
+/// psu-corporate-id and tpp-redirect-uri, each when available" (rule 2).
 fn check_list(parameters: &Parameters, fields: Fields<'_>, policy: &SignaturePolicy) -> Result<(), Refusal> {
     if parameters.list.is_none() && policy.takes_default_list {
         return Ok(());
@@ -210,7 +212,8 @@ mod tests {
     const DATE: &str = "Sat, 01 Mar 2025 12:00:00 GMT";
     const PSU_ID: &str = "0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e7f";
 
-    /// A request with date, x-request-id and psu-id, and the Signature header that `write` makes for it.
+    /// Returns the rule that rejects a request with date, x-request-id and psu-id, and the Signature header
+    /// that `write` returns.
     fn refused(write: impl FnOnce(&str, &dyn Fn(&str) -> String) -> String) -> Option<String> {
         refused_by(&json!({}), write)
     }

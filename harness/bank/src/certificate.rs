@@ -1,4 +1,4 @@
-//! The TPP-Signature-Certificate header: which certificate signed, and which key it certifies.
+//! The TPP-Signature-Certificate header (the document, section Authentication, rule 1).
 
 use num_bigint::{BigInt, Sign};
 use std::collections::{HashMap, HashSet};
@@ -15,22 +15,22 @@ use x509_cert::der::{Decode as _, DecodePem as _, Encode as _};
 use crate::distinguished_name::DistinguishedName;
 use crate::policy::certificate::{Counted, Form};
 
-/// What the bank needs of a TPP's certificate. Its chain, validity and roles are not looked at: the document
-/// does not say what they must be.
+/// The parts of a TPP certificate that the bank uses. The bank does not check chain, validity and roles,
+/// because the document does not define them.
 pub(crate) struct Certificate {
-    /// The content of the serial number in DER: two's complement, big-endian (X.690 section 8.3).
+    /// The DER content of the serial number: two's complement, big-endian (X.690 section 8.3).
     pub(crate) serial: Vec<u8>,
     pub(crate) issuer: DistinguishedName,
-    /// The DER encoding of the name of whom it is for: all certificates of a TPP have it.
+    /// The DER encoding of the subject, which is the same in all certificates of a TPP.
     pub(crate) subject: Vec<u8>,
-    /// That name as keyId would have it.
+    /// The subject in the notation of keyId.
     pub(crate) holder: Option<DistinguishedName>,
-    /// The key for RSA-SHA256, or `None` for a key of another kind.
+    /// The RSA key. None for a key of another type.
     pub(crate) rsa: Option<VerifyingKey<Sha256>>,
 }
 
 impl Certificate {
-    /// Reads a header value: base64 of the DER encoding, or base64 of the PEM text.
+    /// Reads a header value: base64 of a certificate in DER or PEM.
     pub(crate) fn read(value: &str) -> Result<Self, CertificateError> {
         let bytes = STANDARD.decode(value).map_err(|_| CertificateError::Encoding)?;
         let certificate = if bytes.starts_with(b"-----BEGIN") {
@@ -52,14 +52,15 @@ impl Certificate {
         })
     }
 
-    /// The serial number. RFC 5280 section 4.1.2.2 wants it above zero, and asks users to handle others.
+    /// Returns the serial number. RFC 5280 section 4.1.2.2 requires it to be positive, but asks readers to
+    /// handle zero and negative ones.
     fn serial_number(&self) -> BigInt {
         BigInt::from_signed_bytes_be(&self.serial)
     }
 
-    /// Whether this hexadecimal number is the certificate's serial number. Numbers are compared, not texts:
-    /// case, leading zeros and separators (`:`, `-` or a space) do not count. One below zero has a sign, or
-    /// is written as DER has it.
+    /// Returns true if this hexadecimal number equals the serial number of the certificate. Case, leading
+    /// zeros and separators (`:`, `-` or a space) are ignored. A negative number has a sign, or is written as
+    /// in DER.
     pub(crate) fn has_serial(&self, hexadecimal: &str) -> bool {
         let (sign, digits) = match hexadecimal.strip_prefix('-') {
             Some(digits) => (Sign::Minus, digits),
@@ -79,26 +80,26 @@ impl Certificate {
             || own.sign() == Sign::Minus && number == BigInt::from_bytes_be(Sign::Plus, &self.serial)
     }
 
-    /// The serial number in hexadecimal, as the document wants it.
+    /// Returns the serial number in hexadecimal, as keyId has it.
     pub(crate) fn serial_in_hex(&self) -> String {
         format!("{:X}", self.serial_number())
     }
 
-    /// Whether this decimal number is the certificate's serial number.
+    /// Returns true if this decimal number equals the serial number of the certificate.
     pub(crate) fn has_decimal_serial(&self, decimal: &str) -> bool {
         BigInt::parse_bytes(decimal.as_bytes(), 10).is_some_and(|number| number == self.serial_number())
     }
 }
 
 impl Form {
-    /// What the base64 of a header value holds, if it is a certificate.
+    /// Returns the encoding of the certificate in a base64 header value.
     pub(crate) fn of(value: &str) -> Self {
-        // `-----BEGIN` in base64.
+        // Base64 of `-----BEGIN`.
         if value.starts_with("LS0tLS1CRUdJTi") { Self::Pem } else { Self::Der }
     }
 }
 
-/// The base64 at the beginning of a text.
+/// Returns the base64 at the start of a string.
 pub(crate) fn base64(text: &str) -> &str {
     let is_of_base64 = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '+' | '/');
     let end = text.find(|letter| !is_of_base64(letter)).unwrap_or(text.len());
@@ -106,29 +107,29 @@ pub(crate) fn base64(text: &str) -> &str {
     &text[..end + padding]
 }
 
-/// Why a header value is no certificate.
+/// The reason why a header value is not a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum CertificateError {
-    /// Not base64 (RFC 4648 section 4).
+    /// The value is not base64 (RFC 4648 section 4).
     #[error("expected a certificate in base64, found other characters or padding")]
     Encoding,
-    /// Base64 of something else.
+    /// The value is base64 of something else.
     #[error("expected an X.509 certificate, found other bytes")]
     NotACertificate,
 }
 
-/// Certificates that were read before, by their header value: reading one takes longer than most requests.
+/// A cache of certificates by header value, because parsing one takes longer than most requests.
 #[derive(Default)]
 pub struct Certificates {
     known: Mutex<HashMap<String, Arc<Certificate>>>,
-    /// Those by which a bank verifies that does not look at the one of the request.
+    /// The certificates that [`Counted`] selects by keyId.
     named: Mutex<HashMap<String, Arc<Certificate>>>,
-    /// Signatures that held, of a bank that does not verify them again.
+    /// The signatures that were valid before, if the policy verifies each only once.
     held: Mutex<HashSet<Vec<u8>>>,
 }
 
 impl Certificates {
-    /// How many certificates are remembered; beyond it all are forgotten, so that memory stays bounded.
+    /// The capacity. A full cache is cleared to bound its memory.
     const LIMIT: usize = 256;
 
     pub(crate) fn read(&self, value: &str) -> Result<Arc<Certificate>, CertificateError> {
@@ -144,12 +145,13 @@ impl Certificates {
         Ok(certificate)
     }
 
-    /// The keys of all certificates that were read before.
+    /// Returns the keys of all cached certificates.
     pub(crate) fn keys(&self) -> Vec<VerifyingKey<Sha256>> {
         self.known().values().filter_map(|known| known.rsa.clone()).collect()
     }
 
-    /// The certificate that counts under this key id, which came with `own` from this device.
+    /// Returns the certificate that counts under this keyId. `own` is the certificate of the request, sent
+    /// from this device.
     pub(crate) fn that_counts(
         &self,
         counted: Counted,
@@ -166,7 +168,7 @@ impl Certificates {
         }
     }
 
-    /// Whether this signature held before, or holds now, which is remembered.
+    /// Returns true if this signature is valid now (`holds`) or was valid before.
     pub(crate) fn held(&self, signature: &[u8], holds: bool) -> bool {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         held.contains(signature) || holds && held.insert(signature.to_owned())

@@ -1,57 +1,56 @@
-//! The bank's idea of now.
+//! The clock of the bank.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 
-/// Where the bank takes the time from. Daily limits, the ages of consents and the statuses of payments depend
-/// on it (the document, section Limits), so a fixed clock gives the same answers in every run.
+/// A source of time. Daily limits, consent ages and payment statuses depend on it (the document, section
+/// Limits). A fixed clock makes responses reproducible.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
-    /// Always this instant, or the clock of the machine.
+    /// The fixed instant, or None for the system clock.
     base: Option<DateTime<Utc>>,
-    /// How many seconds it was moved, and whether it may be.
+    /// The offset in seconds, if the clock is adjustable.
     moved: Option<Arc<AtomicI64>>,
 }
 
 impl Clock {
-    /// Always this instant; the clock of the machine where there is none.
+    /// Returns a clock fixed at this instant, or the system clock if there is none.
     pub fn at(instant: Option<DateTime<Utc>>) -> Self {
         Self { base: instant, moved: None }
     }
 
-    /// The same, but that it can be moved at `/clock`.
+    /// Makes the clock adjustable through `/clock`.
     #[must_use]
     pub fn controlled(self) -> Self {
         Self { moved: Some(Arc::default()), ..self }
     }
 
-    /// Whether it can be moved.
+    /// Returns true if the clock is adjustable.
     pub fn is_controlled(&self) -> bool {
         self.moved.is_some()
     }
 
-    /// Moves it to an instant, to the second, from where it goes on as before. A clock that cannot be moved
-    /// stays.
+    /// Sets an adjustable clock to an instant, to the second. Any other clock stays unchanged.
     pub fn set(&self, instant: DateTime<Utc>) {
         if let Some(moved) = &self.moved {
             moved.store((instant - self.unmoved()).num_seconds(), Ordering::Relaxed);
         }
     }
 
-    /// The current instant, in UTC.
+    /// Returns the current instant in UTC.
     pub fn now(&self) -> DateTime<Utc> {
         self.unmoved().checked_add_signed(self.moved()).unwrap_or_else(|| self.unmoved())
     }
 
-    /// How far it was moved.
+    /// Returns the offset of an adjusted clock.
     pub fn moved(&self) -> TimeDelta {
         let seconds = self.moved.as_ref().map_or(0, |moved| moved.load(Ordering::Relaxed));
         TimeDelta::try_seconds(seconds).unwrap_or_default()
     }
 
-    /// The current instant as HTTP writes it (RFC 9110 section 5.6.7), unless it is the machine's.
+    /// Returns the current instant as an HTTP date (RFC 9110 section 5.6.7), or None for the system clock.
     pub fn date(&self) -> Option<String> {
         self.base.map(|_| self.now().format("%a, %d %b %Y %H:%M:%S GMT").to_string())
     }
@@ -60,7 +59,7 @@ impl Clock {
         self.base.unwrap_or_else(Utc::now)
     }
 
-    /// The current calendar day, in UTC.
+    /// Returns the current calendar day in UTC.
     pub fn today(&self) -> NaiveDate {
         self.now().date_naive()
     }

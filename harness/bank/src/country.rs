@@ -1,12 +1,12 @@
-//! The countries that the document lists.
+//! Country codes of the document.
 
-/// Whether the document lists this code (section Resources > Shared types, Country values). The list is
-/// closed and in upper case, so a lower-case code is not listed.
+/// Returns true if the document lists this code (section Resources > Shared types, Country values). The list
+/// is closed and uppercase, so a lowercase code is not listed.
 pub(crate) fn is_listed(code: &str) -> bool {
     LISTED.binary_search(&code).is_ok()
 }
 
-/// The document's list, sorted.
+/// The document's list, sorted for binary search.
 #[rustfmt::skip]
 pub const LISTED: [&str; 249] = [
     "AD", "AE", "AF", "AG", "AI", "AL", "AM", "AO", "AQ", "AR", "AS", "AT", "AU", "AW", "AX", "AZ", "BA", "BB", "BD", "BE",

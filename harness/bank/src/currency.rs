@@ -1,9 +1,7 @@
-//! The currencies that the document lists, and how many fraction digits their amounts have.
+//! Currency codes of the document, and the fraction digits of their amounts.
 //!
-//! The minor units are typed here from two published tables, not from the data the test side reads: the table
-//! of the crate `iso_currency` 0.7 for the codes it knows (a test holds this file to it), and for codes that
-//! ISO 4217 has withdrawn the table of the crate `iso4217` 0.3 of 2018. The README says what was taken from
-//! where.
+//! The minor units come from two published tables: the crate `iso_currency` 0.7, and the crate `iso4217` 0.3
+//! of 2018 for codes that ISO 4217 has withdrawn. The README lists the source of each exception.
 
 /// A currency code that the document lists (section Resources > Shared types, Currency values).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +10,7 @@ pub struct Currency(&'static str);
 impl Currency {
     pub(crate) const NOK: Self = Self("NOK");
 
-    /// The listed currency with this code. Codes are upper case, as ISO 4217 has them.
+    /// Returns the listed currency with this code. Codes are uppercase, as in ISO 4217.
     pub fn listed(code: &str) -> Option<Self> {
         LISTED.binary_search(&code).ok().map(|index| Self(LISTED[index]))
     }
@@ -21,8 +19,8 @@ impl Currency {
         self.0
     }
 
-    /// Fraction digits after ISO 4217, or `None` where the standard gives none: special drawing rights
-    /// ("N.A.") and the five listed codes that never were ISO codes.
+    /// Returns the number of fraction digits in ISO 4217. Returns None for special drawing rights ("N.A.")
+    /// and for the five listed codes that ISO 4217 never had.
     pub fn minor_units(self) -> Option<usize> {
         let units = match self.0 {
             code if UNDEFINED.contains(&code) => return None,
@@ -35,26 +33,26 @@ impl Currency {
 }
 
 impl Currency {
-    /// Whether tables differ in its fraction digits, or have none: codes that ISO 4217 withdrew, or never
-    /// had.
+    /// Returns true if tables differ in the fraction digits of the currency or have none, because ISO 4217
+    /// withdrew the code or never had it.
     pub fn is_disputed(self) -> bool {
         UNDEFINED.contains(&self.0) || matches!(self.0, "ANG" | "BYR" | "MRO" | "STD" | "VEF" | "ZWD")
     }
 }
 
-/// No minor unit. All are in the table of `iso_currency` but BYR, which is from `iso4217`.
+/// Currencies without a minor unit. `iso_currency` has all of them except BYR, which is from `iso4217`.
 const NONE: [&str; 17] = [
     "BIF", "BYR", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV", "XAF",
     "XOF", "XPF",
 ];
 
-/// A thousand minor units.
+/// Currencies with 1000 minor units.
 const THREE: [&str; 7] = ["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"];
 
-/// Listed by the document, without a number of digits in ISO 4217.
+/// Listed codes without a number of fraction digits in ISO 4217.
 const UNDEFINED: [&str; 6] = ["GGP", "IMP", "JEP", "SPL", "TVD", "XDR"];
 
-/// The document's list, sorted as it is there.
+/// The document's list, in its order, which is sorted.
 #[rustfmt::skip]
 pub const LISTED: [&str; 162] = [
     "AED", "AFN", "ALL", "AMD", "ANG", "AOA", "ARS", "AUD", "AWG", "AZN", "BAM", "BBD", "BDT", "BGN", "BHD", "BIF", "BMD", "BND",
@@ -72,7 +70,7 @@ pub const LISTED: [&str; 162] = [
 mod tests {
     use super::*;
 
-    /// Listed codes that the outside table does not know.
+    /// Listed codes that `iso_currency` does not know.
     const WITHDRAWN: [&str; 6] = ["ANG", "BYR", "MRO", "STD", "VEF", "ZWD"];
 
     fn digits(code: &str) -> Option<usize> {

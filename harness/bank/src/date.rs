@@ -1,8 +1,8 @@
-//! Dates in requests: ISO 8601 calendar dates in the extended format.
+//! Dates in requests (ISO 8601 calendar dates in the extended format).
 
 use chrono::NaiveDate;
 
-/// Reads `YYYY-MM-DD` (ISO 8601 calendar date, extended format) of a day that exists.
+/// Parses `YYYY-MM-DD` (ISO 8601 calendar date, extended format).
 pub fn parse(text: &str) -> Result<NaiveDate, DateError> {
     let bytes = text.as_bytes();
     let digits = |range: std::ops::Range<usize>| -> Option<u32> {
@@ -19,13 +19,13 @@ pub fn parse(text: &str) -> Result<NaiveDate, DateError> {
     NaiveDate::from_ymd_opt(year, month, day).ok_or(DateError::NoSuchDay)
 }
 
-/// Why a text is no date.
+/// The reason why a string is not a date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DateError {
     /// Not four, two and two digits with dashes between them.
     #[error("expected a date as YYYY-MM-DD")]
     Form,
-    /// The form is right, but the calendar has no such day.
+    /// The calendar does not have this day.
     #[error("expected a day that exists")]
     NoSuchDay,
 }

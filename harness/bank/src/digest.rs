@@ -1,4 +1,4 @@
-//! The Digest header: a hash of the body as it was received (RFC 3230, with the algorithms of RFC 5843).
+//! The Digest header: a hash of the body as received (RFC 3230, with the algorithms of RFC 5843).
 
 use std::borrow::Cow;
 
@@ -12,12 +12,13 @@ use crate::operation::Operation;
 use crate::policy::digest::{Compared, Digest as Policy, Hashed, List};
 use crate::refusal::{Refusal, excerpt};
 
-/// How many bytes are compared of a hash of which not all are.
+/// The number of bytes compared, if only part of a hash is compared.
 const NEAR: usize = 16;
 
-/// Checks the Digest of a request with a body. "Requests with a body (NCBCT, periodic) carry a Digest header"
-/// (the document, section Authentication, rule 4): one that is sent with a basket, which has a body too, is
-/// checked all the same.
+/// Checks the Digest of a request with a body.
+///
+/// "Requests with a body (NCBCT, periodic) carry a Digest header" (the document, section Authentication, rule
+/// 4). A basket also has a body, so the bank checks a Digest that is sent with one.
 pub(crate) fn check(
     fields: Fields<'_>,
     body: &[u8],
@@ -34,7 +35,7 @@ pub(crate) fn check(
         .map_err(|error| Refusal::format(error.rule(), error.to_string()).at("digest"))
 }
 
-/// What of a body is hashed.
+/// Returns the bytes to hash.
 fn hashed(body: &[u8], hashed: Hashed) -> Cow<'_, [u8]> {
     match hashed {
         Hashed::Body => body.into(),
@@ -47,7 +48,7 @@ fn hashed(body: &[u8], hashed: Hashed) -> Cow<'_, [u8]> {
     }
 }
 
-/// Why a Digest header does not vouch for the body.
+/// The reason why a Digest header does not match the body.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 enum DigestError {
     /// No `=` between algorithm and value.
@@ -62,7 +63,7 @@ enum DigestError {
     /// Base64 of too many or too few bytes.
     #[error("expected a hash of {expected} bytes, found {found}")]
     Length { expected: usize, found: usize },
-    /// The hash of something else.
+    /// A hash of other bytes.
     #[error("expected the hash of the body as received, found another")]
     Mismatch,
 }
@@ -79,8 +80,8 @@ impl DigestError {
     }
 }
 
-/// Of several digests every SHA-256 and SHA-512 one must be right; others are passed over as long as one of
-/// these is there.
+/// Verifies a list of digests. Each SHA-256 and SHA-512 digest must match. Digests by other algorithms are
+/// ignored if there is at least one of these.
 fn verify(value: &str, body: &[u8], policy: &Policy) -> Result<(), DigestError> {
     let value = if policy.trims { value.trim_matches('"') } else { value };
     let digests: Vec<&str> = value.split(',').map(str::trim).collect();
@@ -108,7 +109,7 @@ fn verify(value: &str, body: &[u8], policy: &Policy) -> Result<(), DigestError> 
 
 fn verify_one(digest: &str, body: &[u8], policy: &Policy) -> Result<(), DigestError> {
     let (algorithm, encoded) = digest.split_once('=').ok_or_else(|| DigestError::Form(excerpt(digest)))?;
-    // The case of an algorithm does not count (RFC 3230 section 4.1.1).
+    // Algorithm names are case-insensitive (RFC 3230 section 4.1.1).
     let name = algorithm.to_ascii_lowercase();
     let name = name.as_str();
     if policy.trusts.contains(&name) {
@@ -168,7 +169,7 @@ mod tests {
         }
     }
 
-    /// What refuses a Digest where these are settings of the bank.
+    /// Returns the rule that rejects a Digest under these settings.
     fn refused(value: &str, operation: Operation, settings: &Value) -> Option<String> {
         let mut headers = HeaderMap::new();
         headers.insert("digest", value.parse().unwrap());

@@ -1,9 +1,8 @@
-//! Distinguished names, compared by what they say and not by how they are written.
+//! Distinguished names, compared by meaning instead of spelling.
 //!
-//! The document asks for the "full distinguished name of the issuing authority" in keyId and fixes no
-//! rendering. Two names are equal here if they hold the same relative names, in whatever order; attribute
-//! types are compared as object identifiers, values without regard to case and repeated spaces (RFC 5280
-//! section 7.1).
+//! In keyId the document requires the "full distinguished name of the issuing authority", without a notation.
+//! Two names are equal if they have the same relative names in any order. Attribute types are compared as
+//! object identifiers, and values without regard to case and repeated spaces (RFC 5280 section 7.1).
 
 mod types;
 
@@ -12,16 +11,16 @@ use std::collections::BTreeSet;
 use x509_cert::der::{Any, Decode as _, Encode as _, Tag, Tagged as _};
 use x509_cert::name::Name;
 
-/// A distinguished name: its relative names as they are written, in the order of RFC 4514 where a certificate
-/// has it.
+/// A distinguished name: its relative names in the order written. Those of a certificate are in the order of
+/// RFC 4514.
 #[derive(Clone, Debug)]
 pub(crate) struct DistinguishedName(Vec<RelativeName>);
 
-/// One relative name. A set, since its values have no order (RFC 4514 section 2.2).
+/// One relative name. Its values have no order (RFC 4514 section 2.2).
 #[derive(Clone, Debug)]
 struct RelativeName {
     values: BTreeSet<Attribute>,
-    /// For refusals: as it is written, or as this bank would write it.
+    /// The spelling to show in rejections: as written, or as the bank would write it.
     shown: String,
 }
 
@@ -34,37 +33,37 @@ struct Attribute {
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Value {
-    /// A text, without the difference between small and capital letters and between one blank and several.
+    /// A string in lowercase, with repeated spaces folded.
     Text(String),
-    /// The encoding of a value that is no text.
+    /// The encoding of a value that is not a string.
     Encoded(Vec<u8>),
 }
 
-/// Why a text is no distinguished name.
+/// The reason why a string is not a distinguished name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NameError {
     /// A part without an equals sign.
     #[error("a part without type=value")]
     Form,
-    /// An attribute type that is neither a number nor known by this name.
+    /// An unknown attribute type.
     #[error("the unknown type {0:?}")]
     Type(String),
-    /// `#`, and then something else than the encoding of a value in hexadecimal.
-    #[error("a # that no encoded value follows (RFC 4514 section 2.4)")]
+    /// `#` without a value encoded in hexadecimal behind it.
+    #[error("a # without an encoded value (RFC 4514 section 2.4)")]
     Hexadecimal,
-    /// A backslash before a letter that needs none, or at the end.
-    #[error("a backslash with nothing to escape (RFC 4514 section 2.4)")]
+    /// A backslash at the end, or before a character that needs no escape.
+    #[error("a backslash that escapes nothing (RFC 4514 section 2.4)")]
     Escape,
-    /// A quotation mark inside a value, or one that is never closed.
-    #[error("a quotation mark that is not escaped")]
+    /// A quotation mark inside a value, or one without its closing mark.
+    #[error("an unescaped quotation mark")]
     Quotation,
-    /// Escaped bytes that are no text.
+    /// Escaped bytes that are not UTF-8.
     #[error("escaped bytes that are not UTF-8")]
     Encoding,
 }
 
 impl DistinguishedName {
-    /// The name in a certificate, or `None` if it holds what cannot be encoded again.
+    /// Returns the name in a certificate, or None if a value of it cannot be encoded again.
     pub(crate) fn of_certificate(name: &Name) -> Option<Self> {
         let relative = |names: &x509_cert::name::RelativeDistinguishedName| {
             let mut values = BTreeSet::new();
@@ -81,9 +80,8 @@ impl DistinguishedName {
         name.0.iter().rev().map(relative).collect::<Option<Vec<_>>>().map(Self)
     }
 
-    /// Reads a name in the string form of RFC 4514. Also taken are the forms of its forerunners, RFC 1779 and
-    /// 2253: semicolons, quoted values, `OID.` before a number, and blanks around separators and equals
-    /// signs.
+    /// Parses a name in the string form of RFC 4514. The forms of RFC 1779 and RFC 2253 are also accepted:
+    /// semicolons, quoted values, `OID.` before a number, and spaces around separators and equals signs.
     pub(crate) fn parse(text: &str) -> Result<Self, NameError> {
         let mut reader = Reader { rest: text };
         let mut names = Vec::new();
@@ -104,7 +102,7 @@ impl DistinguishedName {
         }
     }
 
-    /// Where the other name differs from this one: the parts that it lacks, and those that it has besides.
+    /// Describes how the other name differs: which parts it lacks, and which it has in addition.
     pub(crate) fn difference(&self, other: &Self) -> String {
         let without = |one: &Self, other: &Self| {
             let mut left = other.0.clone();
@@ -118,18 +116,18 @@ impl DistinguishedName {
                 });
             missing.map(|name| name.shown.clone()).collect::<Vec<_>>()
         };
-        let parts = [("lacks", without(self, other)), ("has besides", without(other, self))];
+        let parts = [("lacks", without(self, other)), ("also has", without(other, self))];
         let said = parts.iter().filter(|(_, names)| !names.is_empty());
         said.map(|(word, names)| format!("{word} {}", names.join(","))).collect::<Vec<_>>().join(" and ")
     }
 
-    /// Whether a text is a name all of whose relative names are in this one: a part of it, or the whole.
+    /// Returns true if a string is a name and this name has all of its relative names.
     pub(crate) fn has_part(&self, text: &str) -> bool {
         let has = |part: &RelativeName| self.0.iter().any(|own| own.values == part.values);
         Self::parse(text).is_ok_and(|part| !part.0.is_empty() && part.0.iter().all(has))
     }
 
-    /// What it says, in an order that does not depend on how it is written.
+    /// Returns the relative names in sorted order.
     fn sorted(&self) -> Vec<&BTreeSet<Attribute>> {
         let mut names: Vec<_> = self.0.iter().map(|name| &name.values).collect();
         names.sort();
@@ -144,7 +142,7 @@ impl PartialEq for DistinguishedName {
 }
 
 impl std::fmt::Display for DistinguishedName {
-    /// For refusals.
+    /// Writes the name for rejections.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let parts: Vec<&str> = self.0.iter().map(|name| name.shown.as_str()).collect();
         f.write_str(&parts.join(","))
@@ -164,13 +162,13 @@ impl Value {
     }
 }
 
-/// What of the text is not read yet.
+/// A parser, with the unread rest of the string.
 struct Reader<'a> {
     rest: &'a str,
 }
 
 impl Reader<'_> {
-    /// `type=value`, and no more of what follows.
+    /// Reads one `type=value`.
     fn attribute(&mut self) -> Result<Attribute, NameError> {
         let (kind, rest) = self.rest.split_once('=').ok_or(NameError::Form)?;
         let kind = kind.trim();
@@ -184,14 +182,14 @@ impl Reader<'_> {
         Ok(Attribute { kind, value })
     }
 
-    /// The separator behind an attribute; `None` at the end.
+    /// Reads the separator after an attribute, or returns None at the end.
     fn separator(&mut self) -> Option<char> {
         let separator = self.rest.chars().next()?;
         self.rest = &self.rest[separator.len_utf8()..];
         Some(separator)
     }
 
-    /// `#` and the encoding of a value in hexadecimal (section 2.4).
+    /// Reads `#` and a value encoded in hexadecimal (section 2.4).
     fn encoded(&mut self) -> Result<Value, NameError> {
         let end = self.rest.find(is_separator).unwrap_or(self.rest.len());
         let (digits, rest) = self.rest.split_at(end);
@@ -206,7 +204,7 @@ impl Reader<'_> {
         Value::of(&value).ok_or(NameError::Hexadecimal)
     }
 
-    /// A value in quotation marks (RFC 1779 section 2.3).
+    /// Reads a value in quotation marks (RFC 1779 section 2.3).
     fn quoted(&mut self) -> Result<String, NameError> {
         let mut bytes = Vec::new();
         self.rest = &self.rest[1..];
@@ -225,7 +223,7 @@ impl Reader<'_> {
         String::from_utf8(bytes).map_err(|_| NameError::Encoding)
     }
 
-    /// A value up to the next separator, without the blanks behind it that are not escaped (section 2.4).
+    /// Reads a value up to the next separator, without trailing spaces that are not escaped (section 2.4).
     fn bare(&mut self) -> Result<String, NameError> {
         let (mut bytes, mut end) = (Vec::new(), 0);
         while let Some(letter) = self.rest.chars().next() {
@@ -250,7 +248,8 @@ impl Reader<'_> {
         String::from_utf8(bytes).map_err(|_| NameError::Encoding)
     }
 
-    /// What follows a backslash: a special letter, or one byte as two hexadecimal digits (section 3, `pair`).
+    /// Reads what follows a backslash: a special character, or one byte as two hexadecimal digits (section 3,
+    /// `pair`).
     fn pair(&mut self) -> Result<u8, NameError> {
         let mut letters = self.rest.bytes();
         let first = letters.next().ok_or(NameError::Escape)?;
@@ -273,7 +272,7 @@ fn digit(letter: u8) -> Option<u8> {
     char::from(letter).to_digit(16).and_then(|value| u8::try_from(value).ok())
 }
 
-/// A text with its separators escaped, so that parts can be told apart.
+/// Escapes the separators in a string.
 fn escaped(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -285,8 +284,8 @@ fn escaped(text: &str) -> String {
     written
 }
 
-/// The text of a value, or `None` if it is of a kind that holds no text. Teletex is read as ISO-8859-1, which
-/// is what certificates have in it.
+/// Returns the string in a value, or None for a type of value that has none. Teletex is read as ISO-8859-1,
+/// which certificates use in it.
 fn any_text(value: &Any) -> Option<String> {
     let bytes = value.value();
     match value.tag() {
@@ -335,18 +334,18 @@ mod tests {
         let name = certificate_name("CN=Test CA,O=Made Up AS,C=NO");
         for (other, difference) in [
             ("CN=Test CA,O=Made Up AS", "lacks C=NO"),
-            ("CN=Test CA,O=Made Up AS,C=SE", "lacks C=NO and has besides C=SE"),
-            ("CN=Test CA,CN=Test CA,O=Made Up AS,C=NO", "has besides CN=Test CA"),
+            ("CN=Test CA,O=Made Up AS,C=SE", "lacks C=NO and also has C=SE"),
+            ("CN=Test CA,CN=Test CA,O=Made Up AS,C=NO", "also has CN=Test CA"),
             (
                 "CN=Made Up AS,O=Test CA,C=NO",
-                "lacks CN=Test CA,O=Made Up AS and has besides CN=Made Up AS,O=Test CA",
+                "lacks CN=Test CA,O=Made Up AS and also has CN=Made Up AS,O=Test CA",
             ),
             (
                 "CN=Test CA+O=Made Up AS,C=NO",
-                "lacks CN=Test CA,O=Made Up AS and has besides CN=Test CA+O=Made Up AS",
+                "lacks CN=Test CA,O=Made Up AS and also has CN=Test CA+O=Made Up AS",
             ),
-            ("CN=#0408,O=Made Up AS,C=NO", "a # that no encoded value follows (RFC 4514 section 2.4)"),
-            ("CN=#04020809,O=Made Up AS,C=NO", "lacks CN=Test CA and has besides CN=#04020809"),
+            ("CN=#0408,O=Made Up AS,C=NO", "a # without an encoded value (RFC 4514 section 2.4)"),
+            ("CN=#04020809,O=Made Up AS,C=NO", "lacks CN=Test CA and also has CN=#04020809"),
         ] {
             let found = match DistinguishedName::parse(other) {
                 Ok(other) => {
@@ -397,7 +396,7 @@ mod tests {
         }
     }
 
-    /// A certificate of a made-up authority, and how other programs write its issuer.
+    /// A certificate of a made-up authority, and its issuer as other programs write it.
     #[test]
     fn what_others_write_is_read() {
         const CERTIFICATES: [(&str, &str); 9] = [
@@ -420,8 +419,7 @@ mod tests {
             let [name, tool, form, text] = line.splitn(4, '\t').collect::<Vec<_>>()[..] else {
                 panic!("{line}")
             };
-            // Java writes the bytes of a BMPString one by one, and the canonical form takes letters apart
-            // (NFKD).
+            // Java writes a BMPString byte by byte, and its canonical form decomposes characters (NFKD).
             let decomposed = form == "CANONICAL" && !text.is_ascii();
             if decomposed || (name, tool, form) == ("encodings", "Java", "RFC2253") {
                 continue;

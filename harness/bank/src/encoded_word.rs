@@ -5,10 +5,11 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::policy::signature::Charsets;
 
-/// The text of a header value: decoded if the whole value is wrapped in encoded-words, as it stands
-/// otherwise. One with bytes beyond ASCII has to be wrapped (rule 3). The 75 characters that RFC 2047 section
-/// 2 allows a word are not enforced, since HTTP has no folding to stay within them. Words that follow one
-/// another are joined, without the white space between them (section 6.2).
+/// Decodes a header value if it is wrapped in encoded-words, and returns any other value unchanged.
+///
+/// A value with non-ASCII bytes must be wrapped (rule 3). Adjacent words are joined without the white space
+/// between them (RFC 2047 section 6.2). The limit of 75 characters for a word (section 2) does not apply,
+/// because HTTP does not fold lines.
 pub(crate) fn unwrap(value: &[u8], charsets: Charsets) -> Result<String, EncodedWordError> {
     if !value.is_ascii() {
         return Err(EncodedWordError::Bare);
@@ -20,13 +21,11 @@ pub(crate) fn unwrap(value: &[u8], charsets: Charsets) -> Result<String, Encoded
     text.split_ascii_whitespace().map(|word| decode_word(word, charsets)).collect()
 }
 
-/// Why an encoded-word cannot be read.
+/// The reason why an encoded-word cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum EncodedWordError {
-    /// Bytes beyond ASCII as they are.
-    #[error(
-        "expected a value that is not ASCII wrapped in an encoded-word =?utf-8?B?..?= (RFC 2047), found it bare"
-    )]
+    /// Non-ASCII bytes outside an encoded-word.
+    #[error("expected a non-ASCII value in an encoded-word =?utf-8?B?..?= (RFC 2047), found it unwrapped")]
     Bare,
     /// Not `=?charset?encoding?text?=`.
     #[error("expected an encoded-word =?charset?encoding?text?=, found another form")]
@@ -37,7 +36,7 @@ pub(crate) enum EncodedWordError {
     /// Neither B nor Q.
     #[error("expected the encoding B or Q, found {0:?}")]
     Encoding(String),
-    /// Text that its encoding or charset does not allow.
+    /// Text that does not match its encoding or charset.
     #[error("expected text in its encoding and charset, found other bytes")]
     Text,
 }
@@ -51,7 +50,7 @@ fn decode_word(word: &str, charsets: Charsets) -> Result<String, EncodedWordErro
     else {
         return Err(EncodedWordError::Form);
     };
-    // Neither the case of the encoding nor that of the charset counts (section 2).
+    // Encoding and charset are case-insensitive (section 2).
     let bytes = match encoding {
         "B" | "b" => STANDARD.decode(text).map_err(|_| EncodedWordError::Text)?,
         "Q" | "q" => decode_q(text).ok_or(EncodedWordError::Text)?,
@@ -66,7 +65,7 @@ fn decode_word(word: &str, charsets: Charsets) -> Result<String, EncodedWordErro
     }
 }
 
-/// The Q encoding (section 4.2): `=` and two hexadecimal digits for any byte, `_` for a space.
+/// Decodes the Q encoding (section 4.2): `=` and two hexadecimal digits for any byte, `_` for a space.
 fn decode_q(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
@@ -84,7 +83,7 @@ fn hex(digit: u8) -> Option<u8> {
     char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
 }
 
-/// ISO-8859-1, whose bytes are the first 256 code points.
+/// Decodes ISO-8859-1, which has the first 256 code points.
 fn latin_1(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| char::from(*byte)).collect()
 }

@@ -1,4 +1,4 @@
-//! How bytes are written as text: in base64 (RFC 4648 section 4), and in other ways that some banks read.
+//! Encodings of bytes: base64 (RFC 4648 section 4), and others that the policy can allow.
 
 use base64::Engine as _;
 use base64::alphabet::STANDARD as STANDARD_ALPHABET;
@@ -8,11 +8,11 @@ use base64::engine::general_purpose::{GeneralPurpose, PAD, STANDARD};
 use crate::encoded_word;
 use crate::policy::signature::{Charsets, Encoding};
 
-/// Base64 that need not be padded.
+/// Base64 with optional padding.
 const UNPADDED: GeneralPurpose =
     GeneralPurpose::new(&STANDARD_ALPHABET, PAD.with_decode_padding_mode(DecodePaddingMode::Indifferent));
 
-/// The bytes that a text stands for in base64, or in one of these encodings as well.
+/// Decodes base64, or one of these other encodings.
 pub(crate) fn decode(text: &str, also: &[Encoding]) -> Option<Vec<u8>> {
     let may_be = |encoding| also.contains(&encoding);
     let mut text = text.to_owned();
@@ -30,7 +30,7 @@ pub(crate) fn decode(text: &str, also: &[Encoding]) -> Option<Vec<u8>> {
     bytes.or_else(|| base64.decode(&text).ok())
 }
 
-/// The bytes that pairs of hexadecimal digits stand for.
+/// Decodes pairs of hexadecimal digits.
 fn of_digits(text: &str) -> Option<Vec<u8>> {
     let digits: Option<Vec<u32>> = text.chars().map(|digit| digit.to_digit(16)).collect();
     let digits = digits.filter(|digits| digits.len() % 2 == 0)?;

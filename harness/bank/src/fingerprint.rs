@@ -1,14 +1,14 @@
-//! Which payments may be the same one made again, told without reading them: a bank remembers thousands.
+//! Fingerprints of payments. The bank compares a new payment with thousands of earlier ones without parsing
+//! each.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::{Map, Value};
 
-/// What is paid, from where and to whom.
+/// The fields that say what is paid, from where and to whom.
 pub(crate) const TERMS: [&str; 3] = ["instructedAmount", "debtorAccount", "creditorAccount"];
 
-/// Numbers that are the same for payments of the same members, in whatever order these stand, and for those
-/// of the same terms.
+/// Hashes of a payment: one of all its fields in any order, and one of its [`TERMS`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Fingerprint {
     pub(crate) members: u64,
@@ -26,7 +26,7 @@ fn digest(members: &Map<String, Value>) -> u64 {
     sum(members.iter())
 }
 
-/// In any order.
+/// Adds hashes, so that order does not matter.
 fn sum<'a>(members: impl Iterator<Item = (&'a String, &'a Value)>) -> u64 {
     members.map(|(name, value)| hash(&(name, of_value(value)))).fold(0, u64::wrapping_add)
 }

@@ -1,5 +1,4 @@
-//! The request headers: which are required where, and what they may say (the document, section Endpoints >
-//! Common request headers).
+//! The request headers of each operation (the document, section Endpoints > Common request headers).
 
 pub mod fields;
 pub(crate) mod format;
@@ -12,24 +11,24 @@ pub use table::Header;
 pub(crate) use table::Presence;
 use table::TABLE;
 
-/// The headers that are part of an operation and have a rule, each with whether it is required.
+/// Returns the headers that are part of an operation and have a rule, each with true if it is required.
 pub fn parts(operation: Operation) -> impl Iterator<Item = (Header, bool)> {
     let parts = column(operation).filter(|(_, presence)| *presence != Presence::NotPartOf);
     parts.map(|(header, presence)| (header, presence == Presence::Required))
 }
 
-/// Whether the header of this name, in lower case, has a rule somewhere.
+/// Returns true if the header with this lowercase name has a rule in some operation.
 pub fn is_known(name: &str) -> bool {
     TABLE.iter().any(|row| row.header.name() == name)
 }
 
-/// Whether it has one, and is not part of this operation.
+/// Returns true if a header has a rule and is not part of this operation.
 pub fn is_of_others(name: &str, operation: Operation) -> bool {
     let mut column = column(operation);
     column.any(|(header, presence)| header.name() == name && presence == Presence::NotPartOf)
 }
 
-/// The rows of the table for an operation, each header with its presence.
+/// Returns the table column of an operation: each header with its presence.
 pub(crate) fn column(operation: Operation) -> impl Iterator<Item = (Header, Presence)> {
     TABLE.iter().map(move |row| (row.header, row.presence(operation)))
 }

@@ -1,5 +1,4 @@
-//! Checks the headers of a request: presence first, then form (the document, section Endpoints > Common
-//! request headers).
+//! Checks of the request headers (the document, section Endpoints > Common request headers).
 
 use http::StatusCode;
 
@@ -8,7 +7,7 @@ use crate::operation::Operation;
 use crate::policy::Headers;
 use crate::refusal::{Code, Refusal};
 
-/// Checks presence first, then forms, both in the order of the document's table.
+/// Checks presence first, then formats, both in the order of the document's table.
 pub(crate) fn check(fields: Fields<'_>, operation: Operation, policy: &Headers) -> Result<(), Refusal> {
     for (header, presence) in column(operation) {
         if presence == Presence::Required && !policy.may_lack(header, operation) {
@@ -34,7 +33,7 @@ fn require(
     operation: Operation,
     policy: &Headers,
 ) -> Result<(), Refusal> {
-    // The document, section Authentication, rule 5: X-PSU-IDENTITY is an alternative on payment creation.
+    // X-PSU-IDENTITY is an alternative on payment creation (section Authentication, rule 5).
     let is_replaced =
         header == Header::PsuId && operation.creates_payment() && fields.has(Header::XPsuIdentity);
     let is_empty = fields.bytes(header.name()).is_some_and(|value| value.is_empty());

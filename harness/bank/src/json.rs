@@ -1,12 +1,12 @@
-//! Request bodies as JSON objects, read strictly.
+//! Request bodies as JSON objects, parsed strictly.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Reads a JSON object (RFC 8259). A member name that comes twice is an error: the two values could mean
-/// different payments, and which one counts would depend on the reader.
+/// Parses a JSON object (RFC 8259). A duplicate field name is an error: its two values could mean different
+/// payments, and readers differ in which one they use.
 pub fn object(bytes: &[u8]) -> Result<Map<String, Value>, JsonError> {
     if bytes.is_empty() {
         return Err(JsonError::Empty);
@@ -18,7 +18,7 @@ pub fn object(bytes: &[u8]) -> Result<Map<String, Value>, JsonError> {
     }
 }
 
-/// The JSON type of a value, as a refusal names it.
+/// Returns the JSON type of a value, as a rejection names it.
 pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -30,21 +30,21 @@ pub(crate) fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Why a body is no JSON object.
+/// The reason why a body is not a JSON object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JsonError {
-    /// Nothing was sent.
+    /// An empty body.
     #[error("expected a JSON object, found an empty body")]
     Empty,
     /// JSON of another type.
     #[error("expected a JSON object, found {0}")]
     NotAnObject(&'static str),
-    /// Not JSON, or with a member name twice.
-    #[error("expected a JSON object, found a body that cannot be read: {0}")]
+    /// Malformed JSON, or a duplicate field name.
+    #[error("expected a JSON object, found a body that cannot be parsed: {0}")]
     Malformed(String),
 }
 
-/// A value in which no object has a name twice.
+/// A value in which no object has a duplicate field name.
 struct Read(Value);
 
 impl<'de> Deserialize<'de> for Read {
@@ -103,7 +103,7 @@ impl<'de> Visitor<'de> for ReadVisitor {
         while let Some(name) = access.next_key::<String>()? {
             let Read(value) = access.next_value()?;
             if members.contains_key(&name) {
-                return Err(A::Error::custom("a member name comes twice"));
+                return Err(A::Error::custom("duplicate field name"));
             }
             members.insert(name, value);
         }

@@ -1,13 +1,12 @@
-//! A bank that obeys the document: it answers the five operations that the document specifies and those that
-//! it mentions, and refuses what the document forbids.
+//! A bank that obeys the document: it serves the five operations that the document specifies and those that
+//! it mentions, and rejects what the document forbids.
 //!
-//! [`operations::perform`] answers one request by a [`policy::Policy`], whose default is the document. There
-//! is no network in it: what listens, and what makes other banks of it, is around it.
+//! [`operations::perform`] handles one request under a [`policy::Policy`], whose default is the document. It
+//! handles requests in process, without a network.
 //!
-//! Its rules are typed here from the document alone. It shares no code and no data with the side that writes
-//! requests: its own signing string, its own parsers, its own tables, and other libraries that verify
-//! (`ring` and `rsa`). `README.md` lists the endpoints, the seed data and every choice made where the
-//! document is silent.
+//! The rules are typed here from the document alone: the signing string, the parsers and the tables.
+//! Signatures are verified with `ring` and `rsa`. `README.md` lists the endpoints, the seed data, and every
+//! choice where the document is silent.
 
 pub mod account_number;
 mod authentication;

@@ -1,4 +1,4 @@
-//! Members of a request body: each knows where it stands and which clauses speak of it.
+//! Fields of a request body. Each knows its JSON pointer and the clause ids that apply to it.
 
 use chrono::NaiveDate;
 use serde_json::{Map, Value};
@@ -10,34 +10,34 @@ use crate::refusal::{Refusal, excerpt};
 /// A JSON object of a body.
 pub(crate) struct Object<'a> {
     members: &'a Map<String, Value>,
-    /// JSON pointer (RFC 6901) of this object; empty for the body itself.
+    /// The JSON pointer (RFC 6901) of this object, empty for the body itself.
     path: String,
-    /// The first part of the clause ids of its members: an operation, or a shared type such as `address`.
+    /// The first part of the clause ids of its fields: an operation, or a shared type such as `address`.
     subject: &'static str,
 }
 
 impl<'a> Object<'a> {
-    /// The body itself.
+    /// Returns the body itself.
     pub(crate) fn root(members: &'a Map<String, Value>, subject: &'static str) -> Self {
         Self { members, path: String::new(), subject }
     }
 
-    /// A member that must be there.
+    /// Returns a required field.
     pub(crate) fn required(&self, name: &str) -> Result<Member<'a>, Refusal> {
         self.optional(name).ok_or_else(|| {
             let rule = format!("{}.{}.required", self.subject, kebab_case(name));
-            Refusal::format(rule, format!("expected the member {name}, found none")).at(self.pointer(name))
+            Refusal::format(rule, format!("expected the field {name}, found none")).at(self.pointer(name))
         })
     }
 
-    /// A member that need not be there. `null` is a value, not an absence.
+    /// Returns an optional field. `null` is a value, not an absence.
     pub(crate) fn optional(&self, name: &str) -> Option<Member<'a>> {
         let value = self.members.get(name)?;
         let clause = format!("{}.{}", self.subject, kebab_case(name));
         Some(Member { value, path: self.pointer(name), clause })
     }
 
-    /// Checks a member that need not be there.
+    /// Checks an optional field if it is present.
     pub(crate) fn check<T>(
         &self,
         name: &str,
@@ -46,7 +46,7 @@ impl<'a> Object<'a> {
         self.optional(name).map_or(Ok(()), |member| check(&member).map(drop))
     }
 
-    /// JSON pointer of this object.
+    /// Returns the JSON pointer of this object.
     pub(crate) fn path(&self) -> &str {
         &self.path
     }
@@ -56,45 +56,45 @@ impl<'a> Object<'a> {
     }
 }
 
-/// A value of a body.
+/// A field of a body, or an item of an array.
 pub(crate) struct Member<'a> {
     value: &'a Value,
     path: String,
-    /// The clause ids of this member without their last part.
+    /// The clause ids of this field without their last part.
     clause: String,
 }
 
 impl<'a> Member<'a> {
-    /// JSON pointer of this value.
+    /// Returns the JSON pointer of this value.
     pub(crate) fn path(&self) -> &str {
         &self.path
     }
 
-    /// Whether this is the same value.
+    /// Returns true if both values are equal.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.value == other.value
     }
 
-    /// A refusal of this value by the clause `<member>.<aspect>`.
+    /// Rejects this value by the clause `<field>.<aspect>`.
     pub(crate) fn refuse(&self, aspect: &str, says: impl Into<String>) -> Refusal {
         Refusal::format(format!("{}.{aspect}", self.clause), says).at(&self.path)
     }
 
-    /// Any string.
+    /// Returns a string.
     pub(crate) fn text(&self) -> Result<&'a str, Refusal> {
         self.value.as_str().ok_or_else(|| self.wrong_type("a string"))
     }
 
-    /// A string of at least one character, as a required member must have to be there at all.
+    /// Returns a string with at least one character. An empty string does not satisfy a required field.
     pub(crate) fn non_empty_text(&self) -> Result<&'a str, Refusal> {
         let text = self.text()?;
         if text.is_empty() {
-            return Err(self.refuse("empty", "expected a text, found an empty one"));
+            return Err(self.refuse("empty", "expected a non-empty string, found an empty one"));
         }
         Ok(text)
     }
 
-    /// Refuses a text of more than `limit` characters, counted in Unicode code points.
+    /// Checks that a string has at most `limit` characters, counted in Unicode code points.
     pub(crate) fn at_most(&self, limit: usize, text: &str) -> Result<(), Refusal> {
         let found = text.chars().count();
         if found > limit {
@@ -103,7 +103,7 @@ impl<'a> Member<'a> {
         Ok(())
     }
 
-    /// One string of a closed list.
+    /// Returns a string of a closed list.
     pub(crate) fn listed(&self, rule: &str, list: &[&str]) -> Result<&'a str, Refusal> {
         let text = self.text()?;
         if !list.contains(&text) {
@@ -113,28 +113,28 @@ impl<'a> Member<'a> {
         Ok(text)
     }
 
-    /// A date (ISO 8601 calendar date).
+    /// Returns a date (ISO 8601 calendar date).
     pub(crate) fn date(&self) -> Result<NaiveDate, Refusal> {
         let text = self.text()?;
         date::parse(text).map_err(|error| self.refuse("date", format!("{error}, found {}", excerpt(text))))
     }
 
-    /// A date that is past by so many days at most.
+    /// Returns a date that is at most `past` days before today.
     pub(crate) fn date_ahead(&self, today: NaiveDate, past: i64) -> Result<NaiveDate, Refusal> {
         let day = self.date()?;
         if (today - day).num_days() > past {
-            return Err(self.refuse("past", format!("expected a day from {today} on, found {day}")));
+            return Err(self.refuse("past", format!("expected {today} or later, found {day}")));
         }
         Ok(day)
     }
 
-    /// An object, whose members' clauses begin with `subject`.
+    /// Returns an object. The clause ids of its fields start with `subject`.
     pub(crate) fn object(&self, subject: &'static str) -> Result<Object<'a>, Refusal> {
         let members = self.value.as_object().ok_or_else(|| self.wrong_type("an object"))?;
         Ok(Object { members, path: self.path.clone(), subject })
     }
 
-    /// The items of an array.
+    /// Returns the items of an array.
     pub(crate) fn items(&self) -> Result<Vec<Member<'a>>, Refusal> {
         let items = self.value.as_array().ok_or_else(|| self.wrong_type("an array"))?;
         let item = |(index, value)| Member {
@@ -145,10 +145,11 @@ impl<'a> Member<'a> {
         Ok(items.iter().enumerate().map(item).collect())
     }
 
-    /// An integer. A number with a point or exponent is none, even where its value is whole.
+    /// Returns an integer. A number with a decimal point or an exponent is not an integer, even if its value
+    /// is whole.
     pub(crate) fn integer(&self) -> Result<i64, Refusal> {
         match self.value {
-            // An integer beyond i64 is still one; it is outside every range that the document gives.
+            // An integer beyond i64 is outside every range that the document gives.
             Value::Number(number) if !number.is_f64() => Ok(number.as_i64().unwrap_or(i64::MAX)),
             _ => Err(self.wrong_type("an integer")),
         }
@@ -159,7 +160,7 @@ impl<'a> Member<'a> {
     }
 }
 
-/// `creditorName` as clause ids write it: `creditor-name`.
+/// Converts `creditorName` to `creditor-name`, as in clause ids.
 pub fn kebab_case(name: &str) -> String {
     let mut kebab = String::with_capacity(name.len() + 4);
     for letter in name.chars() {

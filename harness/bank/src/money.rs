@@ -9,11 +9,10 @@ use crate::member::Object;
 use crate::policy::Amounts;
 use crate::refusal::{Refusal, excerpt};
 
-/// "Precision 18": digits before the point and behind it. More than this before the point break the rule
-/// under every reading of it.
+/// "Precision 18". More digits than this before the decimal point violate the rule under every reading.
 const MAXIMUM_DIGITS: usize = 18;
 
-/// "Scale 5": the limit where ISO 4217 gives no number of fraction digits.
+/// "Scale 5". The limit for currencies without a number of fraction digits in ISO 4217.
 const MAXIMUM_FRACTION_DIGITS: usize = 5;
 
 /// An amount of a request.
@@ -25,7 +24,7 @@ pub(crate) struct Amount {
 
 impl Amount {
     /// Reads an `Amount` object: a listed currency, and a decimal above zero with as many fraction digits as
-    /// that currency has minor units.
+    /// that currency has.
     pub(crate) fn read(object: &Object<'_>, policy: &Amounts) -> Result<Self, Refusal> {
         let currency = currency(object)?;
         let member = object.required("amount")?;
@@ -60,7 +59,7 @@ impl Amount {
             return Err(refuse("amount.precision.total", says));
         };
         if value.is_zero() {
-            return Err(refuse("amount.zero", "expected an amount above zero, found none".to_owned()));
+            return Err(refuse("amount.zero", "expected an amount above zero, found zero".to_owned()));
         }
         Ok(Self { currency, value })
     }
@@ -71,7 +70,7 @@ impl Amount {
     }
 }
 
-/// Splits `digits[.digits]` at its point. Returns None for any other form.
+/// Splits `digits[.digits]` at the decimal point. Returns None for any other form.
 fn digits(text: &str) -> Option<(&str, &str)> {
     let (integer, fraction) = text.split_once('.').unwrap_or((text, ""));
     let is_decimal = integer.bytes().chain(fraction.bytes()).all(|byte| byte.is_ascii_digit());
@@ -83,7 +82,8 @@ pub(crate) fn decimal(text: &str) -> Option<Decimal> {
     digits(text).and_then(|_| Decimal::from_str_exact(text).ok())
 }
 
-/// Parses an account balance: a decimal with no more digits than the currency has, and given all of them.
+/// Parses an account balance with at most as many fraction digits as the currency has, and pads it to that
+/// number.
 pub(crate) fn balance(text: &str, currency: Currency) -> Option<Decimal> {
     let (integer, fraction) = digits(text)?;
     let allowed = currency.minor_units()?;
@@ -93,7 +93,7 @@ pub(crate) fn balance(text: &str, currency: Currency) -> Option<Decimal> {
     Some(balance)
 }
 
-/// Reads the required member `currency` of an amount or an account reference.
+/// Reads the required field `currency` of an amount or an account reference.
 pub(crate) fn currency(object: &Object<'_>) -> Result<Currency, Refusal> {
     let member = object.required("currency")?;
     let code = member.text()?;

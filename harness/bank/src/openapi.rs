@@ -1,6 +1,7 @@
-//! The description of the bank's interface, as OpenAPI 3.1.0 (spec.openapis.org/oas/v3.1.0). Paths, methods
-//! and headers come from what the bank does; the schemas of bodies are written in `openapi/schemas.json`, and
-//! what only a reader needs in `openapi/tables.json`.
+//! The OpenAPI 3.1.0 description of the interface (spec.openapis.org/oas/v3.1.0).
+//!
+//! Paths, methods and headers come from the code of the bank. Schemas of bodies are in
+//! `openapi/schemas.json`, summaries and examples of headers in `openapi/tables.json`.
 
 use std::sync::LazyLock;
 
@@ -10,7 +11,7 @@ use crate::header::{self, Header};
 use crate::operation::Operation;
 use crate::operations;
 
-/// The description, for a bank at this address.
+/// Returns the description of a bank at this address.
 pub fn description(base_url: &str) -> Value {
     let mut paths = Map::new();
     for operation in Operation::SPECIFIED.into_iter().chain(Operation::MENTIONED) {
@@ -22,8 +23,8 @@ pub fn description(base_url: &str) -> Value {
         "info": {
             "title": "xs2aspec reference bank",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "A PSD2 XS2A interface that keeps to its document. Every request is signed: the Signature header signs \
-                            date, digest, x-request-id, psu-id, psu-corporate-id and tpp-redirect-uri, each where it is sent."
+            "description": "A PSD2 XS2A interface that conforms to its document. Every request is signed: the Signature header covers \
+                            date, digest, x-request-id, psu-id, psu-corporate-id and tpp-redirect-uri, each when available."
         },
         "servers": [{ "url": base_url }],
         "paths": paths,
@@ -32,20 +33,20 @@ pub fn description(base_url: &str) -> Value {
     })
 }
 
-/// How a request proves who sent it. The name of the scheme is that of the challenge in a 401.
+/// Returns the security scheme. Its name is that of the challenge in a 401.
 fn security() -> Value {
     json!({ "signature": {
         "type": "http",
         "scheme": "Signature",
-        "description": "Each request is signed by itself (draft-cavage-http-signatures-10): the Signature header names its key as \
+        "description": "Each request is signed separately (draft-cavage-http-signatures-10): the Signature header names its key as \
                         `SN=<serial>,CA=<issuer>`, TPP-Signature-Certificate holds the certificate in base64, and requests with a body \
-                        but the signing basket have a Digest."
+                        (except the signing basket) have a Digest."
     } })
 }
 
-/// The schemas of bodies, by name, in JSON Schema 2020-12.
+/// Returns the schemas of bodies by name (JSON Schema 2020-12).
 pub fn schemas() -> Value {
-    // The text is part of the program, and a test reads it.
+    // The file is compiled in, and a test parses it.
     serde_json::from_str(include_str!("openapi/schemas.json")).unwrap_or_default()
 }
 
@@ -62,30 +63,30 @@ fn described(operation: Operation) -> Value {
     described
 }
 
-/// The name of the schema of the request body of an operation, if it has one.
+/// Returns the schema name of the request body of an operation, or None if it has no body.
 pub fn request_schema(operation: Operation) -> Option<&'static str> {
     says(operation)["request"].as_str()
 }
 
-/// The name of the schema of what an operation answers if all is well; empty where it answers nothing.
+/// Returns the schema name of the success response of an operation, or an empty string if it has no body.
 pub fn answer_schema(operation: Operation) -> &'static str {
     says(operation)["answer"].as_str().unwrap_or_default()
 }
 
-/// What is written of operations, refusals and headers.
+/// Returns the summaries, rejections and header examples.
 fn tables() -> &'static Value {
-    // The text is part of the program, and a test reads it.
+    // The file is compiled in, and a test parses it.
     static TABLES: LazyLock<Value> =
         LazyLock::new(|| serde_json::from_str(include_str!("openapi/tables.json")).unwrap_or_default());
     &TABLES
 }
 
-/// What is written of an operation.
+/// Returns the table row of an operation.
 fn says(operation: Operation) -> &'static Value {
     &tables()["operations"][operation_id(operation)]
 }
 
-/// The id of an operation, with the product where there is one for each.
+/// Returns the id of an operation. Operations that exist once for each product have the product in it.
 fn operation_id(operation: Operation) -> String {
     match operation {
         Operation::Payment(product) | Operation::Status(product) | Operation::Deletion(product) => {
@@ -121,9 +122,9 @@ fn content(schema: &str) -> Value {
     content
 }
 
-/// A body for each schema that stands alone, by its name: what the bank answers, and what it accepts.
+/// Returns an example for each top-level schema by its name.
 fn examples() -> Value {
-    // The text is part of the program, and a test reads it.
+    // The file is compiled in, and a test parses it.
     serde_json::from_str(include_str!("openapi/examples.json")).unwrap_or_default()
 }
 
@@ -136,7 +137,7 @@ fn parameters(operation: Operation) -> Value {
         |name| json!({ "name": name, "in": "query", "required": false, "schema": { "type": "boolean" } }),
     );
     let headers = header::parts(operation).map(|(header, is_required)| {
-        // X-PSU-IDENTITY stands for PSU-ID on payment creation, so that neither is required by itself.
+        // X-PSU-IDENTITY is an alternative to PSU-ID on payment creation, so neither is required by itself.
         let says = &tables()["headers"][header.name()];
         let is_required = is_required && !(header == Header::PsuId && operation.creates_payment());
         json!({
@@ -147,7 +148,7 @@ fn parameters(operation: Operation) -> Value {
             "example": says["example"]
         })
     });
-    // Signed where it is sent (the document, section Authentication, rule 2).
+    // Signed when available (the document, section Authentication, rule 2).
     let date = json!({
         "name": "date",
         "in": "header",
@@ -230,7 +231,7 @@ mod tests {
         }
     }
 
-    /// Whoever makes types of the schemas loses what they do not name.
+    /// Generated types lose fields that the schemas do not name.
     #[test]
     fn every_member_of_an_example_is_described() {
         let schemas = schemas();
@@ -239,7 +240,7 @@ mod tests {
         }
     }
 
-    /// Every member of a value is one of the schema's properties, however deep.
+    /// Asserts that the schema has a property for every field of a value, at any depth.
     fn described(schemas: &Value, schema: &Value, value: &Value, at: &str) {
         match value {
             Value::Object(members) => {
@@ -259,7 +260,7 @@ mod tests {
         }
     }
 
-    /// The schema of a member, or of the items of a list where the name is empty.
+    /// Returns the schema of a field, or of the items of an array if the name is empty.
     fn property<'a>(schemas: &'a Value, schema: &'a Value, name: &str) -> Option<&'a Value> {
         if let Some(reference) = schema["$ref"].as_str() {
             return property(schemas, &schemas[reference.rsplit('/').next()?], name);

@@ -1,11 +1,11 @@
-//! The operations of the bank, and where they live.
+//! The operations of the bank, with method and path.
 
 use std::fmt;
 
 use http::Method;
 use serde::{Deserialize, Serialize};
 
-/// The two payment products, which differ in whether a basket may hold them.
+/// The two payment products. Only NCBCT payments can be put in a basket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Product {
@@ -16,7 +16,7 @@ pub enum Product {
 }
 
 impl Product {
-    /// The word that clause ids use for the creation of such a payment.
+    /// Returns the word for the product in clause ids.
     pub(crate) fn id(self) -> &'static str {
         match self {
             Self::Ncbct => "ncbct",
@@ -24,7 +24,7 @@ impl Product {
         }
     }
 
-    /// The path under which the product's payments are made and found.
+    /// Returns the path under which payments of the product are created and read.
     pub(crate) fn path(self) -> &'static str {
         match self {
             Self::Ncbct => "/v1/payments/norwegian-cross-border-credit-transfers",
@@ -33,8 +33,8 @@ impl Product {
     }
 }
 
-/// One operation. The document specifies the first five, which are the columns of the table in its section
-/// Endpoints > Common request headers; of the others it only says that they exist.
+/// One operation. The document specifies the first five, which are the columns of its header table (section
+/// Endpoints > Common request headers). It only mentions the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Operation {
@@ -44,27 +44,27 @@ pub enum Operation {
     Ncbct,
     /// Create periodic NDCT payment.
     Periodic,
-    /// List customers.
+    /// Get sandbox customers.
     Customers,
-    /// Transaction details.
+    /// Get transaction details.
     Transaction,
-    /// What a payment was made with.
+    /// Get a payment.
     Payment(Product),
-    /// The status of a payment.
+    /// Get the status of a payment.
     Status(Product),
-    /// The end of a payment that is not under way yet.
+    /// Delete a payment.
     Deletion(Product),
-    /// The status of a basket.
+    /// Get the status of a basket.
     BasketStatus,
-    /// The booked transactions of an account.
+    /// Get the booked transactions of an account.
     Transactions,
-    /// A new customer of the sandbox.
+    /// Create a sandbox customer.
     CreateCustomer,
-    /// A new account of a customer.
+    /// Create an account of a customer.
     CreateAccount,
-    /// A booked transaction of an account.
+    /// Book a transaction on an account.
     Book,
-    /// Another balance of an account.
+    /// Set the balance of an account.
     SetBalance,
 }
 
@@ -73,7 +73,7 @@ impl Operation {
     pub const SPECIFIED: [Self; 5] =
         [Self::Basket, Self::Ncbct, Self::Periodic, Self::Customers, Self::Transaction];
 
-    /// The operations that it only mentions.
+    /// The operations that the document only mentions.
     pub const MENTIONED: [Self; 12] = [
         Self::Payment(Product::Ncbct),
         Self::Payment(Product::Periodic),
@@ -89,9 +89,11 @@ impl Operation {
         Self::SetBalance,
     ];
 
-    /// Its word in clause ids, its method (POST creates and PUT replaces with a JSON body, GET reads), and its
-    /// route. The document does not show the paths of the basket ("Method and path: not shown"), of its status
-    /// and of a payment itself; those here are this bank's choice. A payment's begins with that of its product.
+    /// Returns the word in clause ids, the method and the route.
+    ///
+    /// POST creates and PUT replaces, both with a JSON body; GET reads. The document does not show the paths
+    /// of the basket ("Method and path: not shown"), of its status and of a payment. Those here are this
+    /// bank's choice. The route of a payment is relative to the path of its product.
     fn row(self) -> (&'static str, Method, &'static str) {
         match self {
             Self::Basket => ("basket", Method::POST, "/v1/signing-baskets"),
@@ -115,17 +117,17 @@ impl Operation {
         }
     }
 
-    /// The word that clause ids use for this operation.
+    /// Returns the word for this operation in clause ids.
     pub fn id(self) -> &'static str {
         self.row().0
     }
 
-    /// The method.
+    /// Returns the method.
     pub fn method(self) -> Method {
         self.row().1
     }
 
-    /// The route, in axum's notation.
+    /// Returns the route in the notation of axum.
     pub fn route(self) -> String {
         let (_, _, route) = self.row();
         match self {
@@ -136,17 +138,17 @@ impl Operation {
         }
     }
 
-    /// Whether the operation is a creation with a JSON body.
+    /// Returns true if the operation creates something from a JSON body.
     pub(crate) fn creates(self) -> bool {
         self.method() == Method::POST
     }
 
-    /// Whether the operation has a JSON body.
+    /// Returns true if the operation has a JSON body.
     pub fn has_body(self) -> bool {
         self.creates() || self.method() == Method::PUT
     }
 
-    /// Whether the operation creates a payment.
+    /// Returns true if the operation creates a payment.
     pub fn creates_payment(self) -> bool {
         matches!(self, Self::Ncbct | Self::Periodic)
     }

@@ -1,4 +1,4 @@
-//! The operations. Each takes a request whose headers, digest and signature are in order.
+//! The operations, and the order of the rules for each.
 
 mod basket;
 mod customers;
@@ -34,31 +34,31 @@ pub use payment::unknown as unknown_payment;
 pub use query::known as parameters;
 pub use twin::twin;
 
-/// A request as it came in.
+/// A request as received.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
-    /// The method, in capitals.
+    /// The method, in uppercase.
     pub method: &'a str,
     /// Path and query, below the prefix of the bank.
     pub uri: &'a Uri,
-    /// The header fields, with those of one name in their order.
+    /// The header fields. Lines of one name are in their order.
     pub headers: &'a HeaderMap,
-    /// The body, whatever it is.
+    /// The bytes of the body.
     pub body: &'a [u8],
     /// The variable parts of the path, percent-decoded, in their order.
     pub path_parameters: &'a [String],
-    /// How many requests came before it on its connection; 0 without one.
+    /// The number of earlier requests on the same connection.
     pub turn: usize,
 }
 
 impl Request<'_> {
-    /// What it has besides its body.
+    /// Returns the request without its body.
     pub fn head(&self) -> Head<'_> {
         Head { fields: Fields(self.headers), uri: self.uri, turn: self.turn }
     }
 
-    /// What tells this request from others: ids follow from it, and not from what else is asked at the same
-    /// time.
+    /// Returns a hash of X-Request-ID, path and body. Ids derive from it, so they do not depend on concurrent
+    /// requests.
     pub fn origin(&self) -> u64 {
         let mut hash = Sha256::new();
         hash.update(self.headers.get("x-request-id").map_or(&b""[..], HeaderValue::as_bytes));
@@ -68,41 +68,41 @@ impl Request<'_> {
     }
 }
 
-/// What a request has besides its body.
+/// A request without its body.
 #[derive(Clone, Copy)]
 pub struct Head<'a> {
     /// The header fields.
     pub fields: Fields<'a>,
     /// Path and query, below the prefix of the bank.
     pub uri: &'a Uri,
-    /// How many requests came before it on its connection; 0 without one.
+    /// The number of earlier requests on the same connection.
     pub turn: usize,
 }
 
-/// What may stand between a request and the checks of the bank.
+/// Hooks between a request and the checks of the bank.
 pub trait Between {
-    /// Looks at the head of a request before it is checked.
+    /// Inspects the head of a request before it is checked.
     fn head(&self, operation: Operation, fields: Fields<'_>, uri: &Uri) -> Result<(), Refusal>;
-    /// Reads the bytes of a body in another way, before they are read as JSON.
+    /// Rewrites the bytes of a body before they are parsed as JSON.
     fn bytes<'a>(&self, operation: Operation, body: &'a [u8]) -> Result<Cow<'a, [u8]>, JsonError>;
-    /// Looks at the members of a body before they are checked, or changes them.
+    /// Inspects or changes the fields of a body before they are checked.
     fn members(&self, operation: Operation, members: &mut Map<String, Value>) -> Result<(), Refusal>;
 }
 
-/// What the operations need of the bank.
+/// The parts of the bank that operations use.
 pub struct Context {
-    /// The path that all routes are below.
+    /// The path prefix of all routes.
     pub prefix: String,
-    /// Where it takes the time from.
+    /// The clock.
     pub clock: Clock,
-    /// What it knows and remembers.
+    /// The data and the memory of the bank.
     pub state: State,
-    /// The certificates that it was shown.
+    /// The certificates that TPPs have sent.
     pub certificates: Certificates,
 }
 
-/// Performs an operation by this policy, or refuses the request by the first rule that it does not keep:
-/// headers, query, digest, signature, PSU, body.
+/// Performs an operation under this policy. The first violated rule rejects the request, in this order:
+/// headers, query, Digest, signature, PSU, body.
 pub fn perform(
     context: &Context,
     (policy, between): (&Policy, &dyn Between),
@@ -152,7 +152,7 @@ pub fn perform(
     Ok((StatusCode::CREATED, created))
 }
 
-/// Verifies certificate and signature of a request, where the bank asks for them.
+/// Verifies certificate and signature of a request, unless the policy exempts it.
 pub fn authenticate(
     context: &Context,
     policy: &Policy,
@@ -166,14 +166,14 @@ pub fn authenticate(
     if unsigned || policy.signature.exempt.contains(&operation) {
         return Ok(());
     }
-    // The router takes the prefix away, which was signed with the rest.
+    // The router strips the prefix, but the signature covers it.
     let prefix = &context.prefix;
     let target = request.uri.path_and_query().map_or_else(|| request.uri.path(), |target| target.as_str());
     let message = Message { fields, method: request.method, target: &format!("{prefix}{target}") };
     authentication::verify(message, &context.certificates, policy)
 }
 
-/// Makes test data.
+/// Creates or changes test data in the sandbox.
 fn test_data(
     context: &Context,
     operation: Operation,
@@ -191,12 +191,12 @@ fn test_data(
     Ok((StatusCode::CREATED, made))
 }
 
-/// A body that is no JSON object.
+/// Rejects a body that is not a JSON object.
 fn unreadable(operation: Operation, error: &JsonError) -> Refusal {
     Refusal::format(format!("{operation}.body"), error.to_string()).at("")
 }
 
-/// The operations on what is there already, whose first path parameter says on which.
+/// Performs the operations on existing resources. The first path parameter is the id.
 fn read(
     caller: &Caller<'_>,
     operation: Operation,
@@ -217,7 +217,7 @@ fn read(
     Ok((StatusCode::OK, answer))
 }
 
-/// A `Link` (the document, section Resources > Shared types).
+/// Returns a `Link` (the document, section Resources > Shared types).
 pub(crate) fn link(href: &str, verbs: &[&str]) -> Value {
     json!({ "href": href, "verbs": verbs })
 }

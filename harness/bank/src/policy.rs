@@ -1,5 +1,5 @@
-//! What the bank decides in its configuration, by subject. The default of each setting is what the document
-//! says, or where it is silent what README.md says of this bank.
+//! The settings of the bank, by subject. The default of each is what the document says. Where the document is
+//! silent, it is the choice that README.md lists.
 
 mod amounts;
 mod baskets;
@@ -36,7 +36,7 @@ pub(crate) use twins::{Compared, Twins};
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case", bound(deserialize = "'de: 'static"))]
 pub struct Policy {
-    /// Request headers: presence and form (section Endpoints > Common request headers).
+    /// Request headers: presence and format (section Endpoints > Common request headers).
     pub headers: Headers,
     /// Query parameters.
     pub(crate) query: Query,
@@ -46,44 +46,45 @@ pub struct Policy {
     pub(crate) certificate: certificate::Certificate,
     /// The Signature header (section Authentication).
     pub(crate) signature: signature::Signature,
-    /// Who the PSU is, and for whom he acts (section Endpoints > Common request headers).
+    /// Identification of the PSU and its corporate agreement (section Endpoints > Common request headers).
     pub(crate) psu: Identification,
-    /// Amounts, and what of them is reported (section Resources > Shared types).
+    /// Amounts and regulatory reporting (section Resources > Shared types).
     pub(crate) amounts: Amounts,
     /// Days and months (section Endpoints > Create periodic NDCT payment).
     pub(crate) series: Series,
-    /// Payments that were made before (section Endpoints > Create NCBCT payment).
+    /// Logical duplicates (section Endpoints > Create NCBCT payment).
     pub(crate) twins: Twins,
-    /// Payment references, which some creditors demand (section Errors).
+    /// Payment references (KID), which some creditors require (section Errors).
     pub(crate) references: References,
-    /// What becomes of payments (section Resources > Payment creation response, section Errors).
+    /// Creation, visibility and funds of payments (section Resources > Payment creation response, section
+    /// Errors).
     pub(crate) payments: payments::Payments,
     /// Signing baskets (section Endpoints > Create payments signing basket).
     pub baskets: Baskets,
-    /// The customers of the sandbox (section Endpoints > List customers).
+    /// The customers of the sandbox (section Endpoints > Get sandbox customers).
     pub(crate) customers: customers::Customers,
-    /// Transactions of an account (section Endpoints > Transaction details).
+    /// Transactions of an account (section Endpoints > Get transaction details).
     pub(crate) transactions: transactions::Transactions,
     /// Consents and unattended calls (section Limits).
     pub(crate) consents: consents::Consents,
 }
 
 impl Policy {
-    /// The policy of a bank that keeps to the document: each setting has its default.
+    /// Returns the policy of the document, in which each setting has its default.
     pub fn document() -> &'static Self {
         static DOCUMENT: LazyLock<Policy> = LazyLock::new(Policy::default);
         &DOCUMENT
     }
 
-    /// The policy with these settings, where the first one that decides something counts, and lists add up.
+    /// Merges settings into a policy. The first value of a setting counts, and lists are concatenated.
     ///
     /// # Errors
     ///
-    /// If a setting is none of the policy, or has a value that it cannot have: which one, and why.
+    /// Fails if a setting is unknown or has an invalid value.
     pub fn with(settings: impl IntoIterator<Item = &'static Value>) -> serde_json::Result<Self> {
         let mut all = Value::Object(Map::new());
         settings.into_iter().for_each(|settings| add(&mut all, settings));
-        // Texts of a policy are kept as long as the process lives, as banks are few.
+        // Policies are few, so their strings may live as long as the process.
         let all: &'static Value = Box::leak(Box::new(all));
         Self::deserialize(all)
     }
@@ -95,7 +96,7 @@ impl Policy {
     }
 }
 
-/// Adds the settings that are not decided yet.
+/// Adds the settings that do not have a value yet.
 fn add(all: &mut Value, settings: &Value) {
     match (all, settings) {
         (Value::Object(all), Value::Object(settings)) => {

@@ -1,4 +1,4 @@
-//! For whom the request is made (the document, section Authentication, rule 5, and Errors).
+//! The PSU and its corporate agreement (the document, section Authentication, rule 5, and Errors).
 
 use chrono::NaiveDate;
 use http::StatusCode;
@@ -12,7 +12,7 @@ use crate::policy::{Corporate, Policy};
 use crate::refusal::{Code, Refusal};
 use crate::state::{Owner, Payment};
 
-/// Who calls the bank, and when.
+/// The caller of the bank, and the day of the call.
 pub(crate) struct Caller<'a> {
     pub(crate) bank: &'a Context,
     pub(crate) policy: &'a Policy,
@@ -23,8 +23,9 @@ pub(crate) struct Caller<'a> {
     pub(crate) is_corporate: bool,
 }
 
-/// Identifies the PSU and checks the corporate agreement. PSU-ID counts where both identities are sent, and
-/// X-PSU-IDENTITY only on payment creation, which alone has it.
+/// Identifies the PSU and checks the corporate agreement.
+///
+/// X-PSU-IDENTITY is part of payment creation only. PSU-ID counts if both are sent.
 pub(crate) fn identify<'a>(
     bank: &'a Context,
     policy: &'a Policy,
@@ -64,7 +65,7 @@ pub(crate) fn identify<'a>(
         psu: as_named.map(|(_, identity)| identity).or_else(|| psu.map(|psu| psu.id)),
         tpp: certificate.map(|certificate| certificate.subject.clone()),
     };
-    // Where the request does not say so, a corporate PSU acts for the company.
+    // Without PSU-Context, a corporate PSU acts for the company.
     let is_corporate = is_context || is_person && context.is_none();
     let caller = Caller { bank, policy, today: bank.clock.today(), owner, is_corporate };
     let ways = [(Corporate::Context, is_context), (Corporate::Person, is_person)];
@@ -73,7 +74,7 @@ pub(crate) fn identify<'a>(
 }
 
 impl Caller<'_> {
-    /// Checks the corporate agreement of a payment from an account of a company.
+    /// Checks the corporate agreement for a payment from a company's account.
     pub(crate) fn check_debtor(
         &self,
         fields: Fields<'_>,
@@ -87,8 +88,9 @@ impl Caller<'_> {
         self.check_agreement(fields, operation, [(Corporate::Account, is_account)])
     }
 
-    /// "Request for a corporate user lacks the PSU-CORPORATE-ID header: HTTP 400 `BAD_REQUEST`" (section
-    /// Errors), for the ways in which the request is one.
+    /// Checks the corporate agreement: "Request for a corporate user lacks the PSU-CORPORATE-ID header: HTTP
+    /// 400 `BAD_REQUEST`" (section Errors). Each way says whether the user counts as corporate for that
+    /// reason.
     pub(crate) fn check_agreement(
         &self,
         fields: Fields<'_>,
@@ -114,7 +116,8 @@ impl Caller<'_> {
         Ok(())
     }
 
-    /// Returns true if a payment shows. To whom the document does not say; here to its own PSU and TPP.
+    /// Returns true if the caller can see a payment. The document does not define who can. Here it is the
+    /// payment's own PSU through its TPP.
     pub(crate) fn sees(&self, payment: &Payment) -> bool {
         let shown_to = self.policy.payments.shown_to;
         let mut own = self.owner.clone();
@@ -123,7 +126,7 @@ impl Caller<'_> {
         payment.owner.shows_to(&own)
     }
 
-    /// Returns true if a payment is that of the PSU, whatever the TPP.
+    /// Returns true if a payment belongs to the PSU, through any TPP.
     pub(crate) fn is_psu(&self, payment: &Payment) -> bool {
         payment.owner.shows_to(&Owner { tpp: None, ..self.owner.clone() })
     }

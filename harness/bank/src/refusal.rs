@@ -1,11 +1,11 @@
-//! How the bank says no: an HTTP status and one `tppMessages` entry that names the rule.
+//! Rejections: an HTTP status and one `tppMessages` entry with the id of the rule.
 
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// Codes of a `TppMessage`: those of the document, section Errors, that this bank uses, and
-/// `REFERENCE_MIX_INVALID`, which the same section demands without listing it.
+/// The codes of a `TppMessage` that this bank uses. All are listed in the document (section Errors), except
+/// `REFERENCE_MIX_INVALID`, which a rule of that section requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "each is the code of that name")]
@@ -25,74 +25,74 @@ pub enum Code {
     SystemError,
 }
 
-/// A refused request: which rule, where in the request, and what is wrong with the value.
+/// A rejected request: the rule, the place in the request, and the reason.
 #[derive(Clone, Debug)]
 pub struct Refusal {
-    /// The status of the answer.
+    /// The status of the response.
     pub status: StatusCode,
     /// The code in its body.
     pub code: Code,
-    /// The id of the rule that was broken, such as `ncbct.creditor-name.length`.
+    /// The id of the violated rule, such as `ncbct.creditor-name.length`.
     pub rule: String,
-    /// A JSON pointer into the body, or the name of a header or query parameter.
+    /// A JSON pointer into the body, or the name of a header or parameter.
     pub path: Option<String>,
     says: String,
 }
 
 impl Refusal {
-    /// A refusal by this rule, with what was expected and what was found.
+    /// Rejects by this rule. `says` states what was expected and what was found.
     pub fn new(status: StatusCode, code: Code, rule: impl Into<String>, says: impl Into<String>) -> Self {
         Self { status, code, rule: rule.into(), path: None, says: says.into() }
     }
 
-    /// A value that does not have the form its rule asks for: 400 `FORMAT_ERROR`.
+    /// Rejects a value with an invalid format: 400 `FORMAT_ERROR`.
     pub fn format(rule: impl Into<String>, says: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, Code::FormatError, rule, says)
     }
 
-    /// A request that does not prove who sent it: 401. The document has no code for it; `FORBIDDEN` is the
-    /// nearest.
+    /// Rejects a request without proof of its sender: 401. The document has no code for this, so the closest
+    /// one is used, `FORBIDDEN`.
     pub fn unauthenticated(rule: impl Into<String>, says: impl Into<String>) -> Self {
         Self::new(StatusCode::UNAUTHORIZED, Code::Forbidden, rule, says)
     }
 
-    /// A request that does not fit what the bank has: 409 `CONFLICT`.
+    /// Rejects a request that conflicts with the state of the bank: 409 `CONFLICT`.
     pub(crate) fn conflict(rule: &str, says: &str) -> Self {
         Self::new(StatusCode::CONFLICT, Code::Conflict, rule, says)
     }
 
-    /// An id in the path that nothing of this bank has: 404 `RESOURCE_UNKNOWN`.
+    /// Rejects an unknown id in the path: 404 `RESOURCE_UNKNOWN`.
     pub(crate) fn unknown(rule: &str, path: &str, expected: &str) -> Self {
         let says = format!("expected {expected}, found an unknown id");
         Self::new(StatusCode::NOT_FOUND, Code::ResourceUnknown, rule, says).at(path)
     }
 
-    /// Names this rule in place of the one that it has.
+    /// Replaces the rule.
     #[must_use]
     pub fn by(mut self, rule: &str) -> Self {
         rule.clone_into(&mut self.rule);
         self
     }
 
-    /// Points at the part of the request that is meant.
+    /// Sets the place in the request.
     #[must_use]
     pub fn at(mut self, path: impl Into<String>) -> Self {
         self.path = Some(path.into());
         self
     }
 
-    /// Whether a member of the body is what breaks the rule.
+    /// Returns true if a field of the body violates the rule.
     pub fn is_about_a_member(&self) -> bool {
         self.path.as_ref().is_some_and(|path| path.starts_with('/'))
     }
 
-    /// The rule and the problem, at most 512 characters (the document, section Resources > Shared types,
-    /// `TppMessage`).
+    /// Returns the rule and the reason, at most 512 characters (the document, section Resources > Shared
+    /// types, `TppMessage`).
     pub fn text(&self) -> String {
         format!("{}: {}", self.rule, self.says).chars().take(512).collect()
     }
 
-    /// The error body.
+    /// Returns the error body.
     pub fn body(&self) -> Value {
         let mut message = json!({ "category": "ERROR", "code": self.code });
         if let Some(path) = &self.path {
@@ -103,12 +103,12 @@ impl Refusal {
     }
 }
 
-/// A value as it may stand in a refusal: quoted, escaped and at most 40 characters long.
+/// Formats a value for a rejection: quoted, escaped and at most 40 characters long.
 pub fn excerpt(value: &str) -> String {
     shortened(value, 40)
 }
 
-/// The same of a value that is compared as a whole, such as a name: at most 160 characters long.
+/// Formats a value that is compared as a whole, such as a name, with at most 160 characters.
 pub(crate) fn long_excerpt(value: &str) -> String {
     shortened(value, 160)
 }

@@ -1,5 +1,5 @@
-//! What the bank knows when it starts: PSUs, customers, accounts, booked transactions and earlier payments. A
-//! user can give a file of their own; `seed.json` is the one that is built in, and all of it is made up.
+//! Seed data: PSUs, customers, accounts, booked transactions and earlier payments. `seed.json` is the
+//! built-in data, all of it made up. A user can provide another file.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
@@ -13,12 +13,12 @@ use crate::money;
 use crate::operation::Product;
 use crate::status::Status;
 
-/// What a bank knows when it starts.
+/// The data that a bank starts with.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Seed {
     pub(crate) psus: Vec<Psu>,
-    /// Its customers.
+    /// The customers of the sandbox.
     pub customers: Vec<Customer>,
     pub(crate) accounts: Vec<Account>,
     #[serde(default)]
@@ -27,16 +27,16 @@ pub struct Seed {
     pub(crate) payments: Vec<EarlierPayment>,
 }
 
-/// A PSU who can be named in a request.
+/// A PSU that requests can name.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Psu {
     /// PSU-ID, a UUID.
     #[serde(rename = "psuId")]
     pub(crate) id: String,
-    /// National identity number, for X-PSU-IDENTITY.
+    /// The national identity number, for X-PSU-IDENTITY.
     pub(crate) identity: String,
-    /// Whether this PSU is a corporate user, who always acts under an agreement.
+    /// True for a corporate user, who always acts under an agreement.
     #[serde(default)]
     pub(crate) is_corporate: bool,
 }
@@ -47,7 +47,7 @@ pub(crate) struct Psu {
 pub struct Customer {
     #[serde(rename = "customerId")]
     pub(crate) id: String,
-    /// What the customer signs in with: a person number or an organisation number.
+    /// The identifier for SCA: a person number or an organization number.
     #[serde(rename = "customerNumber")]
     pub(crate) number: String,
     #[serde(rename = "customerType")]
@@ -68,7 +68,7 @@ pub(crate) enum CustomerType {
     Corporate,
 }
 
-/// An agreement of a corporate customer; its id is a value of PSU-Corporate-ID.
+/// An agreement of a corporate customer. Its id is a value of PSU-Corporate-ID.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Agreement {
@@ -78,32 +78,32 @@ pub(crate) struct Agreement {
     pub(crate) engagements: Vec<String>,
 }
 
-/// An account with the bank.
+/// An account at this bank.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Account {
     /// The `{id}` of account paths.
     pub(crate) resource_id: String,
-    /// Id of its customer.
+    /// The id of its customer.
     pub(crate) owner: String,
     pub(crate) iban: String,
     pub(crate) bban: String,
     pub(crate) currency: String,
-    /// What is on it, as a decimal; without it any amount can be paid.
+    /// The amount that can be paid from it, as a decimal. Without a balance, any amount can be paid.
     pub(crate) balance: Option<String>,
-    /// How many days before the bank opens the PSU consented to reading it, with SCA; fewer than none if it
-    /// was later.
+    /// The age of the PSU's consent, with SCA, on the day the bank opens, in days. Negative if it is given
+    /// later.
     #[serde(default)]
     pub(crate) consent_days: i64,
 }
 
 impl Account {
-    /// The currency; kroner for one that [`Seed::read`] would have refused.
+    /// Returns the currency. [`Seed::read`] rejects unlisted ones, so the fallback NOK is not reached.
     pub(crate) fn currency(&self) -> Currency {
         Currency::listed(&self.currency).unwrap_or(Currency::NOK)
     }
 
-    /// Returns the balance, if it is limited.
+    /// Returns the balance, or None if the account is not limited.
     pub(crate) fn funds(&self) -> Option<Decimal> {
         self.balance.as_deref().map(|text| money::balance(text, self.currency()).unwrap_or_default())
     }
@@ -113,70 +113,70 @@ impl Account {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Transaction {
-    /// Resource id of the account.
+    /// The resource id of the account.
     pub(crate) account: String,
-    /// What `transactionsDetails` holds when every member may be shown.
+    /// The content of `transactionsDetails` with all fields.
     pub(crate) details: Map<String, Value>,
 }
 
 impl Transaction {
-    /// Its `transactionId`.
+    /// Returns the `transactionId`.
     pub fn id(&self) -> &str {
         self.details.get("transactionId").and_then(Value::as_str).unwrap_or_default()
     }
 }
 
-/// A payment that was made before the bank opened.
+/// A payment from before the bank opened.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct EarlierPayment {
     pub(crate) payment_id: String,
     pub(crate) product: Product,
-    /// Whether it is a bulk payment.
+    /// True for a bulk payment.
     #[serde(default)]
     pub(crate) bulk: bool,
     pub(crate) status: Status,
-    /// The PSU for whom it was made, who alone may see it; whoever asks, where none is named.
+    /// The only PSU who can see the payment, or None if anyone can.
     #[serde(default)]
     pub(crate) psu_id: Option<String>,
 }
 
-/// Why a text is no seed.
+/// The reason why a file is not seed data.
 #[derive(Debug, thiserror::Error)]
 pub enum SeedError {
-    /// No JSON of this form; line and column are said.
-    #[error("expected seed data, found: {0}")]
+    /// JSON of another structure, with line and column.
+    #[error("invalid seed data: {0}")]
     Json(#[from] serde_json::Error),
-    /// Parts that do not fit together.
+    /// Data that contradict each other.
     #[error("{place}: expected {expected}, found {found:?}")]
     Content {
-        /// Where, as a JSON pointer.
+        /// The JSON pointer of the value.
         place: String,
-        /// What should be there.
+        /// A description of allowed values.
         expected: &'static str,
-        /// What is there.
+        /// The value.
         found: String,
     },
 }
 
-/// Parts of a seed that do not fit together.
+/// Returns the error for a value that contradicts other data.
 fn wrong<T>(place: String, expected: &'static str, found: &str) -> Result<T, SeedError> {
     Err(SeedError::Content { place, expected, found: found.to_owned() })
 }
 
 impl Seed {
-    /// Reads a file of seed data, in the form of the built-in one.
+    /// Parses seed data in the format of `seed.json`.
     ///
     /// # Errors
     ///
-    /// A text that is no JSON of that form, an account without its customer or with another currency than
-    /// those of the document, a transaction without its account or an id, and ids that come twice.
+    /// Fails on JSON of another structure, an account without its customer or in an unlisted currency, a
+    /// transaction without its account or an id, and duplicate ids.
     pub fn read(json: &str) -> Result<Self, SeedError> {
         let seed: Self = serde_json::from_str(json)?;
         let mut ids = BTreeSet::new();
         let mut own = |place: String, id: String| {
             let list = place.split('/').nth(1).unwrap_or_default().to_owned();
-            if ids.insert((list, id.clone())) { Ok(()) } else { wrong(place, "an id that no other has", &id) }
+            if ids.insert((list, id.clone())) { Ok(()) } else { wrong(place, "a unique id", &id) }
         };
         for (index, psu) in seed.psus.iter().enumerate() {
             own(format!("/psus/{index}/psuId"), psu.id.to_ascii_lowercase())?;
@@ -221,9 +221,9 @@ impl Seed {
         Ok(seed)
     }
 
-    /// The data that is built in.
+    /// Returns the built-in data.
     pub fn built_in() -> Arc<Self> {
-        // A test reads it.
+        // A test parses the file.
         static BUILT_IN: LazyLock<Arc<Seed>> = LazyLock::new(|| {
             Arc::new(Seed::read(include_str!("../seed.json")).unwrap_or(Seed {
                 psus: vec![],
@@ -237,9 +237,10 @@ impl Seed {
     }
 }
 
-/// The digits of a new Norwegian account number, with 0000 in place of a bank's number: the eleventh makes
-/// the weighted sum of the ten before it a multiple of 11, and a number that would need 10 there does not
-/// exist.
+/// Returns a new Norwegian account number with bank number 0000, or None if the number does not exist.
+///
+/// The eleventh digit makes the weighted sum of the first ten a multiple of 11. A number that would need 10
+/// there does not exist.
 pub(crate) fn bban(number: u64) -> Option<String> {
     let digits = format!("0000{:06}", number % 1_000_000);
     let weights = [5, 4, 3, 2, 7, 6, 5, 4, 3, 2];
@@ -249,7 +250,8 @@ pub(crate) fn bban(number: u64) -> Option<String> {
     (last < 10).then(|| format!("{digits}{last}"))
 }
 
-/// The iban of a Norwegian account number (ISO 13616-1: N is 23, O is 24, and the remainder by 97 is 1).
+/// Returns the iban of a Norwegian account number (ISO 13616-1: N is 23, O is 24, and the remainder modulo 97
+/// is 1).
 pub(crate) fn iban(bban: &str) -> String {
     let remainder = format!("{bban}232400")
         .bytes()

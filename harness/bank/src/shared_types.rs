@@ -1,5 +1,5 @@
-//! Types that several request bodies share: `AccountReference`, `Address`, `PurposeCode` and the remittance
-//! text (the document, section Resources > Shared types).
+//! Types that request bodies share: `AccountReference`, `Address`, `PurposeCode` and remittance information
+//! (the document, section Resources > Shared types).
 
 use crate::account_number;
 use crate::country;
@@ -7,15 +7,15 @@ use crate::member::{Member, Object};
 use crate::money;
 use crate::refusal::{Refusal, excerpt};
 
-/// Checks an `AccountReference` of a request body, where the currency is required. Returns true if its bban
-/// alone identifies the account.
+/// Checks an `AccountReference` of a request body, in which currency is required. Returns true if only its
+/// bban identifies the account.
 pub(crate) fn account(member: &Member<'_>) -> Result<bool, Refusal> {
     let account = member.object("account")?;
     let international = account_number(&account, "iban", 34)?;
     if let Some(iban) = &international
         && !account_number::has_check_digits(iban.text()?)
     {
-        let says = "expected an iban with right check digits (ISO 13616-1), found another";
+        let says = "expected an iban with valid check digits (ISO 13616-1), found another";
         return Err(Refusal::format("account.iban.check-digits", says).at(iban.path()));
     }
     let domestic = account_number(&account, "bban", 30)?;
@@ -43,7 +43,7 @@ pub(crate) fn address(member: &Member<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Checks a `PurposeCode` of a request, where the list is closed.
+/// Checks a `PurposeCode`. The list is closed.
 pub(crate) fn purpose_code(member: &Member<'_>) -> Result<(), Refusal> {
     member.listed("purpose-code.listed", &PURPOSE_CODES).map(drop)
 }
@@ -63,7 +63,7 @@ const PURPOSE_CODES: [&str; 14] = [
     "OTHR",
 ];
 
-/// This number of the account, if there is one.
+/// Returns the iban or bban of an account reference, if it has one.
 fn account_number<'a>(account: &Object<'a>, name: &str, limit: usize) -> Result<Option<Member<'a>>, Refusal> {
     let Some(number) = account.optional(name) else { return Ok(None) };
     number.at_most(limit, number.non_empty_text()?)?;

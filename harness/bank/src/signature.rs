@@ -5,26 +5,25 @@ use crate::header::Fields;
 use crate::policy::signature::{Signature as Policy, Values};
 use crate::refusal::excerpt;
 
-/// The name that stands for method and path in the list of signed headers (section 2.3).
+/// The name of method and path in the list of signed headers (section 2.3).
 pub(crate) const REQUEST_TARGET: &str = "(request-target)";
 
 /// The parameters of a Signature header (section 2.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Parameters {
     pub(crate) key_id: String,
-    /// Optional in the draft; the key decides.
+    /// Optional in the draft. The key determines the algorithm.
     pub(crate) algorithm: Option<String>,
-    /// The list of signed headers as it is written, if it is there.
+    /// The list of signed headers as written.
     pub(crate) list: Option<String>,
-    /// The signed headers in their order, in lower case.
+    /// The signed headers in their order, in lowercase.
     pub(crate) headers: Vec<String>,
     pub(crate) signature: Vec<u8>,
 }
 
 impl Parameters {
-    /// Reads `name="value"` pairs separated by commas. Of a parameter that comes twice the last one counts;
-    /// one that is unknown or not well-formed is ignored (section 2.2). Without `headers` only the date is
-    /// signed (2.1).
+    /// Parses `name="value"` pairs separated by commas. The last of duplicate parameters counts. Unknown and
+    /// malformed ones are ignored (section 2.2). Without `headers`, only the date is signed (section 2.1).
     pub(crate) fn parse(text: &str, policy: &Policy) -> Result<Self, SignatureError> {
         let pairs: Vec<_> = pairs(text).collect();
         let value = |name| {
@@ -45,19 +44,19 @@ impl Parameters {
     }
 }
 
-/// Whether all parameters are those of the draft.
+/// Returns true if the draft defines all parameters.
 pub(crate) fn knows_all(text: &str) -> bool {
     pairs(text).all(|(name, _)| matches!(name, "keyId" | "algorithm" | "headers" | "signature"))
 }
 
-/// Whether a parameter comes twice.
+/// Returns true if a parameter is duplicate.
 pub(crate) fn has_duplicates(text: &str) -> bool {
     let names: Vec<&str> = pairs(text).map(|(name, _)| name).collect();
     names.iter().enumerate().any(|(at, name)| names[..at].contains(name))
 }
 
-/// What was signed (section 2.3): a line `name: value` for each listed header, without a newline at the end.
-/// `method` is lower-cased for `(request-target)`; `target` is path and query as they came in.
+/// Returns the signing string (section 2.3): a line `name: value` for each listed header, without a newline
+/// at the end. For `(request-target)` the method is in lowercase, and `target` is path and query as received.
 pub(crate) fn signing_string(
     headers: &[String],
     method: &str,
@@ -77,7 +76,7 @@ pub(crate) fn signing_string(
     Ok(headers.iter().map(line).collect::<Result<Vec<_>, _>>()?.join(&b'\n'))
 }
 
-/// The value of a header in a signing string.
+/// Returns the value of a header in the signing string.
 fn value(name: &str, fields: Fields<'_>, values: Values) -> Option<Vec<u8>> {
     let joined = fields.bytes(name)?;
     let mut lines = fields.lines(name).map(<[u8]>::trim_ascii);
@@ -97,7 +96,7 @@ fn value(name: &str, fields: Fields<'_>, values: Values) -> Option<Vec<u8>> {
     }
 }
 
-/// A text without its percent-encoding (RFC 3986 section 2.1).
+/// Percent-decodes a string (RFC 3986 section 2.1).
 fn decoded(text: &str) -> Vec<u8> {
     let mut parts = text.split('%');
     let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
@@ -113,10 +112,10 @@ fn decoded(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// Why a signature cannot be checked.
+/// The reason why a signature cannot be verified.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SignatureError {
-    /// A required parameter is not there, or not in quotes.
+    /// A required parameter is missing, or its value is not in quotation marks.
     #[error("expected the parameter {0} as name=\"value\", found none")]
     Missing(&'static str),
     /// The signature is not base64 (RFC 4648 section 4).
@@ -128,7 +127,7 @@ pub(crate) enum SignatureError {
 }
 
 impl SignatureError {
-    /// The word by which a policy names it.
+    /// Returns the word for this error in a policy.
     pub(crate) fn flaw(&self) -> &'static str {
         match self {
             Self::Missing(name) => name,
@@ -138,8 +137,8 @@ impl SignatureError {
     }
 }
 
-/// The well-formed `name="value"` pairs. The draft has no escapes, so a value ends at the next quotation
-/// mark.
+/// Returns the well-formed `name="value"` pairs. The draft has no escapes, so a value ends at the next
+/// quotation mark.
 fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -156,7 +155,7 @@ fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// Takes what stands before the next comma outside quotation marks.
+/// Removes and returns the part before the next comma outside quotation marks.
 fn take_parameter<'a>(rest: &mut &'a str) -> &'a str {
     let mut quoted = false;
     let end = rest.find(|letter| {

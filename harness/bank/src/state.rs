@@ -1,4 +1,4 @@
-//! What the bank remembers between requests, in memory.
+//! The memory of the bank between requests.
 
 mod notes;
 mod payments;
@@ -21,31 +21,31 @@ use crate::seed::{self, Account, Customer, CustomerType, Psu, Seed, Transaction}
 pub use crate::status::Status;
 pub use payments::{Owner, Payment};
 
-/// Everything that the bank knows, from its seed on.
+/// The data of the bank, starting with its seed data.
 pub struct State {
     seed: u64,
     opened: NaiveDate,
     memory: Mutex<Memory>,
 }
 
-/// Payments, baskets and requests that the bank remembers at most, each. It forgets what was asked for
-/// longest ago: a sandbox may run for months.
+/// The maximum number of payments, of baskets and of request hashes. Least recently used ones are dropped,
+/// because a sandbox can run for months.
 const REMEMBERED: NonZeroUsize = NonZeroUsize::new(20_000).unwrap();
 
 struct Memory {
-    /// How many ids each request was given.
+    /// The number of ids created for each request.
     ids: LruCache<u64, u64>,
-    /// What was noted of earlier requests.
+    /// Notes about earlier requests.
     seen: HashMap<(&'static str, String), String>,
-    /// The payments that the bank began with, which it never forgets.
+    /// The payments of the seed data, which are never dropped.
     earlier: HashMap<String, Payment>,
     payments: LruCache<String, Payment>,
-    /// What payments take from each account with a balance, in minor units.
+    /// The sum that payments use up on each account with a balance.
     taken: HashMap<String, Decimal>,
     /// The payments of each basket.
     baskets: LruCache<String, Vec<String>>,
     unattended_calls: HashMap<String, (NaiveDate, u32)>,
-    /// Payments whose ids are numbers.
+    /// The number of payments with numbers as ids.
     numbers: u64,
     psus: Vec<Psu>,
     customers: Vec<Arc<Customer>>,
@@ -54,8 +54,8 @@ struct Memory {
 }
 
 impl State {
-    /// A bank that opens on this day. Its ids follow from `seed` and from the requests that they are made for
-    /// (`origin`), so that requests side by side get the same ones in every run.
+    /// Opens a bank on this day. Ids derive from `seed` and from a hash of their request (`origin`), so
+    /// concurrent requests get the same ids in every run.
     pub fn new(seed: u64, data: &Seed, opened: NaiveDate) -> Self {
         let earlier = data.payments.iter().map(|of| (of.payment_id.clone(), Payment::earlier(of)));
         let memory = Memory {
@@ -75,7 +75,7 @@ impl State {
         Self { seed, opened, memory: Mutex::new(memory) }
     }
 
-    /// The PSU whom this header names. The case of a UUID's digits does not count (RFC 9562 section 4).
+    /// Returns the PSU that a header names. UUIDs are case-insensitive (RFC 9562 section 4).
     pub(crate) fn psu(&self, header: Header, value: &str) -> Option<Psu> {
         let is_named = |psu: &&Psu| match header {
             Header::XPsuIdentity => psu.identity == value,
@@ -84,14 +84,14 @@ impl State {
         self.memory().psus.iter().find(is_named).cloned()
     }
 
-    /// Whether some customer has the agreement among those that are looked at.
+    /// Returns true if a customer has the agreement, among those to which `looked` applies.
     pub(crate) fn has_agreement(&self, id: &str, looked: Looked) -> bool {
         self.memory().customers.iter().map(|customer| &customer.agreements).any(|all| {
             all.iter().enumerate().any(|(index, one)| one.id == id && looked.includes(index, all.len()))
         })
     }
 
-    /// All customers, each with its accounts.
+    /// Returns all customers with their accounts.
     pub(crate) fn customers(&self) -> Vec<(Arc<Customer>, Vec<Arc<Account>>)> {
         let memory = self.memory();
         let of = |customer: &Customer| {
@@ -100,8 +100,8 @@ impl State {
         memory.customers.iter().map(|customer| (Arc::clone(customer), of(customer))).collect()
     }
 
-    /// Remembers a customer, whose PSU signs in with the same number, and gives both their ids, and ids to
-    /// its agreements. A number that another customer has is none.
+    /// Creates a customer and a PSU with the same number, and ids for both and for the agreements. Returns
+    /// None if the number is in use.
     pub(crate) fn create_customer(
         &self,
         mut customer: Customer,
@@ -126,7 +126,7 @@ impl State {
         Some((customer, psu_id))
     }
 
-    /// Opens an account for a customer, with a number that nobody has. Nothing if there is no such customer.
+    /// Creates an account with an unused number. Returns None for an unknown customer.
     pub(crate) fn create_account(
         &self,
         owner: &str,
@@ -153,7 +153,7 @@ impl State {
         Some(account)
     }
 
-    /// Gives an account another balance, of which earlier payments take nothing. Nothing if there is no such
+    /// Sets the balance of an account. Earlier payments do not count against it. Returns None for an unknown
     /// account.
     pub(crate) fn set_balance(&self, resource_id: &str, balance: String) -> Option<Arc<Account>> {
         let mut memory = self.memory();
@@ -163,7 +163,7 @@ impl State {
         Some(Arc::clone(account))
     }
 
-    /// Books a transaction, with an id of its own. Nothing if there is no such account.
+    /// Books a transaction under a new id. Returns None for an unknown account.
     pub(crate) fn book(
         &self,
         resource_id: &str,
@@ -178,17 +178,17 @@ impl State {
         Some(id)
     }
 
-    /// The account with this resource id.
+    /// Returns the account with this resource id.
     pub fn account(&self, resource_id: &str) -> Option<Arc<Account>> {
         self.memory().accounts.iter().find(|account| account.resource_id == resource_id).cloned()
     }
 
-    /// How many days ago the PSU consented, with SCA, to reading the account.
+    /// Returns the days since the PSU's consent, given with SCA, to reading the account.
     pub fn consent_age(&self, account: &Account, today: NaiveDate) -> i64 {
         (today - self.opened).num_days() + account.consent_days
     }
 
-    /// The account with this iban or bban, and what payments have left on it, if its balance is limited.
+    /// Returns the account with this iban or bban, and its remaining balance if it has one.
     pub fn account_by_number(&self, number: &str) -> Option<(Arc<Account>, Option<Decimal>)> {
         let memory = self.memory();
         let account =
@@ -198,14 +198,14 @@ impl State {
         Some((Arc::clone(account), left))
     }
 
-    /// Whether the account is that of a corporate customer.
+    /// Returns true if the account belongs to a corporate customer.
     pub(crate) fn is_of_a_company(&self, account: &Account) -> bool {
         let memory = self.memory();
         memory.customer(&account.owner).is_some_and(|owner| owner.kind == CustomerType::Corporate)
     }
 
-    /// Whether the PSU with this PSU-ID may see the account: one's own, and any of a company, whose
-    /// agreements say who acts for it.
+    /// Returns true if a PSU can see the account: its own, and any of a company, because agreements determine
+    /// who acts for a company.
     pub(crate) fn account_shows_to(&self, account: &Account, psu_id: Option<&str>) -> bool {
         let memory = self.memory();
         let psu = psu_id.and_then(|id| memory.psus.iter().find(|psu| psu.id == id));
@@ -214,7 +214,7 @@ impl State {
         owner.kind == CustomerType::Corporate || owner.number == psu.identity
     }
 
-    /// Counts a call without PSU-IP-Address, and returns how many there were on that account on that day.
+    /// Counts a call without PSU-IP-Address, and returns the number of calls on that account on that day.
     pub fn count_unattended_call(&self, account: &str, day: NaiveDate) -> u32 {
         let mut memory = self.memory();
         let (counted_on, calls) = memory.unattended_calls.entry(account.to_owned()).or_insert((day, 0));
@@ -225,18 +225,18 @@ impl State {
         *calls
     }
 
-    /// The booked transactions of an account.
+    /// Returns the booked transactions of an account.
     pub fn transactions(&self, account: &str) -> Vec<Arc<Transaction>> {
         self.memory().transactions.iter().filter(|booked| booked.account == account).cloned().collect()
     }
 
-    /// A booked transaction.
+    /// Returns a booked transaction of an account.
     pub(crate) fn transaction(&self, account: &str, id: &str) -> Option<Arc<Transaction>> {
         let memory = self.memory();
         memory.transactions.iter().find(|booked| booked.account == account && booked.id() == id).cloned()
     }
 
-    /// A booked transaction of any account.
+    /// Returns a booked transaction of any account.
     pub(crate) fn transaction_anywhere(&self, id: &str) -> Option<Arc<Transaction>> {
         self.memory().transactions.iter().find(|booked| booked.id() == id).cloned()
     }
@@ -246,7 +246,7 @@ impl State {
     }
 }
 
-/// What is remembered of the last few, without room for all of them in advance.
+/// Returns a cache for [`REMEMBERED`] entries that allocates its memory as needed.
 fn recent<K: Hash + Eq, V>() -> LruCache<K, V> {
     let mut recent = LruCache::unbounded();
     recent.resize(REMEMBERED);
@@ -258,8 +258,8 @@ impl Memory {
         self.customers.iter().find(|customer| customer.id == id)
     }
 
-    /// The next id, in the form of a UUID of version 8 (RFC 9562 section 5.8), which leaves its bits to
-    /// whoever makes it: opaque to the TPP, and the same in every run with this seed for the same request.
+    /// Returns the next id, a UUID of version 8 (RFC 9562 section 5.8), whose bits are free to choose. It is
+    /// opaque to the TPP, and the same for the same seed and request.
     fn next_id(&mut self, seed: u64, origin: u64) -> String {
         let count = self.ids.get_or_insert_mut(origin, || 0);
         *count += 1;

@@ -2,15 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The statuses of payments that this bank uses (the document, section States and transitions).
+/// The payment statuses that this bank uses (the document, section States and transitions).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Status {
     /// Received.
     Rcvd,
-    /// Accepted: a series that has begun.
+    /// Accepted: a series after its start.
     Actc,
-    /// Pending: under way, and no longer to be deleted.
+    /// Pending: in execution, and no longer deletable.
     Pdng,
     /// Settled.
     Acsc,

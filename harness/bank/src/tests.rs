@@ -1,4 +1,4 @@
-//! What the tests of several modules need.
+//! Support for the tests of several modules.
 
 pub(crate) mod certificate;
 
@@ -13,7 +13,7 @@ use crate::seed::Seed;
 use crate::state::{Owner, State};
 
 impl Context {
-    /// The built-in bank, which opens now.
+    /// Returns a bank with the built-in data that opens now.
     pub(crate) fn built_in(now: DateTime<Utc>) -> Self {
         Self {
             prefix: String::new(),
@@ -25,7 +25,7 @@ impl Context {
 }
 
 impl Caller<'_> {
-    /// A private caller of a bank that keeps to the document.
+    /// Returns a private caller under the policy of the document.
     pub(crate) fn of(bank: &Context, owner: Owner, today: NaiveDate) -> Caller<'_> {
         Caller { bank, policy: Policy::document(), today, owner, is_corporate: false }
     }

@@ -1,4 +1,4 @@
-//! Verification of RSA signatures, with a memory: verifying takes longer than all else that a request needs.
+//! Verification of RSA signatures. Results are cached, because verification is the slowest step of a request.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -11,15 +11,14 @@ use sha2::{Digest as _, Sha256};
 
 use crate::policy::signature::Hash;
 
-/// What was found before: the SHA-256 of hash, key, signature and signed bytes, and whether they belong
-/// together.
+/// Earlier results, by the SHA-256 of hash, key, signature and signed bytes.
 static FOUND: LazyLock<Mutex<HashMap<[u8; 32], bool>>> = LazyLock::new(Mutex::default);
 
-/// How many are remembered; beyond it all are forgotten, so that memory stays bounded.
+/// The capacity. A full cache is cleared to bound its memory.
 const LIMIT: usize = 100_000;
 
-/// Whether this is the signature of these bytes with this hash, by the private half of this key. A signature
-/// may be any bytes.
+/// Returns true if this is a signature of these bytes with this hash by the private key. A signature can be
+/// any bytes.
 pub(crate) fn holds(hash: Hash, key: &VerifyingKey<Sha256>, signed: &[u8], signature: &[u8]) -> bool {
     let name = name(hash, key, signed, signature);
     if let Some(holds) = found().get(&name) {
@@ -34,7 +33,7 @@ pub(crate) fn holds(hash: Hash, key: &VerifyingKey<Sha256>, signed: &[u8], signa
     holds
 }
 
-/// The usual sizes of keys are left to `ring`, which takes a tenth of the time of `rsa`.
+/// `ring` verifies the usual key sizes, ten times as fast as `rsa`.
 fn verified(hash: Hash, key: &VerifyingKey<Sha256>, signed: &[u8], signature: &[u8]) -> bool {
     let public: &rsa::RsaPublicKey = key.as_ref();
     if hash == Hash::Sha256 && !(2048..=8192).contains(&public.n().bits()) {
@@ -51,8 +50,8 @@ fn verified(hash: Hash, key: &VerifyingKey<Sha256>, signed: &[u8], signature: &[
     ring::signature::RsaPublicKeyComponents { n, e }.verify(parameters, signed, signature).is_ok()
 }
 
-/// Whether this is the HMAC (RFC 2104) of these bytes with SHA-256, by this public key in PEM, which is no
-/// secret.
+/// Returns true if this is the HMAC-SHA-256 (RFC 2104) of these bytes under the public key in PEM, which is
+/// not secret.
 pub(crate) fn is_hmac(key: &VerifyingKey<Sha256>, signed: &[u8], signature: &[u8]) -> bool {
     let key: &rsa::RsaPublicKey = key.as_ref();
     key.to_public_key_pem(LineEnding::LF).is_ok_and(|pem| {
@@ -61,8 +60,8 @@ pub(crate) fn is_hmac(key: &VerifyingKey<Sha256>, signed: &[u8], signature: &[u8
     })
 }
 
-/// Whether this is a signature by the private half of this key, over whatever (RFC 8017 section 9.2: a
-/// padding of 0xff before the hash).
+/// Returns true if this is a signature of any bytes by the private key (RFC 8017 section 9.2: a padding of
+/// 0xff before the hash).
 pub(crate) fn is_by(key: &VerifyingKey<Sha256>, signature: &[u8]) -> bool {
     let key: &rsa::RsaPublicKey = key.as_ref();
     let message = rsa::BigUint::from_bytes_be(signature).modpow(key.e(), key.n()).to_bytes_be();
@@ -74,7 +73,7 @@ fn found() -> std::sync::MutexGuard<'static, HashMap<[u8; 32], bool>> {
     FOUND.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Each part behind its length, so that no two questions have the same bytes.
+/// Returns the cache key. Each part follows its length, so different inputs cannot have the same bytes.
 fn name(hash: Hash, key: &VerifyingKey<Sha256>, signed: &[u8], signature: &[u8]) -> [u8; 32] {
     let key: &rsa::RsaPublicKey = key.as_ref();
     let (modulus, exponent) = (key.n().to_bytes_be(), key.e().to_bytes_be());

@@ -1,4 +1,5 @@
-//! What some banks ask of a request besides: that it was not sent before, and not long ago.
+//! Limits on age and repetition of a request. The document sets none, so the default policy skips both
+//! checks.
 
 use chrono::DateTime;
 
@@ -20,7 +21,7 @@ pub(crate) fn check(
                 Header::Signature => "signature.replay".to_owned(),
                 _ => format!("header.{}.reuse", header.name()),
             };
-            let says = "expected a value that was never used, found one that was";
+            let says = "expected an unused value, found a used one";
             return Err(Refusal::format(rule, says).at(header.name()));
         }
     }

@@ -1,29 +1,29 @@
-//! How a Signature header is written, where the document leaves that open: a bank may refuse some spellings.
+//! Spellings of the Signature header. The document leaves them open, and a bank may reject some of them.
 
 use super::{RSA_SHA256, SIGNED_WHEN_PRESENT, refuse};
 use crate::policy::signature::Spelling;
 use crate::refusal::Refusal;
 use crate::signature::{Parameters, REQUEST_TARGET, has_duplicates, knows_all};
 
-/// A Signature header as it came.
+/// A Signature header in its original spelling.
 pub(super) struct Written<'a> {
     /// The value of the header.
     pub(super) header: &'a [u8],
-    /// The same outside its encoded words.
+    /// The value after its encoded-words are decoded.
     pub(super) text: &'a str,
     pub(super) parameters: &'a Parameters,
 }
 
 impl Written<'_> {
-    /// Refuses a header with one of these spellings.
+    /// Rejects a header that has one of these spellings.
     pub(super) fn check(&self, refused: &[Spelling]) -> Result<(), Refusal> {
         match refused.iter().find(|spelling| self.has(**spelling)) {
-            Some(spelling) => Err(refuse(spelling.rule(), "expected a Signature header of another form")),
+            Some(spelling) => Err(refuse(spelling.rule(), "expected an accepted spelling, found another")),
             None => Ok(()),
         }
     }
 
-    /// Whether the header is written so.
+    /// Returns true if the header has this spelling.
     pub(super) fn has(&self, spelling: Spelling) -> bool {
         let Parameters { algorithm, list, headers, signature, .. } = self.parameters;
         let list = list.as_deref().unwrap_or_default();
@@ -37,7 +37,7 @@ impl Written<'_> {
             Spelling::Latin1 => word.is_some_and(|(charset, _)| charset.eq_ignore_ascii_case("iso-8859-1")),
             Spelling::UppercaseCharset => word.is_some_and(|(charset, _)| has_uppercase(&charset)),
             Spelling::LowercaseEncoding => word.is_some_and(|(_, encoding)| !has_uppercase(&encoding)),
-            // What is not between quotation marks.
+            // The parts outside quotation marks.
             Spelling::Blanks => self.text.split('"').step_by(2).any(|part| part.contains([' ', '\t'])),
             Spelling::UnknownParameter => !knows_all(self.text),
             Spelling::DuplicateParameter => has_duplicates(self.text),
@@ -53,7 +53,7 @@ impl Written<'_> {
         }
     }
 
-    /// Charset and encoding of the first encoded word, if the header begins with one.
+    /// Returns charset and encoding of the first encoded-word, or None if the header does not start with one.
     fn word(&self) -> Option<(String, String)> {
         let text = String::from_utf8_lossy(self.header);
         let mut parts = text.strip_prefix("=?")?.split('?');
@@ -62,7 +62,7 @@ impl Written<'_> {
 }
 
 impl Spelling {
-    /// The rule by which it is refused.
+    /// Returns the rule that rejects this spelling.
     fn rule(self) -> &'static str {
         match self {
             Self::Bare

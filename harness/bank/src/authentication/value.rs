@@ -1,4 +1,5 @@
-//! "The signature value is the base64 of the RSA-SHA256 signature of the signing string" (rule 2).
+//! The value of the signature: "the signature value is the base64 of the RSA-SHA256 signature of the signing
+//! string" (section Authentication, rule 2).
 
 use rsa::pkcs1v15::VerifyingKey;
 use sha2::Sha256;
@@ -12,19 +13,19 @@ use crate::refusal::Refusal;
 use crate::signature::{Parameters, SignatureError, signing_string};
 use crate::verification;
 
-/// As many bytes as the signature by a usual key has.
+/// The length in bytes of a signature by a key of 2048 bits.
 const USUAL_LENGTH: usize = 256;
 
-/// What was signed.
+/// The parts of a request that its signature covers.
 #[derive(Clone, Copy)]
 pub(crate) struct Message<'a> {
     pub(crate) fields: Fields<'a>,
     pub(crate) method: &'a str,
-    /// Path and query as they came in.
+    /// Path and query as received.
     pub(crate) target: &'a str,
 }
 
-/// Verifies the value of a signature by the key of this certificate.
+/// Verifies the value of a signature with the key of this certificate.
 pub(super) fn check(
     message: Message<'_>,
     written: &Written<'_>,
@@ -69,7 +70,8 @@ pub(super) fn check(
     ))
 }
 
-/// Whether the signature is one of these bytes by RSA-SHA256, or by another algorithm that the bank knows.
+/// Returns true if the signature matches these bytes, by RSA-SHA256 or by another algorithm that the policy
+/// allows.
 fn holds(key: &VerifyingKey<Sha256>, signed: &[u8], parameters: &Parameters, policy: &Policy) -> bool {
     let signature = &parameters.signature;
     let holds = |hash| verification::holds(hash, key, signed, signature);

@@ -1,7 +1,6 @@
 //! Names of attribute types.
 
-/// Short names of attribute types: first the table of RFC 4514 section 3, the one to write, then what X.509
-/// tools print beside it.
+/// Names of attribute types. The first nine are the table of RFC 4514 section 3, which the bank writes.
 const TYPES: [(&str, &str); 46] = [
     ("CN", "2.5.4.3"),
     ("L", "2.5.4.7"),
@@ -38,7 +37,7 @@ const TYPES: [(&str, &str); 46] = [
     ("DNQUALIFIER", "2.5.4.46"),
     ("PSEUDONYM", "2.5.4.65"),
     ("ORGANIZATIONIDENTIFIER", "2.5.4.97"),
-    // What tools print and no standard has, and the names of PKCS #9.
+    // Names that tools print without a standard, and the names of PKCS #9.
     ("S", "2.5.4.8"),
     ("SP", "2.5.4.8"),
     ("T", "2.5.4.12"),
@@ -53,8 +52,7 @@ const TYPES: [(&str, &str); 46] = [
     ("UNSTRUCTUREDNAME", "1.2.840.113549.1.9.2"),
 ];
 
-/// The object identifier that a name stands for: a short name in any letter case, or a number, with `OID.` or
-/// without.
+/// Returns the object identifier of a name: a short name in any case, or a number with or without `OID.`.
 pub(super) fn identifier(name: &str) -> Option<String> {
     let name = name.to_ascii_uppercase();
     if let Some((_, identifier)) = TYPES.iter().find(|(short, _)| *short == name) {
@@ -69,7 +67,7 @@ pub(super) fn identifier(name: &str) -> Option<String> {
     Some(arcs.iter().map(ToString::to_string).collect::<Vec<_>>().join("."))
 }
 
-/// The name of the table of RFC 4514 section 3 for an object identifier, or the identifier itself.
+/// Returns the RFC 4514 section 3 name of an object identifier, or the identifier itself.
 pub(super) fn name(identifier: &str) -> &str {
     let table = TYPES[..9].iter().find(|(_, known)| *known == identifier);
     table.map_or(identifier, |(short, _)| short)

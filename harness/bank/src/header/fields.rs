@@ -4,18 +4,18 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::table::Header;
 
-/// The headers of one request. Names are matched without regard to case (RFC 9110 section 5.1).
+/// The headers of one request. Names are case-insensitive (RFC 9110 section 5.1).
 #[derive(Clone, Copy)]
 pub struct Fields<'a>(pub &'a HeaderMap);
 
 impl<'a> Fields<'a> {
-    /// The lines of a field, in their order.
+    /// Returns the values of all lines of a header, in their order.
     pub fn lines(self, name: &str) -> impl DoubleEndedIterator<Item = &'a [u8]> + use<'a> {
         self.0.get_all(name).iter().map(HeaderValue::as_bytes)
     }
 
-    /// The value of a field, or `None` where the request has no such field. Lines of the same name are joined
-    /// with `, ` in their order (RFC 9110 section 5.3), and white space around each is dropped.
+    /// Returns the value of a header, or None if the request does not have it. Lines of the same name are
+    /// trimmed and joined with `, ` in their order (RFC 9110 section 5.3).
     pub fn bytes(self, name: &str) -> Option<Vec<u8>> {
         let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
         let mut lines = self.0.get_all(name).iter().map(|line| line.as_bytes().trim_ascii());
@@ -27,13 +27,12 @@ impl<'a> Fields<'a> {
         Some(value)
     }
 
-    /// The value of the first line of a field, with what stands around it.
+    /// Returns the value of the first line, with the white space around it.
     pub(crate) fn as_it_came(self, name: &str) -> Option<Vec<u8>> {
         self.0.get(name).map(|line| line.as_bytes().to_vec())
     }
 
-    /// The value as text; bytes that are not UTF-8 become replacement characters, which no closed format
-    /// allows.
+    /// Returns the value as a string. Invalid UTF-8 is replaced with U+FFFD, which no closed format allows.
     pub fn text(self, header: Header) -> Option<String> {
         let bytes = self.bytes(header.name())?;
         Some(
@@ -42,7 +41,7 @@ impl<'a> Fields<'a> {
         )
     }
 
-    /// Whether the field is there and says something.
+    /// Returns true if the header is present and not empty.
     pub fn has(self, header: Header) -> bool {
         self.bytes(header.name()).is_some_and(|value| !value.is_empty())
     }

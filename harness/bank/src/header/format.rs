@@ -1,4 +1,4 @@
-//! What header values may say.
+//! Formats of header values (the document, section Endpoints > Common request headers).
 
 use std::net::IpAddr;
 
@@ -6,7 +6,8 @@ use super::table::Header;
 use crate::operation::Operation;
 use crate::refusal::excerpt;
 
-/// Checks the value of a header that is part of the operation. An error is the text of a refusal.
+/// Checks the value of a header that is part of the operation. Returns the sentence of a rejection as the
+/// error.
 pub(crate) fn check(header: Header, value: &str, operation: Operation) -> Result<(), String> {
     match header {
         Header::XAcceptFix => accept_fix(value, operation),
@@ -16,8 +17,7 @@ pub(crate) fn check(header: Header, value: &str, operation: Operation) -> Result
         Header::PsuHttpMethod => one_of(value, &METHODS),
         Header::PsuId | Header::PsuDeviceId => uuid(value),
         Header::PsuIpAddress => ip_address(value),
-        // A national identity number or D-number has 11 digits; the value itself is never repeated in an
-        // answer.
+        // A national identity number or D-number has 11 digits. A rejection does not repeat it.
         Header::XPsuIdentity if value.len() == 11 && value.bytes().all(|b| b.is_ascii_digit()) => Ok(()),
         Header::XPsuIdentity => Err("expected 11 digits".to_owned()),
         // Free strings, or values with a module of their own.
@@ -30,7 +30,7 @@ pub(crate) fn check(header: Header, value: &str, operation: Operation) -> Result
     }
 }
 
-/// The values that a header may have, where it has a list of them.
+/// Returns the allowed values of a header with a closed list, or an empty list for any other header.
 pub fn listed(header: Header) -> &'static [&'static str] {
     match header {
         Header::XAcceptFix => &FIXES,
@@ -45,7 +45,7 @@ const PREFERENCES: [&str; 2] = ["true", "false"];
 const CONTEXTS: [&str; 2] = ["PRIVATE", "CORPORATE"];
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-/// The names of breaking changes that the document knows (section Versioning).
+/// Names of breaking changes that the document lists (section Versioning).
 const FIXES: [&str; 4] = [
     "amount-as-string",
     "longer-name",
@@ -53,7 +53,8 @@ const FIXES: [&str; 4] = [
     "cardaccount-switch-originalamount-and-transactionamount",
 ];
 
-/// Known names, separated by commas. On the basket the value is `amount-as-string`.
+/// Checks `x-accept-fix`: listed names separated by commas. On the basket `amount-as-string` must be among
+/// them.
 fn accept_fix(value: &str, operation: Operation) -> Result<(), String> {
     let mut names = value.split(',').map(str::trim);
     if let Some(unknown) = names.clone().find(|name| !FIXES.contains(name)) {
@@ -65,7 +66,8 @@ fn accept_fix(value: &str, operation: Operation) -> Result<(), String> {
     Ok(())
 }
 
-/// A URI with a scheme (RFC 3986 section 3): that of a page, which then has a host, or of an app.
+/// Checks `TPP-Redirect-URI`: a URI with a scheme (RFC 3986 section 3), of a web page with a host or of an
+/// app.
 fn redirect_uri(value: &str) -> Result<(), String> {
     let (scheme, rest) = value.split_once(':').unwrap_or_default();
     let is_scheme = scheme.starts_with(|letter: char| letter.is_ascii_alphabetic())
@@ -87,7 +89,7 @@ fn one_of(value: &str, list: &[&str]) -> Result<(), String> {
     Err(format!("expected one of {}, found {}", list.join(" "), excerpt(value)))
 }
 
-/// The text form of a UUID (RFC 9562 section 4), of any version and in either case.
+/// Checks the text form of a UUID (RFC 9562 section 4), of any version and in either case.
 fn uuid(value: &str) -> Result<(), String> {
     let is_uuid = value.len() == 36
         && value.bytes().enumerate().all(|(index, byte)| match index {

@@ -1,11 +1,11 @@
-//! The table of request headers, as far as the document gives them a rule.
+//! The table of request headers (the document, section Endpoints > Common request headers).
 
 use serde::{Deserialize, Serialize};
 
 use crate::operation::Operation;
 
-/// A request header that is required somewhere, or whose values have a form. Headers that the document leaves
-/// optional and free (forwarded PSU values, content negotiation, brand and preferred method) have no row.
+/// A request header that is required in some operation, or whose values have a format. Optional free strings
+/// have no row: forwarded PSU values, content negotiation, brand and preferred method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "each is the header of that name")]
@@ -28,7 +28,7 @@ pub enum Header {
 }
 
 impl Header {
-    /// The name in lower case, as signing strings and clause ids have it.
+    /// Returns the name in lowercase, as in signing strings and clause ids.
     pub fn name(self) -> &'static str {
         TABLE[self as usize].name
     }
@@ -60,8 +60,8 @@ impl Row {
             | Operation::CreateAccount
             | Operation::Book
             | Operation::SetBalance => 3,
-            // The document gives no column to the operations that it only mentions; those of test data are
-            // like the list of customers, and the others like the one reading operation with a PSU.
+            // The document gives no column to operations that it only mentions. Test data operations use that
+            // of the customer list. The others use that of transaction details, which reads with a PSU.
             Operation::Transaction
             | Operation::Payment(_)
             | Operation::Status(_)
@@ -76,7 +76,7 @@ const R: Presence = Presence::Required;
 const O: Presence = Presence::Optional;
 const X: Presence = Presence::NotPartOf;
 
-/// In the order of [`Header`].
+/// The rows in the order of [`Header`].
 #[rustfmt::skip]
 pub(super) const TABLE: [Row; 15] = [
     //                                                                 B  N  P  S  T

@@ -12,8 +12,10 @@ use crate::psu::Caller;
 use crate::refusal::{Code, Refusal};
 use crate::state::{Payment, Status};
 
-/// Creates a basket. The rules are asked in this order: how many ids, what type they are, which products they
-/// name, and only then whether the bank knows them all, so that eleven ids are refused whatever they are.
+/// Creates a basket.
+///
+/// The rules apply in this order: number of ids, their type, products, unknown ids, deleted payments. Eleven
+/// ids are therefore rejected whatever they name.
 pub(super) fn create(body: &Object<'_>, caller: &Caller<'_>, origin: u64) -> Result<Value, Refusal> {
     let (state, policy) = (&caller.bank.state, &caller.policy.baskets);
     let payment_ids = body.required("paymentIds")?;
@@ -30,7 +32,7 @@ pub(super) fn create(body: &Object<'_>, caller: &Caller<'_>, origin: u64) -> Res
     let unknown = policy.known.first(&entries, |entry| matches!(entry, Entry::Unknown));
     let of_others = policy.own.first(&entries, |entry| matches!(entry, Entry::OfOthers(_)));
     if let Some(index) = unknown.into_iter().chain(of_others).min() {
-        let says = "expected payments created before, found an unknown payment id";
+        let says = "expected payments created earlier, found an unknown payment id";
         let (status, code) = (StatusCode::BAD_REQUEST, Code::ResourceUnknown);
         return refuse(index, Refusal::new(status, code, "basket.payment-ids.known", says));
     }
@@ -43,7 +45,7 @@ pub(super) fn create(body: &Object<'_>, caller: &Caller<'_>, origin: u64) -> Res
     if policy.one_basket
         && let Some(index) = ids.iter().position(|id| state.is_in_a_basket(id))
     {
-        let says = "expected payments that are in no basket, found one that is";
+        let says = "expected payments without a basket, found one in a basket";
         return refuse(index, Refusal::conflict("basket.payment-ids.used", says));
     }
     let rejected = deleted.is_some() || policy.rejected.first(&entries, has(Status::Rjct)).is_some();
@@ -64,13 +66,13 @@ pub(super) fn create(body: &Object<'_>, caller: &Caller<'_>, origin: u64) -> Res
     }))
 }
 
-/// What an id of a basket names.
+/// The payment that an id of a basket names.
 enum Entry {
     /// No payment.
     Unknown,
-    /// A payment that does not show to who asks, which makes it as unknown.
+    /// A payment that the caller may not see, which counts as unknown.
     OfOthers(Payment),
-    /// A payment of who asks.
+    /// A payment of the caller.
     Own(Payment),
 }
 
@@ -92,7 +94,7 @@ impl Entry {
     }
 }
 
-/// "At most 10 entries."
+/// Checks `paymentIds`: "at most 10 entries". An empty array is rejected as well.
 fn check_limit(payment_ids: &Member<'_>, items: &[Member<'_>], policy: &Baskets) -> Result<(), Refusal> {
     let is_counted =
         |at: &usize| policy.counts_repeated || !items[..*at].iter().any(|other| other.is(&items[*at]));
@@ -106,8 +108,8 @@ fn check_limit(payment_ids: &Member<'_>, items: &[Member<'_>], policy: &Baskets)
     Err(Refusal::format(rule, says).at(payment_ids.path()))
 }
 
-/// The first payment that may not be in a basket: "Bulk or periodic payment added to a signing basket: HTTP
-/// 400 with code `REFERENCE_MIX_INVALID`" (section Errors).
+/// Returns the index of the first payment that cannot be in a basket: "Bulk or periodic payment added to a
+/// signing basket: HTTP 400 with code `REFERENCE_MIX_INVALID`" (section Errors).
 fn mixed(entries: &[Entry], policy: &Baskets) -> Option<usize> {
     let is_unfit = |entry: &Entry| match entry {
         Entry::Own(Payment { is_bulk: true, .. }) => !policy.takes_bulk,
@@ -126,7 +128,7 @@ fn mixed(entries: &[Entry], policy: &Baskets) -> Option<usize> {
     policy.mix.first(entries, is_unfit)
 }
 
-/// The status of a basket.
+/// Returns the status of a basket.
 pub(super) fn status(id: Option<&String>, caller: &Caller<'_>) -> Result<Value, Refusal> {
     let state = &caller.bank.state;
     let shows =
@@ -151,7 +153,7 @@ mod tests {
 
     const PSU: &str = "0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e7f";
 
-    // The earlier payments of the seed are this PSU's.
+    // The earlier payments of the seed belong to this PSU.
     fn caller(bank: &Context) -> Caller<'_> {
         Caller::of(bank, owner(PSU), NaiveDate::default())
     }
@@ -160,7 +162,7 @@ mod tests {
         Owner { psu: Some(psu.to_owned()), tpp: None }
     }
 
-    /// A bank with payments, and the answer it gives to a basket of these ids.
+    /// Creates a basket with the ids that the closure returns.
     fn answer(policy: &'static Policy, ids: impl FnOnce(&State) -> Value) -> Result<Value, (String, Code)> {
         let bank = bank();
         let body = json!({ "paymentIds": ids(&bank.state) });

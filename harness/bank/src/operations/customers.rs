@@ -11,7 +11,7 @@ use crate::policy::Policy;
 use crate::seed::{Account, Agreement, Customer};
 use crate::state::State;
 
-/// Lists every customer. The arrays are always there; a parameter that is false empties its own and no other.
+/// Lists all customers. The arrays are always present. A parameter that is `false` empties its own array.
 pub(super) fn list(state: &State, query: &Flags, policy: &Policy) -> Value {
     let ignored = &policy.customers.ignored_parameters;
     let includes =
@@ -24,7 +24,7 @@ pub(super) fn list(state: &State, query: &Flags, policy: &Policy) -> Value {
     customers.collect()
 }
 
-/// A customer with these accounts.
+/// Returns a customer with these accounts.
 pub(super) fn show(customer: &Customer, accounts: &[Arc<Account>], with_agreements: bool) -> Value {
     let href = format!("{}/{}", Operation::Customers.route(), customer.id);
     let agreements = if with_agreements { customer.agreements.as_slice() } else { &[] };

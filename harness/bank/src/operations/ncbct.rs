@@ -14,8 +14,8 @@ use crate::shared_types::{account, address, creditor_name, purpose_code, remitta
 const REPORTING_CODES: [&str; 16] =
     ["14", "26", "29", "31", "35", "38", "41", "43", "45", "51", "52", "53", "71", "79", "81", "82"];
 
-/// Checks every member that the document gives a rule, in the order of its table, and passes over others.
-/// What is to be paid.
+/// Checks the fields in the order of the document's table, and ignores unknown ones. Returns the amount to
+/// pay.
 pub(super) fn check(body: &Object<'_>, today: NaiveDate, policy: &Policy) -> Result<Amount, Refusal> {
     let amount = Amount::read(&body.required("instructedAmount")?.object("amount")?, &policy.amounts)?;
     creditor_name(&body.required("creditorName")?)?;
@@ -34,7 +34,7 @@ pub(super) fn check(body: &Object<'_>, today: NaiveDate, policy: &Policy) -> Res
     Ok(amount)
 }
 
-/// `creditorAgent` is a "BIC/BICFI/SWIFT code".
+/// Checks `creditorAgent`, which is a "BIC/BICFI/SWIFT code".
 fn agent(member: &Member<'_>) -> Result<(), Refusal> {
     let text = member.text()?;
     if !account_number::is_bic(text) {
@@ -44,7 +44,7 @@ fn agent(member: &Member<'_>) -> Result<(), Refusal> {
 }
 
 fn check_reporting(body: &Object<'_>, amount: Amount, policy: &Amounts) -> Result<(), Refusal> {
-    // The document gives the threshold in NOK and no rate.
+    // The document gives the threshold in NOK and no exchange rate.
     let hundredths = amount.value_in(Currency::NOK).unwrap_or_default() * Decimal::ONE_HUNDRED;
     let hundredths = policy.reporting_number.keep(hundredths.trunc().mantissa());
     let is_required = hundredths >= policy.reporting_from.into();
@@ -81,7 +81,7 @@ mod tests {
         NaiveDate::from_ymd_opt(2030, 1, 31).unwrap()
     }
 
-    /// The rule that refuses the valid body after `change`, or nothing.
+    /// Returns the rule that rejects the valid body after `change`.
     fn refused_with(policy: &'static Policy, change: impl FnOnce(&mut Value)) -> Option<String> {
         let mut body = valid();
         change(&mut body);

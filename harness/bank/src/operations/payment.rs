@@ -1,5 +1,5 @@
-//! Payments: their creation response (the document, section Resources > Payment creation response), and what
-//! becomes of them, which the document only mentions.
+//! Payments: creation (the document, section Resources > Payment creation response), and the operations that
+//! the document only mentions: details, status and deletion.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -19,8 +19,10 @@ use crate::psu::Caller;
 use crate::refusal::{Code, Refusal};
 use crate::state::{Payment, State, Status};
 
-/// Creates a payment and answers with its id. One that the debtor account cannot pay is created and rejected:
-/// "a proper error response, not a server failure" (section Errors).
+/// Creates a payment and returns its creation response.
+///
+/// A payment that the debtor account cannot cover is created with status RJCT: "a proper error response, not
+/// a server failure" (section Errors).
 pub(super) fn create(
     caller: &Caller<'_>,
     product: Product,
@@ -54,7 +56,7 @@ pub(super) fn create(
         members: Value::Object(members).to_string().into(),
         made: Some(today),
         from: Some(from),
-        // A series takes nothing before its days.
+        // Creating a series does not reserve funds.
         takes: takes.filter(|_| product == Product::Ncbct),
         owner: caller.owner.clone(),
     };
@@ -64,7 +66,7 @@ pub(super) fn create(
         Ids::Seconds => state.keep_payment(clock.now().timestamp().to_string(), payment),
         Ids::OfMembers => state.keep_payment(id_of_members(&payment), payment),
     };
-    // Made-up prices: a cross-border transfer costs something, a domestic one does not.
+    // The prices are made up: a cross-border transfer has a fee, a domestic one does not.
     let fee = match product {
         Product::Ncbct => 5_000,
         Product::Periodic => 0,
@@ -93,7 +95,7 @@ fn id_of_members(payment: &Payment) -> String {
     format!("payment-{:016x}", hasher.finish())
 }
 
-/// The members that a payment was made with, its id and its status.
+/// Returns the fields that a payment was created with, its id and its status.
 pub(super) fn details(product: Product, id: Option<&String>, caller: &Caller<'_>) -> Result<Value, Refusal> {
     let (id, payment) = known(caller, product, id)?;
     let status = payment.status_on(caller.today);
@@ -103,7 +105,7 @@ pub(super) fn details(product: Product, id: Option<&String>, caller: &Caller<'_>
     Ok(Value::Object(members))
 }
 
-/// The status of a payment. "Payment status responses carry a `fundsAvailable` attribute that marks a
+/// Returns the status of a payment: "payment status responses carry a `fundsAvailable` attribute that marks a
 /// rejection for lack of funds" (section Errors).
 pub(super) fn status(product: Product, id: Option<&String>, caller: &Caller<'_>) -> Result<Value, Refusal> {
     let (_, payment) = known(caller, product, id)?;
@@ -111,7 +113,7 @@ pub(super) fn status(product: Product, id: Option<&String>, caller: &Caller<'_>)
     Ok(json!({ "transactionStatus": status, "fundsAvailable": payment.funds_available }))
 }
 
-/// Cancels a payment. "Deletion of a payment with status PDNG: refused with an error message" (section
+/// Cancels a payment: "Deletion of a payment with status PDNG: refused with an error message" (section
 /// Errors).
 pub(super) fn delete(product: Product, id: Option<&String>, caller: &Caller<'_>) -> Result<(), Refusal> {
     let (id, _) = known(caller, product, id)?;
@@ -127,7 +129,7 @@ fn pending(status: Status) -> Refusal {
     Refusal::conflict("payment.deletion.pending", &says)
 }
 
-/// The payment with this id, where there is one of the product that shows to who asks.
+/// Returns the payment with this id, if it is one of the product and the caller may see it.
 fn known<'a>(
     caller: &Caller<'_>,
     product: Product,
@@ -143,14 +145,15 @@ fn known<'a>(
     Ok((id, payment.filter(|payment| caller.sees(payment)).ok_or_else(unknown)?))
 }
 
-/// The refusal of an id that names no payment of the product.
+/// Rejects an id that does not name a payment of the product.
 pub fn unknown() -> Refusal {
     Refusal::unknown("payment.id.known", "paymentId", "a payment of this product")
 }
 
-/// Whether the debtor account can pay, and what then is taken from it. An account that is not this bank's is
-/// not asked, and amounts in other currencies than the account's are not converted: they are held against an
-/// account without any funds alone.
+/// Returns true if the debtor account can pay, and the amount to take from it.
+///
+/// Accounts of other banks are assumed to have funds. An amount in another currency than the account's is not
+/// converted, and fails only if the account has no funds at all.
 fn funds(state: &State, due: Amount, members: &Map<String, Value>) -> (bool, Option<(String, Decimal)>) {
     let account =
         account_number::all(members.get("debtorAccount")).find_map(|number| state.account_by_number(number));

@@ -8,7 +8,7 @@ use crate::policy::{Policy, Series};
 use crate::refusal::{Refusal, excerpt};
 use crate::shared_types::{account, address, creditor_name, purpose_code, remittance_unstructured};
 
-/// In the document's spelling.
+/// The spelling of the document.
 const EXECUTION_RULES: [&str; 2] = ["following", "preceeding"];
 
 const FREQUENCIES: [&str; 9] = [
@@ -23,8 +23,8 @@ const FREQUENCIES: [&str; 9] = [
     "MonthlyVariable",
 ];
 
-/// Checks every member that the document gives a rule, in the order of its table, and passes over others.
-/// What is to be paid.
+/// Checks the fields in the order of the document's table, and ignores unknown ones. Returns the amount to
+/// pay.
 pub(super) fn check(body: &Object<'_>, today: NaiveDate, policy: &Policy) -> Result<Amount, Refusal> {
     let amount = Amount::read(&body.required("instructedAmount")?.object("amount")?, &policy.amounts)?;
     creditor_name(&body.required("creditorName")?)?;
@@ -39,7 +39,7 @@ pub(super) fn check(body: &Object<'_>, today: NaiveDate, policy: &Policy) -> Res
     if let Some(member) = body.optional("endDate") {
         let end = member.date()?;
         if end < start {
-            let says = format!("expected a day from {start} on, where the series starts, found {end}");
+            let says = format!("expected {start} or later, the start of the series, found {end}");
             return Err(member.refuse("before-start", says));
         }
     }
@@ -56,8 +56,8 @@ pub(super) fn check(body: &Object<'_>, today: NaiveDate, policy: &Policy) -> Res
     Ok(amount)
 }
 
-/// Numbers of months, at least one, and none of them twice. The document gives both 1 to 11 and 1 to 12; this
-/// bank takes the calendar's twelve, and months with any frequency.
+/// Checks `monthsOfExecution`: at least one month, without duplicates. The document gives both 1 to 11 and 1
+/// to 12. This bank accepts 1 to 12, with any frequency.
 fn check_months(member: &Member<'_>, policy: &Series) -> Result<(), Refusal> {
     let mut earlier = Vec::new();
     let items = member.items()?;
@@ -80,7 +80,8 @@ fn check_months(member: &Member<'_>, policy: &Series) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A day of the month in one or two digits. Days that not every month has (29 to 31) are accepted.
+/// Checks `dayOfExecution`: a day of the month in one or two digits. Days 29 to 31, which some months lack,
+/// are accepted.
 fn check_day(member: &Member<'_>) -> Result<(), Refusal> {
     let text = member.text()?;
     let has_form = matches!(text.len(), 1 | 2) && text.bytes().all(|byte| byte.is_ascii_digit());

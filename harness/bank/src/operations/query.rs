@@ -1,4 +1,4 @@
-//! Query parameters. Those that an operation does not know are passed over.
+//! Query parameters. Unknown ones are ignored.
 
 use http::Uri;
 
@@ -11,13 +11,13 @@ use crate::refusal::{Refusal, excerpt};
 pub(super) struct Flags(Vec<(&'static str, bool)>);
 
 impl Flags {
-    /// The value of a parameter, the last one if it comes more than once.
+    /// Returns the value of a parameter. The last one counts if it occurs more than once.
     pub(super) fn flag(&self, name: &str) -> Option<bool> {
         self.0.iter().rev().find(|(known, _)| *known == name).map(|(_, value)| *value)
     }
 }
 
-/// The parameters that an operation has, all of them booleans.
+/// Returns the parameters of an operation. All are booleans.
 pub fn known(operation: Operation) -> &'static [&'static str] {
     match operation {
         Operation::Ncbct => &["allowLogicalDuplicate"],
@@ -26,7 +26,7 @@ pub fn known(operation: Operation) -> &'static [&'static str] {
     }
 }
 
-/// Reads the parameters that an operation has; the document makes all of them optional booleans.
+/// Reads the parameters of an operation, all of them optional booleans in the document.
 pub(super) fn check(uri: &Uri, operation: Operation, policy: &Policy) -> Result<Flags, Refusal> {
     let known = known(operation);
     if known.is_empty() {

@@ -1,6 +1,8 @@
-//! Payment references (KID), which some creditors demand. "KID error (invalid or missing payment reference):
-//! HTTP 400 `BAD_REQUEST`" (the document, section Errors). Neither product has a member for it; here it is
-//! the text that goes with a domestic payment.
+//! Payment references (KID): "KID error (invalid or missing payment reference): HTTP 400 `BAD_REQUEST`" (the
+//! document, section Errors).
+//!
+//! Neither product has a field for a KID. This bank reads it from `remittanceInformationUnstructured` of a
+//! domestic payment.
 
 use http::StatusCode;
 
@@ -8,7 +10,7 @@ use crate::member::Object;
 use crate::policy::{References, Taken};
 use crate::refusal::{Code, Refusal};
 
-/// Checks the reference of a payment, where its creditor demands one.
+/// Checks the payment reference if the creditor requires one.
 pub(super) fn check(body: &Object<'_>, policy: &References) -> Result<(), Refusal> {
     let account = body.required("creditorAccount")?.object("account")?;
     let mut numbers = ["iban", "bban"].into_iter().filter_map(|name| account.optional(name)?.text().ok());
@@ -21,7 +23,7 @@ pub(super) fn check(body: &Object<'_>, policy: &References) -> Result<(), Refusa
         (None, Taken::Nothing) | (Some(_), Taken::AnyText) => return Ok(()),
         (Some(text), taken) if is_taken(text, taken) => return Ok(()),
         (None, _) => "expected a payment reference for this creditor, found none",
-        (Some(_), _) => "expected a payment reference with its check digit, found another text",
+        (Some(_), _) => "expected a payment reference with a valid check digit, found another value",
     };
     Err(Refusal::new(StatusCode::BAD_REQUEST, Code::BadRequest, "error.kid.status", says)
         .at("/remittanceInformationUnstructured"))
@@ -35,7 +37,7 @@ fn is_taken(text: &str, taken: Taken) -> bool {
     }
 }
 
-/// Digits, the last of which is the check digit of the others (ISO/IEC 7812-1, annex B: modulus 10).
+/// Returns true for digits with a valid check digit at the end (ISO/IEC 7812-1, annex B: modulus 10).
 fn is_reference(text: &str) -> bool {
     let digits: Option<Vec<u32>> = text.chars().map(|digit| digit.to_digit(10)).collect();
     let Some(digits) = digits.filter(|digits| (2..=25).contains(&digits.len())) else { return false };

@@ -1,5 +1,5 @@
-//! Test data made while the bank is open: customers, accounts, booked transactions, balances. The document
-//! says that these operations exist and shows none of them; everything here is this bank's choice.
+//! Test data of the sandbox: customers, accounts, booked transactions and balances. The document only
+//! mentions these operations, so their bodies and responses are this bank's choice.
 
 use serde_json::{Map, Value, json};
 
@@ -13,14 +13,14 @@ use crate::refusal::{Refusal, excerpt};
 use crate::seed::{Account, Agreement, Customer, CustomerType};
 use crate::shared_types;
 
-/// Takes a customer on, as `POST /v1/sandbox/customers` does. The answer is the customer as the list shows
-/// it, with the PSU-ID of its PSU.
+/// Creates a customer (`POST /v1/sandbox/customers`). The response is the customer as in the customer list,
+/// with the PSU-ID of its PSU.
 pub(super) fn create_customer(context: &Context, body: &Object<'_>, origin: u64) -> Result<Value, Refusal> {
     let number = body.required("customerNumber")?;
     let is_number =
         |text: &str| matches!(text.len(), 9 | 11) && text.bytes().all(|byte| byte.is_ascii_digit());
     if !is_number(number.text()?) {
-        return Err(number.refuse("form", "expected 11 digits of a person or 9 of an organisation"));
+        return Err(number.refuse("form", "expected 11 digits (person) or 9 (organization), found neither"));
     }
     let kind = body.required("customerType")?;
     let kind = match kind.listed("customers.customer-type.listed", &["PRIVATE", "CORPORATE"])? {
@@ -45,7 +45,7 @@ pub(super) fn create_customer(context: &Context, body: &Object<'_>, origin: u64)
         card_accounts: vec![],
     };
     let (customer, psu_id) = context.state.create_customer(customer, origin).ok_or_else(|| {
-        let says = "expected a number that no other customer has";
+        let says = "expected an unused customer number, found a used one";
         Refusal::conflict("customers.customer-number.new", says).at(number.path())
     })?;
     let mut shown = customers::show(&customer, &[], true);
@@ -53,7 +53,7 @@ pub(super) fn create_customer(context: &Context, body: &Object<'_>, origin: u64)
     Ok(shown)
 }
 
-/// Opens an account for the customer of the path.
+/// Creates an account of the customer in the path.
 pub(super) fn create_account(
     context: &Context,
     owner: Option<&String>,
@@ -69,7 +69,7 @@ pub(super) fn create_account(
     account.map(|account| show(&account)).ok_or_else(unknown)
 }
 
-/// Gives the account of the path another balance.
+/// Sets the balance of the account in the path.
 pub(super) fn set_balance(
     context: &Context,
     id: Option<&String>,
@@ -81,8 +81,8 @@ pub(super) fn set_balance(
     Ok(show(&account))
 }
 
-/// The members that a booked transaction may be given: those of transaction details (the document, section
-/// Resources) that a single transfer has.
+/// The fields that a booked transaction may have: those of transaction details (the document, section
+/// Resources) that apply to a single transfer.
 const BOOKED: [&str; 9] = [
     "transactionAmount",
     "bookingDate",
@@ -95,7 +95,7 @@ const BOOKED: [&str; 9] = [
     "remittanceInformationUnstructured",
 ];
 
-/// Books a transaction on the account of the path. The amount is required, and the id is the bank's.
+/// Books a transaction on the account in the path. The amount is required, and the bank chooses the id.
 pub(super) fn book(
     context: &Context,
     id: Option<&String>,
@@ -130,7 +130,7 @@ pub(super) fn book(
     Ok(json!({ "transactionId": booked, "_links": { "transactionDetails": link(&href, &["GET"]) } }))
 }
 
-/// A balance: a decimal with no more digits than its currency has.
+/// Reads a balance: a decimal with at most as many fraction digits as its currency has.
 fn balance(member: &Member<'_>, currency: Currency) -> Result<String, Refusal> {
     let wrong = || member.refuse("form", "expected a decimal with the digits of its currency");
     money::balance(member.text()?, currency).map(|balance| balance.to_string()).ok_or_else(wrong)

@@ -1,4 +1,4 @@
-//! Transaction details (the document, section Endpoints > Get transaction details, and Limits).
+//! Transaction details (the document, sections Endpoints > Get transaction details, and Limits).
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use crate::psu::Caller;
 use crate::refusal::{Code, Refusal};
 use crate::seed::Account;
 
-/// "History without SCA: 90 days." With SCA, here, is on the day of the consent.
+/// "History without SCA: 90 days." This bank treats the day of the consent as with SCA.
 const HISTORY_DAYS: i64 = 90;
 
-/// Members of a transaction that the list shows too.
+/// The fields of a transaction that the list also has.
 const LISTED_MEMBERS: [&str; 4] = ["bookingDate", "valueDate", "transactionAmount", "endToEndId"];
 
-/// Reads one booked transaction. Batches exist in corporate context only, which is that of the request.
+/// Returns one booked transaction. Batch fields are returned in corporate context only.
 pub(super) fn details(caller: &Caller<'_>, request: &Request<'_>) -> Result<Value, Refusal> {
     let (state, policy) = (&caller.bank.state, &caller.policy.transactions);
     let account = account(caller, request, Operation::Transaction)?;
@@ -35,7 +35,7 @@ pub(super) fn details(caller: &Caller<'_>, request: &Request<'_>) -> Result<Valu
     Ok(json!({ "transactionsDetails": details }))
 }
 
-/// Lists the booked transactions of an account, by their ids and without what only the details show.
+/// Lists the booked transactions of an account, with their ids and without the fields of the details.
 pub(super) fn list(caller: &Caller<'_>, request: &Request<'_>) -> Result<Value, Refusal> {
     let Caller { bank: Context { state, .. }, today, .. } = *caller;
     let account = account(caller, request, Operation::Transactions)?;
@@ -64,8 +64,8 @@ fn is_corporate(caller: &Caller<'_>, request: &Request<'_>) -> bool {
     caller.is_corporate || decides && request.headers.contains_key(Header::PsuCorporateId.name())
 }
 
-/// The account of the path, if it shows to who asks, and if its consent is not too old. Who reads an account
-/// of a company names an agreement.
+/// Returns the account in the path, if the caller may see it and its consent is not too old. A company's
+/// account requires an agreement.
 fn account(
     caller: &Caller<'_>,
     request: &Request<'_>,
@@ -77,7 +77,8 @@ fn account(
     let account = account
         .filter(|account| shown_to.any_psu() || state.account_shows_to(account, owner.psu.as_deref()))
         .ok_or_else(unknown_account)?;
-    // A consent is given to a TPP, and the document shows no way to do that: here to the one that asks first.
+    // The document does not show how a PSU gives consent to a TPP. Here the first TPP that reads the account
+    // has it.
     if let Some(tpp) = owner.tpp.as_ref().filter(|_| !shown_to.any_tpp())
         && !state.is_first("consent", &account.resource_id, &tpp.escape_ascii().to_string())
     {
@@ -90,7 +91,8 @@ fn account(
     Ok(account)
 }
 
-/// "SCA renewal period: 180 days", and without PSU-IP-Address "a PSU consent at most 90 days old".
+/// Checks the age of the consent: "SCA renewal period: 180 days", and without PSU-IP-Address "a PSU consent
+/// at most 90 days old" (section Limits).
 fn check_consent(caller: &Caller<'_>, fields: Fields<'_>, account: &Account) -> Result<(), Refusal> {
     let policy = &caller.policy.consents;
     let (days, rule) = if fields.has(Header::PsuIpAddress) {
@@ -106,8 +108,8 @@ fn check_consent(caller: &Caller<'_>, fields: Fields<'_>, account: &Account) -> 
     Err(Refusal::new(StatusCode::UNAUTHORIZED, Code::ConsentExpired, rule, says))
 }
 
-/// "Transaction details .. Calls without PSU-IP-Address: at most 4 per day." Counted here by account and by
-/// calendar day in UTC.
+/// Checks the daily limit: "Calls without PSU-IP-Address: at most 4 per day" (section Limits). Calls are
+/// counted by account and by calendar day in UTC.
 fn check_calls(caller: &Caller<'_>, request: &Request<'_>, account: &Account) -> Result<(), Refusal> {
     let (policy, fields) = (&caller.policy.consents, Fields(request.headers));
     if !policy.counted.includes(fields) {
@@ -134,7 +136,7 @@ fn unknown_transaction() -> Refusal {
     Refusal::unknown("transaction.transaction-id.known", "transactionId", "a transaction of the account")
 }
 
-/// The refusal of an account that this bank does not have.
+/// Rejects an account id that this bank does not have.
 pub(super) fn unknown_account() -> Refusal {
     Refusal::unknown("transaction.account-id.known", "id", "an account of this bank")
 }
@@ -158,7 +160,7 @@ mod tests {
         DateTime::parse_from_rfc3339("2025-03-01T12:00:00Z").unwrap().to_utc()
     }
 
-    /// How an account is read.
+    /// The circumstances in which an account is read.
     #[derive(Clone, Copy, Default)]
     struct By {
         ip: bool,
@@ -239,7 +241,7 @@ mod tests {
             let shown = listed(&bank, PRIVATE_ACCOUNT, ATTENDED).unwrap();
             shown["transactions"]["booked"].as_array().unwrap().len()
         };
-        // Booked 18 and 17 days before noon.
+        // Booked 18 and 17 days before `noon`.
         assert_eq!([0, 1, 72, 73, 74].map(&mut count), [2, 2, 2, 1, 0]);
     }
 

@@ -1,5 +1,4 @@
-//! Payments that were made before (the document, section Endpoints > Create NCBCT payment,
-//! `allowLogicalDuplicate`).
+//! Logical duplicates (the document, section Endpoints > Create NCBCT payment, `allowLogicalDuplicate`).
 
 use serde_json::{Map, Value};
 
@@ -10,8 +9,8 @@ use crate::psu::Caller;
 use crate::refusal::Refusal;
 use crate::state::{Payment, Status};
 
-/// Refuses a payment that was made before on the same day, where the TPP allows no logical duplicate: the
-/// same product and members, for the same PSU. Rejected and cancelled payments do not count.
+/// Rejects a logical duplicate unless the TPP allows it: a payment of the same product with the same fields,
+/// created earlier on the same day for the same PSU. Rejected and cancelled payments do not count.
 pub(super) fn check(
     caller: &Caller<'_>,
     product: Product,
@@ -24,7 +23,7 @@ pub(super) fn check(
     }
     let fingerprint = Fingerprint::of(members);
     let is_same_content = |earlier: &Payment| {
-        // There are thousands of them, and reading one takes long.
+        // Parsing is slow, and there are thousands of earlier payments.
         let made = || serde_json::from_str::<Map<_, _>>(&earlier.members).unwrap_or_default();
         match &policy.compared {
             Compared::All => earlier.fingerprint.members == fingerprint.members && made() == *members,
@@ -50,13 +49,13 @@ pub(super) fn check(
     }
 }
 
-/// The refusal of a payment that was made before.
+/// Rejects a logical duplicate.
 pub fn twin() -> Refusal {
-    let says = "expected another payment than those of this day, found one that was made before";
+    let says = "expected a payment that differs from the earlier ones of this day, found a duplicate";
     Refusal::conflict("ncbct.allow-logical-duplicate.meaning", says)
 }
 
-/// The members but the one at a pointer.
+/// Removes the field at a JSON pointer.
 fn without(members: Map<String, Value>, pointer: &str) -> Value {
     let mut body = Value::Object(members);
     let (parent, name) = pointer.rsplit_once('/').unwrap_or_default();

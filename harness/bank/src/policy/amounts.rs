@@ -1,4 +1,4 @@
-//! Amounts, and what of them is reported (section Resources > Shared types).
+//! Amounts and regulatory reporting (section Resources > Shared types).
 
 use std::collections::BTreeMap;
 
@@ -6,21 +6,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::currency::Currency;
 
-/// What the bank decides about amounts.
+/// Settings for amounts.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Amounts {
-    /// How many fraction digits amounts may have, by the code of a currency, or `*` for all: where there is
-    /// none, as many as ISO 4217 gives it (`amount.digits`).
+    /// The maximum number of fraction digits by currency code, or `*` for all. Other currencies have as many
+    /// as in ISO 4217 (`amount.digits`).
     fraction_digits: BTreeMap<String, usize>,
-    /// How many digits an amount may have in all: "Precision 18" (`amount.precision.total`).
+    /// The maximum number of digits in all: "precision 18" (`amount.precision.total`).
     pub(crate) digits: usize,
-    /// The amount in øre from which the regulatory fields are required: 100 000 NOK
+    /// The amount in øre from which the regulatory fields are required: NOK 100 000
     /// (`ncbct.regulatory-reporting-code.required`).
     pub(crate) reporting_from: i64,
-    /// As which number an amount is compared with that (`ncbct.regulatory-reporting-code.required`).
+    /// The integer type in which an amount is compared with that threshold
+    /// (`ncbct.regulatory-reporting-code.required`).
     pub(crate) reporting_number: Number,
-    /// Whether the code is looked at where none is required (`ncbct.regulatory-reporting-code.listed`).
+    /// True if the code is checked even if it is not required (`ncbct.regulatory-reporting-code.listed`).
     pub(crate) reads_all_codes: bool,
 }
 
@@ -37,27 +38,26 @@ impl Default for Amounts {
 }
 
 impl Amounts {
-    /// Returns the number of fraction digits of a currency that the bank decides in another way than ISO
-    /// 4217.
+    /// Returns the number of fraction digits that overrides ISO 4217 for a currency.
     pub(crate) fn fraction_digits(&self, currency: Currency) -> Option<usize> {
         [currency.code(), "*"].into_iter().find_map(|code| self.fraction_digits.get(code)).copied()
     }
 }
 
-/// A kind of whole number.
+/// An integer type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Number {
-    /// One of any size.
+    /// Any size.
     Any,
-    /// A signed one of 32 bits.
+    /// 32 bits, signed.
     Signed,
-    /// An unsigned one of 32 bits.
+    /// 32 bits, unsigned.
     Unsigned,
 }
 
 impl Number {
-    /// Returns what a number of this kind keeps of another one.
+    /// Returns a number after truncation to this type.
     pub(crate) fn keep(self, number: i128) -> i128 {
         const ALL: i128 = 1 << 32;
         match (self, number.rem_euclid(ALL)) {

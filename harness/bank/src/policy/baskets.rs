@@ -2,40 +2,40 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What the bank decides about baskets.
+/// Settings for baskets.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct Baskets {
-    /// How many payments a basket may have: "At most 10 entries" (`basket.payment-ids.limit`).
+    /// The maximum number of payments in a basket: "at most 10 entries" (`basket.payment-ids.limit`).
     pub limit: usize,
-    /// Whether a payment that comes again counts for the limit (`basket.payment-ids.limit`).
+    /// True if a repeated payment counts towards the limit (`basket.payment-ids.limit`).
     pub(crate) counts_repeated: bool,
-    /// Which payments may be neither bulk nor periodic (`basket.mix`).
+    /// Payments that are checked for being bulk or periodic (`basket.mix`).
     pub mix: Looked,
-    /// Whether a basket may have nothing but payments that may not be mixed (`basket.mix`).
+    /// True if a basket of bulk and periodic payments alone is accepted (`basket.mix`).
     pub(crate) takes_unmixed: bool,
-    /// Whether a bulk payment is one that may not be mixed (`basket.mix`).
+    /// True if bulk payments are accepted (`basket.mix`).
     pub(crate) takes_bulk: bool,
-    /// Whether a pending series is one that may be mixed (`basket.mix`).
+    /// True if periodic payments with status PDNG are accepted (`basket.mix`).
     pub(crate) takes_pending_series: bool,
-    /// Whether no cross-border payment may be in a basket, which the document leaves to a bank.
+    /// True if NCBCT payments are rejected, which the document leaves to the bank.
     pub(crate) refuses_cross_border: bool,
-    /// Which payments have to be known (`basket.payment-ids.known`).
+    /// Payments that must be known (`basket.payment-ids.known`).
     pub(crate) known: Looked,
-    /// Which payments have to be the PSU's own (`basket.payment-ids.known`).
+    /// Payments that must belong to the PSU (`basket.payment-ids.known`).
     pub(crate) own: Looked,
-    /// Whether the payments of other TPPs of the PSU are its own.
+    /// True if the PSU's payments through other TPPs are accepted.
     pub(crate) takes_of_any_tpp: bool,
-    /// Which payments must not have been deleted (`basket.payment-ids.deleted`).
+    /// Payments that must not be deleted (`basket.payment-ids.deleted`).
     pub(crate) kept: Looked,
-    /// Whether a basket with a deleted payment is created and rejected, and not refused.
+    /// True if a basket with a deleted payment is created with status RJCT instead of being rejected.
     pub(crate) rejects_deleted: bool,
-    /// Whether a payment may be in one basket only.
+    /// True if a payment can be in one basket only.
     pub(crate) one_basket: bool,
-    /// Which payments make a basket rejected if they are (`basket.transaction-status`).
+    /// Payments whose status RJCT makes the basket RJCT (`basket.transaction-status`).
     pub(crate) rejected: Looked,
-    /// What the status of a basket follows from (`basket.transaction-status`).
+    /// Payments that determine the status of a basket (`basket.transaction-status`).
     pub(crate) status: BasketStatus,
 }
 
@@ -61,7 +61,7 @@ impl Default for Baskets {
     }
 }
 
-/// Which payments of a basket a bank looks at for a rule.
+/// The payments of a basket to which a rule applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Looked {
@@ -81,12 +81,12 @@ pub enum Looked {
 }
 
 impl Looked {
-    /// The first of these that is looked at and that breaks a rule.
+    /// Returns the index of the first item that the rule applies to and that violates it.
     pub(crate) fn first<T>(self, all: &[T], breaks: impl Fn(&T) -> bool) -> Option<usize> {
         (0..all.len()).find(|index| self.includes(*index, all.len()) && breaks(&all[*index]))
     }
 
-    /// Whether the payment at this index of so many is looked at.
+    /// Returns true if the rule applies to the item at this index of `count` items.
     pub(crate) fn includes(self, index: usize, count: usize) -> bool {
         match self {
             Self::All => true,
@@ -99,14 +99,14 @@ impl Looked {
     }
 }
 
-/// What the status of a new basket follows from.
+/// The payments that determine the status of a new basket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BasketStatus {
     /// All its payments.
     #[default]
     OfAll,
-    /// Nothing: it is received.
+    /// None. The status is RCVD.
     Received,
     /// Its first payment.
     OfFirst,

@@ -2,22 +2,22 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What the bank decides about certificates.
+/// Settings for certificates.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Certificate {
-    /// What the base64 may not hold (`certificate.form`).
+    /// Encodings of the certificate that are rejected (`certificate.form`).
     pub(crate) refuses: Vec<Form>,
-    /// Whether what follows the base64 is passed over (`certificate.trailing`).
+    /// True if characters after the base64 are ignored (`certificate.trailing`).
     pub(crate) trims: bool,
-    /// Whether a request with a header that holds no certificate is accepted unverified
+    /// True if a value that is not a certificate is accepted without verification
     /// (`header.tpp-signature-certificate.format`).
     pub(crate) takes_others: bool,
-    /// Whose key verifies where several certificates came under one keyId (`certificate.foreign`).
+    /// The certificate whose key verifies, if several were sent under one keyId (`certificate.foreign`).
     pub(crate) counts: Counted,
 }
 
-/// What the base64 of a certificate holds.
+/// The encoding of the certificate within the base64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Form {
@@ -25,15 +25,15 @@ pub(crate) enum Form {
     Pem,
 }
 
-/// Which of the certificates under one keyId counts.
+/// The certificate that counts among those sent under one keyId.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Counted {
-    /// That of the request.
+    /// The certificate of the request.
     #[default]
     OfRequest,
-    /// The one that came first.
+    /// The certificate that was sent first.
     First,
-    /// The one that came last from the same device of the PSU, before this request.
+    /// The certificate of the previous request from the same PSU device.
     Last,
 }

@@ -4,21 +4,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::header::{Fields, Header};
 
-/// What the bank decides about consents.
+/// Settings for consents.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Consents {
-    /// How many days old a consent may be with PSU-IP-Address: "SCA renewal period: 180 days"
+    /// The maximum age of a consent in days, with PSU-IP-Address: "SCA renewal period: 180 days"
     /// (`limit.sca-renewal`).
     pub(crate) attended_days: i64,
-    /// How many without: "Also requires a PSU consent at most 90 days old" (`limit.consent-age`).
+    /// The maximum age of a consent in days, without PSU-IP-Address: "also requires a PSU consent at most 90
+    /// days old" (`limit.consent-age`).
     pub(crate) unattended_days: i64,
-    /// How many calls there may be on a day: "Calls without PSU-IP-Address: at most 4 per day"
+    /// The maximum number of calls per day: "calls without PSU-IP-Address: at most 4 per day"
     /// (`limit.without-psu-ip`).
     pub(crate) calls: u32,
-    /// Which calls are counted (`limit.without-psu-ip`).
+    /// Calls that count towards the limit (`limit.without-psu-ip`).
     pub(crate) counted: Counted,
-    /// What calls that are counted together have in common: `account`, `query`, or the name of a header
+    /// Parts of a request that select its counter: `account`, `query`, or the name of a header
     /// (`limit.without-psu-ip.four`).
     pub(crate) counted_by: Vec<String>,
 }
@@ -35,17 +36,17 @@ impl Default for Consents {
     }
 }
 
-/// Which calls count for the limit.
+/// Calls that count towards the daily limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Counted {
-    /// Those without PSU-IP-Address, or with an empty one.
+    /// Calls without PSU-IP-Address, or with an empty one.
     Unattended,
-    /// Those, but for an empty PSU-IP-Address.
+    /// Calls without PSU-IP-Address. A call with an empty one does not count.
     WithoutHeader,
-    /// Those, and the ones from the machine itself.
+    /// Unattended calls, and calls with a loopback address.
     Loopback,
-    /// All of them.
+    /// All calls.
     All,
 }
 

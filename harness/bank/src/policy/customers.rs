@@ -1,18 +1,18 @@
-//! The customers of the sandbox (section Endpoints > List customers).
+//! The customers of the sandbox (section Endpoints > Get sandbox customers).
 
 use serde::{Deserialize, Serialize};
 
 use super::Looked;
 
-/// What the bank decides about customers.
+/// Settings for customers.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Customers {
-    /// The parameters that are not looked at (`customers.with-accounts.content`,
+    /// Query parameters without effect (`customers.with-accounts.content`,
     /// `customers.with-agreements.content`).
     pub(crate) ignored_parameters: Vec<String>,
-    /// Whether only the parameter that comes first is looked at (`customers.with-accounts.content`).
+    /// True if only the first parameter has an effect (`customers.with-accounts.content`).
     pub(crate) first_parameter_alone: bool,
-    /// Which agreements of a customer are values of PSU-Corporate-ID (`header.psu-corporate-id.ncbct`).
+    /// Agreements of a customer that are valid in PSU-Corporate-ID (`header.psu-corporate-id.ncbct`).
     pub(crate) known_agreements: Looked,
 }

@@ -5,83 +5,83 @@ use serde::{Deserialize, Serialize};
 use super::signature::Encoding;
 use crate::operation::Operation;
 
-/// What the bank decides about digests.
+/// Settings for digests.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case", bound(deserialize = "'de: 'static"))]
 pub(crate) struct Digest {
-    /// The operations whose Digest is not looked at (`digest.wrong-hash`, `digest.basket`).
+    /// Operations without a check of the Digest (`digest.wrong-hash`, `digest.basket`).
     pub(crate) exempt: Vec<Operation>,
-    /// Whether the Digest of a body in chunks is not looked at (`digest.wrong-hash`).
+    /// True if the Digest of a chunked body is not checked (`digest.wrong-hash`).
     pub(crate) exempts_chunks: bool,
-    /// What of the body is hashed (`digest.whitespace`, `digest.long-body`).
+    /// The bytes that are hashed (`digest.whitespace`, `digest.long-body`).
     pub(crate) hashed: Hashed,
-    /// Which of several digests are looked at (`digest.list`).
+    /// The digests of a list that are checked (`digest.list`).
     pub(crate) list: List,
-    /// The rules `digest.form`, `digest.algorithm` and `digest.encoding`, as far as a digest that breaks them
-    /// is passed over (`header.digest.format`, `digest.unknown-algorithm`, `digest.not-base64`).
+    /// The rules `digest.form`, `digest.algorithm` and `digest.encoding` whose violation is ignored
+    /// (`header.digest.format`, `digest.unknown-algorithm`, `digest.not-base64`).
     pub(crate) passes_over: Vec<&'static str>,
-    /// Whether quotes around a digest and characters after its base64 are passed over
+    /// True if quotation marks around a digest and characters after its base64 are ignored
     /// (`digest.foreign-characters`).
     pub(crate) trims: bool,
-    /// Which of `sha-256` and `sha-512` are unknown (`digest.sha-256`, `digest.sha-512`).
+    /// Algorithms of the document that are unknown to the bank (`digest.sha-256`, `digest.sha-512`).
     pub(crate) lacks: Vec<&'static str>,
-    /// Algorithms whose digests are accepted without being verified (`digest.unknown-algorithm`).
+    /// Algorithms whose digests are accepted without verification (`digest.unknown-algorithm`).
     pub(crate) trusts: Vec<&'static str>,
-    /// Whether algorithms have to be in uppercase letters (`digest.token-case`).
+    /// True if algorithm names must be uppercase (`digest.token-case`).
     pub(crate) uppercase: bool,
-    /// How hashes may be written besides base64 (`digest.not-base64`, `digest.padding`).
+    /// Encodings of a hash that are accepted in addition to base64 (`digest.not-base64`, `digest.padding`).
     pub(crate) also_reads: Vec<Encoding>,
-    /// What of a hash is compared (`digest.wrong-hash`, `digest.wrong-length`).
+    /// The part of a hash that is compared (`digest.wrong-hash`, `digest.wrong-length`).
     pub(crate) compares: Compared,
 }
 
-/// What is hashed.
+/// The bytes that are hashed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Hashed {
-    /// The body as it was received.
+    /// The body as received.
     #[default]
     Body,
-    /// The JSON as the bank would write it.
+    /// The JSON, parsed and serialized again.
     Rewritten,
-    /// The JSON without blanks around it.
+    /// The body without white space around it.
     Trimmed,
     /// The first 4,096 bytes of the body.
     Beginning,
 }
 
-/// Which digests of a list have to be right.
+/// The digests of a list that must match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum List {
-    /// All whose algorithm is known.
+    /// All with a known algorithm.
     #[default]
     All,
-    /// One of them.
+    /// At least one.
     Any,
-    /// The first one.
+    /// The first.
     First,
-    /// The last one.
+    /// The last.
     Last,
-    /// There may be no list.
+    /// The only one. A list is rejected.
     Single,
 }
 
-/// What of a hash is compared.
+/// The part of a hash that is compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Compared {
-    /// All its bytes.
+    /// All bytes.
     #[default]
     All,
-    /// Its length alone.
+    /// The length alone.
     Length,
-    /// As many bytes as there are.
+    /// As many bytes as were sent.
     Prefix,
-    /// Its first 16 bytes, and its length.
+    /// The first 16 bytes, and the length.
     Beginning,
-    /// Its last 16 bytes, and its length.
+    /// The last 16 bytes, and the length.
     End,
-    /// Its base64 without regard to letter case.
+    /// The base64, without regard to case.
     Letters,
 }

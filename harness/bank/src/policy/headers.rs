@@ -1,24 +1,24 @@
-//! Request headers: presence and form (section Endpoints > Common request headers).
+//! Request headers: presence and format (section Endpoints > Common request headers).
 
 use serde::{Deserialize, Serialize};
 
 use crate::header::{Fields, Header};
 use crate::operation::Operation;
 
-/// What the bank decides about headers.
+/// Settings for headers.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Headers {
     /// Required headers that may be missing (`header.<name>.<operation>`).
     not_required: Vec<OfOperation>,
-    /// Headers that may have any value (`header.<name>.format`).
+    /// Headers whose format is not checked (`header.<name>.format`).
     forms_unread: Vec<Header>,
-    /// Headers whose values may be written in any notation: words in any letter case, UUIDs in braces,
-    /// identity numbers with blanks (`header.<name>.notation`, `listed.case`).
+    /// Headers that accept other notations: words in any case, UUIDs in braces, identity numbers with spaces
+    /// (`header.<name>.notation`, `listed.case`).
     any_notation: Vec<Header>,
-    /// Headers that may be empty, which the document leaves to a bank for those that it calls a string.
+    /// Required headers that may be empty. The document leaves this to the bank for headers of type string.
     may_be_empty: Vec<Header>,
-    /// How the names of headers are read: without regard to case (RFC 9110, section 5.1).
+    /// The header names that the bank knows. They are case-insensitive (RFC 9110 section 5.1).
     pub names: FieldNames,
 }
 
@@ -28,12 +28,12 @@ impl Headers {
         self.not_required.iter().any(|one| one.is(header, operation))
     }
 
-    /// Returns true if a header may have any value.
+    /// Returns true if the format of a header is not checked.
     pub(crate) fn takes_any(&self, header: Header) -> bool {
         self.forms_unread.contains(&header)
     }
 
-    /// The value of a header that says something, in the notation that the document gives it.
+    /// Returns the value of a non-empty header, in the notation of the document.
     pub(crate) fn value(&self, fields: Fields<'_>, header: Header) -> Option<String> {
         let value = fields.text(header).filter(|value| !value.is_empty())?;
         if !self.any_notation.contains(&header) {
@@ -46,13 +46,13 @@ impl Headers {
         })
     }
 
-    /// Returns true if a header may be empty.
+    /// Returns true if a required header may be empty.
     pub(crate) fn may_be_empty(&self, header: Header) -> bool {
         self.may_be_empty.contains(&header)
     }
 }
 
-/// A header of one operation, or of all of them.
+/// A header of one operation, or of all operations.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OfOperation {
@@ -61,29 +61,29 @@ pub(crate) struct OfOperation {
 }
 
 impl OfOperation {
-    /// Returns true if it is this header of this operation.
+    /// Returns true for this header of this operation.
     pub(super) fn is(&self, header: Header, operation: Operation) -> bool {
         self.header == header && self.operation.is_none_or(|own| own == operation)
     }
 }
 
-/// Which names of headers are known.
+/// The spellings of header names that are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FieldNames {
-    /// Those of the document, in any letter case.
+    /// Any case.
     #[default]
     AnyCase,
-    /// All but those in uppercase letters alone, unless the document writes them so.
+    /// Any except all uppercase, unless the document writes the name so.
     NoCapitals,
-    /// All but those that begin with a lowercase letter and have an uppercase one.
+    /// Any except those that start in lowercase and contain an uppercase letter.
     NoMixture,
-    /// Those with underscores instead of hyphens as well.
+    /// Any case, and also with underscores instead of hyphens.
     Underscores,
 }
 
 impl FieldNames {
-    /// Returns true if a name is not known for the case of its letters.
+    /// Returns true if the case of a name makes it unknown.
     pub fn are_unknown(self, name: &[u8]) -> bool {
         let has_capitals = name.iter().any(u8::is_ascii_uppercase);
         match self {
@@ -98,7 +98,7 @@ impl FieldNames {
     }
 }
 
-/// A UUID that is in braces, a URN or without hyphens as others are (RFC 9562 section 4).
+/// Converts a UUID in braces, as a URN or without hyphens to the usual notation (RFC 9562 section 4).
 fn usual_notation(uuid: &str) -> String {
     let uuid = uuid.strip_prefix("urn:uuid:").unwrap_or(uuid).trim_matches(['{', '}']);
     let digits = uuid.len() == 32 && uuid.bytes().all(|byte| byte.is_ascii_hexdigit());

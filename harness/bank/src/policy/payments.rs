@@ -1,54 +1,55 @@
-//! What becomes of payments (section Resources > Payment creation response, section Errors).
+//! Creation, visibility and funds of payments (section Resources > Payment creation response, section
+//! Errors).
 
 use serde::{Deserialize, Serialize};
 
-/// What the bank decides about payments.
+/// Settings for payments.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Payments {
-    /// What the id of a payment is made of (`payment.id.distinct`).
+    /// The form of payment ids (`payment.id.distinct`).
     pub(crate) ids: Ids,
-    /// To whom payments show, which the document does not say (`basket.payment-status.shown-to`).
+    /// The callers who can see a payment, which the document does not define
+    /// (`basket.payment-status.shown-to`).
     pub(crate) shown_to: ShownTo,
-    /// Whether a payment is that of the X-PSU-IDENTITY that it was made with, and not of the person who has
-    /// it (`payment.identity`).
+    /// True if a payment belongs to the X-PSU-IDENTITY in its request instead of to that person's PSU-ID
+    /// (`payment.identity`).
     pub(crate) owned_as_named: bool,
-    /// How many payments can be read and deleted, those that were asked for last; all if there is no number
-    /// (`payment.stays`).
+    /// The number of recent payments that can be read and deleted, or None for all (`payment.stays`).
     pub(crate) remembered: Option<usize>,
-    /// Whether a deleted payment can no longer be read (`payment.deletion.effect`).
+    /// True if a deleted payment can no longer be read (`payment.deletion.effect`).
     pub(crate) forgets_deleted: bool,
-    /// What becomes of a payment that its account cannot pay (`error.funds.rejected`).
+    /// The treatment of a payment that its account cannot cover (`error.funds.rejected`).
     pub(crate) without_funds: WithoutFunds,
 }
 
-/// What the ids of payments are.
+/// The form of payment ids.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Ids {
-    /// They tell nothing.
+    /// Opaque ids.
     #[default]
     Opaque,
     /// Ascending numbers.
     Numbers,
-    /// The second in which a payment is made.
+    /// The second of creation.
     Seconds,
-    /// They follow from what a payment is made with.
+    /// A hash of the fields of the payment.
     OfMembers,
 }
 
-/// To whom something shows.
+/// The callers who can see a resource.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ShownTo {
-    /// To its own PSU, and to the TPP that acted for it.
+    /// Its PSU, through the TPP that created it.
     #[default]
     Owner,
-    /// To any PSU of that TPP.
+    /// Any PSU of that TPP.
     AnyPsu,
-    /// To any TPP of that PSU.
+    /// Any TPP of that PSU.
     AnyTpp,
-    /// To anyone.
+    /// Any caller.
     Anyone,
 }
 
@@ -64,15 +65,15 @@ impl ShownTo {
     }
 }
 
-/// What becomes of a payment that its account cannot pay.
+/// The treatment of a payment that its account cannot cover.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum WithoutFunds {
-    /// It is created and rejected.
+    /// Created with status RJCT.
     #[default]
     Rejected,
-    /// It is received like any other.
+    /// Created with status RCVD, like any other.
     Received,
-    /// It is refused, and not created.
+    /// Not created: the request is rejected.
     Refused,
 }

@@ -1,4 +1,4 @@
-//! Who the PSU is, and for whom he acts (section Endpoints > Common request headers).
+//! Identification of the PSU and its corporate agreement (section Endpoints > Common request headers).
 
 use serde::{Deserialize, Serialize};
 
@@ -6,17 +6,17 @@ use super::headers::OfOperation;
 use crate::header::Header;
 use crate::operation::Operation;
 
-/// What the bank decides about PSUs.
+/// Settings for PSUs.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Identification {
-    /// Headers that may name a PSU whom the bank does not know (`header.psu-id.unknown`).
+    /// Headers that may name an unknown PSU (`header.psu-id.unknown`).
     unknown_taken: Vec<OfOperation>,
     /// Corporate users who need not name an agreement (`error.corporate-id`).
     no_agreement: Vec<OfUser>,
-    /// Whether PSU-ID and X-PSU-IDENTITY together are refused, which the document leaves to a bank.
+    /// True if PSU-ID and X-PSU-IDENTITY together are rejected, which the document leaves to the bank.
     pub(crate) one_identity: bool,
-    /// Whether a private PSU in corporate context is forbidden, and not asked for an agreement.
+    /// True if a private PSU in corporate context gets 403, with or without an agreement.
     pub(crate) forbids_foreign_context: bool,
 }
 
@@ -26,7 +26,7 @@ impl Identification {
         self.unknown_taken.iter().any(|one| one.is(header, operation))
     }
 
-    /// Returns true if who is a corporate user in this way has to name an agreement.
+    /// Returns true if this kind of corporate user must name an agreement.
     pub(crate) fn wants_agreement(&self, user: Corporate, operation: Operation) -> bool {
         !self.no_agreement.iter().any(|one| (one.user, one.operation) == (user, operation))
     }
@@ -40,14 +40,14 @@ struct OfUser {
     operation: Operation,
 }
 
-/// A way in which a request is that of a corporate user.
+/// The reason why a request counts as that of a corporate user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Corporate {
-    /// The PSU is one.
+    /// The PSU is corporate.
     Person,
-    /// PSU-Context says so.
+    /// PSU-Context is CORPORATE.
     Context,
-    /// The debtor account is that of a company.
+    /// The account belongs to a company.
     Account,
 }

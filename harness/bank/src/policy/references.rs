@@ -1,36 +1,36 @@
-//! Payment references (section Errors).
+//! Payment references, KID (section Errors).
 
 use serde::{Deserialize, Serialize};
 
-/// What the bank decides about references (`error.kid.status`).
+/// Settings for payment references (`error.kid.status`).
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct References {
-    /// The accounts of creditors who demand a reference, by either number.
+    /// Creditors that require a reference, each by iban and bban.
     pub(crate) creditors: Vec<String>,
-    /// What they are paid with.
+    /// The references that are accepted.
     pub(crate) taken: Taken,
 }
 
 impl Default for References {
-    /// One creditor, which this bank made up.
+    /// Returns one creditor, which this bank made up.
     fn default() -> Self {
         Self { creditors: ["NO3397100000044", "97100000044"].map(str::to_owned).into(), taken: Taken::Right }
     }
 }
 
-/// What a bank takes for a reference.
+/// The references that are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Taken {
-    /// One with its check digit.
+    /// References with a valid check digit.
     Right,
-    /// None at all as well.
+    /// Valid references, or none.
     Nothing,
-    /// Any text.
+    /// Any text, but not none.
     AnyText,
-    /// A text with letters as well.
+    /// Valid references, or text with letters.
     Words,
-    /// A text with a right one in it as well.
+    /// Text that contains a valid reference.
     Within,
 }

@@ -1,46 +1,47 @@
-//! Days and months of a series, and the day of a payment (section Endpoints > Create periodic NDCT payment).
+//! Days and months of a series, and the execution day of a payment (section Endpoints > Create periodic NDCT
+//! payment).
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What the bank decides about days and months.
+/// Settings for days and months.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Series {
-    /// How many days `startDate` or `requestedExecutionDate` may be past (`periodic.start-date.past`,
-    /// `ncbct.requested-execution-date.past`).
+    /// The number of days that `startDate` or `requestedExecutionDate` may lie in the past
+    /// (`periodic.start-date.past`, `ncbct.requested-execution-date.past`).
     past_days: BTreeMap<String, i64>,
-    /// Which months that come again are refused (`periodic.months.duplicate`).
+    /// Duplicate months that are rejected (`periodic.months.duplicate`).
     pub(crate) repeated_months: Repeated,
 }
 
 impl Series {
-    /// Returns how many days the day of a field may be past.
+    /// Returns the number of days that a date field may lie in the past.
     pub(crate) fn past_days(&self, name: &str) -> i64 {
         self.past_days.get(name).copied().unwrap_or_default()
     }
 }
 
-/// Which months that come again a bank refuses.
+/// The duplicate months that are rejected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Repeated {
-    /// All of them.
+    /// All duplicates.
     #[default]
     All,
-    /// Those that follow the same month.
+    /// Duplicates directly after the same month.
     Adjacent,
-    /// Those that are the first month of the list.
+    /// Duplicates of the first month.
     OfFirst,
-    /// Those in lists of two.
+    /// Duplicates in lists of two.
     InPairs,
     /// None.
     Nobody,
 }
 
 impl Repeated {
-    /// Returns true if a month that comes again is refused after these ones, in a list of so many.
+    /// Returns true if a month after these earlier ones is a rejected duplicate, in a list of `count` months.
     pub(crate) fn includes(self, month: i64, earlier: &[i64], count: usize) -> bool {
         match self {
             Self::All => earlier.contains(&month),

@@ -5,54 +5,56 @@ use serde::{Deserialize, Serialize};
 use crate::header::Header;
 use crate::operation::Operation;
 
-/// What the bank decides about signatures.
+/// Settings for signatures.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case", bound(deserialize = "'de: 'static"))]
 pub(crate) struct Signature {
-    /// The operations in which neither certificate nor signature is verified (`signature.foreign-key`).
+    /// Operations without verification of certificate and signature (`signature.foreign-key`).
     pub(crate) exempt: Vec<Operation>,
-    /// What of the header is not looked at (`header.signature.format`, `signature.key-id`,
+    /// Parts of the header that are not checked (`header.signature.format`, `signature.key-id`,
     /// `signature.algorithm.mismatch`).
     pub(crate) ignores: Vec<Part>,
-    /// What makes the rest of the header pass unverified: that `keyId` or `signature` is missing, that the
-    /// signature is not `base64`, or that a listed header is `absent` (`signature.parameters`,
+    /// Errors that end the check, so that the request is accepted: a missing `keyId` or `signature`, a
+    /// signature that is not `base64`, or an `absent` listed header (`signature.parameters`,
     /// `signature.value`, `signature.headers.not-sent`).
     pub(crate) passes_over: Vec<&'static str>,
-    /// Spellings that the document allows and this bank refuses (`signature.wrap`, `signature.headers`,
+    /// Spellings that the document allows and the bank rejects (`signature.wrap`, `signature.headers`,
     /// `signature.parameters`).
     pub(crate) refuses: Vec<Spelling>,
     /// Spellings with which any value is accepted (`signature.headers`, `signature.value`).
     pub(crate) unverified: Vec<Spelling>,
-    /// How the charset of an encoded word is read (`signature.wrap.unknown`, `signature.wrap.iso-8859-1`).
+    /// The charsets of an encoded-word (`signature.wrap.unknown`, `signature.wrap.iso-8859-1`).
     pub(crate) charsets: Charsets,
-    /// Whether of parameters with one name the first counts, and not the last
+    /// True if the first of duplicate parameters counts instead of the last
     /// (`signature.parameters.duplicate`).
     pub(crate) first_counts: bool,
-    /// What the serial number in keyId may be (`signature.key-id.serial`, `signature.key-id.foreign`).
+    /// Serial numbers that are accepted in keyId (`signature.key-id.serial`, `signature.key-id.foreign`).
     pub(crate) serial: Serial,
-    /// What the issuer in keyId may be (`signature.key-id.issuer`, `signature.key-id.part`).
+    /// Issuers that are accepted in keyId (`signature.key-id.issuer`, `signature.key-id.part`).
     pub(crate) issuer: Issuer,
-    /// Names of RSA-SHA256 besides its own (`signature.algorithm`).
+    /// Other names of RSA-SHA256 (`signature.algorithm`).
     pub(crate) also_named: Vec<&'static str>,
-    /// Other algorithms that are verified where the header names them: `rsa-sha1`, `hmac-sha256` with the
+    /// Other algorithms that are verified if `algorithm` names them: `rsa-sha1`, `hmac-sha256` with the
     /// public key, or `none` (`signature.algorithm.rsa-sha1`, `signature.algorithm.mismatch`).
     pub(crate) also_knows: Vec<&'static str>,
     /// Headers of rule 2 that need not be signed when available (`signature.headers.missing`).
     pub(crate) need_not_cover: Vec<&'static str>,
-    /// Whether a header without a list of signed headers may cover the date alone
-    /// (`signature.parameters.headers`).
+    /// True if a header without `headers` may cover the date alone (`signature.parameters.headers`).
     pub(crate) takes_default_list: bool,
-    /// What the value of a signed header is (`signature.headers.blanks`, `signature.headers.extra`).
+    /// The value of a signed header in the signing string (`signature.headers.blanks`,
+    /// `signature.headers.extra`).
     pub(crate) values: Values,
-    /// How the value may be written besides base64 (`signature.value`, `signature.wrap.extent`).
+    /// Encodings of the value that are accepted in addition to base64 (`signature.value`,
+    /// `signature.wrap.extent`).
     pub(crate) also_reads: Vec<Encoding>,
-    /// Other hashes that a value may be made with, whatever its label says (`signature.value.hash`).
+    /// Other hashes that are accepted under any algorithm name (`signature.value.hash`).
     pub(crate) also_hashed: Vec<Hash>,
-    /// What the value has to be (`signature.value`, `signature.foreign-key`, `signature.altered`).
+    /// The values that are accepted (`signature.value`, `signature.foreign-key`, `signature.altered`).
     pub(crate) verifies: Verified,
-    /// Headers that may have each value once (`signature.replay`, `header.x-request-id.reuse`).
+    /// Headers whose values can be used only once (`signature.replay`, `header.x-request-id.reuse`).
     pub(crate) once: Vec<Header>,
-    /// How many minutes Date may differ from the bank's clock (`signature.headers.date-stale`).
+    /// The maximum difference in minutes between Date and the clock of the bank
+    /// (`signature.headers.date-stale`).
     pub(crate) date_within: Option<i64>,
 }
 
@@ -60,125 +62,125 @@ pub(crate) struct Signature {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Part {
-    /// All of it.
+    /// The whole header.
     Header,
     KeyId,
     Algorithm,
 }
 
-/// What can be so of a Signature header that the document allows.
+/// A spelling of the Signature header that the document allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Spelling {
-    /// It is no encoded word.
+    /// No encoded-word.
     Bare,
-    /// It is an encoded word in encoding B.
+    /// An encoded-word in encoding B.
     B,
-    /// It is an encoded word in encoding Q.
+    /// An encoded-word in encoding Q.
     Q,
-    /// It is an encoded word in ISO-8859-1.
+    /// An encoded-word in ISO-8859-1.
     Latin1,
-    /// The charset of an encoded word has uppercase letters.
+    /// An encoded-word whose charset has uppercase letters.
     UppercaseCharset,
-    /// The encoding of an encoded word is a lowercase letter.
+    /// An encoded-word whose encoding is lowercase.
     LowercaseEncoding,
-    /// There are blanks around equals signs or commas.
+    /// Spaces around equals signs or commas.
     Blanks,
-    /// It has a parameter that the draft does not know.
+    /// A parameter that the draft does not define.
     UnknownParameter,
-    /// It has a parameter twice.
+    /// A duplicate parameter.
     DuplicateParameter,
-    /// It names no algorithm.
+    /// No `algorithm`.
     NoAlgorithm,
-    /// It names rsa-sha256.
+    /// The algorithm rsa-sha256.
     RsaSha256,
-    /// The list of signed headers has no date.
+    /// A list of signed headers without date.
     NoDate,
-    /// The list has `(request-target)`.
+    /// A list with `(request-target)`.
     RequestTarget,
-    /// The list has a header that need not be signed.
+    /// A list with a header that need not be signed.
     Extra,
-    /// The list has uppercase letters.
+    /// A list with uppercase letters.
     Uppercase,
-    /// The list is in another order than that of rule 2.
+    /// A list in another order than that of rule 2.
     OtherOrder,
-    /// The list is not sorted by name.
+    /// A list that is not sorted by name.
     Unsorted,
-    /// The signature is empty.
+    /// An empty signature.
     EmptySignature,
 }
 
-/// How the charset of an encoded word is read.
+/// The charsets of an encoded-word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Charsets {
-    /// It has to be UTF-8 or ISO-8859-1.
+    /// UTF-8 and ISO-8859-1.
     #[default]
     Known,
-    /// Any other is taken for UTF-8.
+    /// Any charset. All except ISO-8859-1 are read as UTF-8.
     OthersAsUtf8,
-    /// All are taken for UTF-8.
+    /// Any charset. All are read as UTF-8.
     AllAsUtf8,
 }
 
-/// What the serial number in keyId may be.
+/// The serial numbers that are accepted in keyId.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Serial {
     /// The number of the certificate in hexadecimal.
     #[default]
     Number,
-    /// The same in uppercase letters and without leading zeros.
+    /// The number in uppercase, without leading zeros.
     Uppercase,
-    /// The same in lowercase letters.
+    /// The number in lowercase.
     Lowercase,
     /// The number in hexadecimal or in decimal.
     Decimal,
-    /// Anything.
+    /// Any number.
     Any,
 }
 
-/// What the issuer in keyId may be.
+/// The issuers that are accepted in keyId.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Issuer {
-    /// The name in the certificate, however it is written.
+    /// The name in the certificate, in any spelling.
     #[default]
     Name,
-    /// The same as RFC 4514 writes it, without blanks or semicolons between its parts.
+    /// The name as in RFC 4514, without spaces or semicolons between its parts.
     AsShown,
-    /// The same with its common name at the end.
+    /// The name, unless it starts with its common name.
     Forward,
-    /// The name or its common name alone.
+    /// The name, or its common name alone.
     CommonName,
-    /// The name or some of its parts.
+    /// The name, or some of its parts.
     Part,
-    /// The name or that of the holder of the certificate.
+    /// The name, or that of the certificate holder.
     Holder,
-    /// Anything.
+    /// Any issuer.
     Any,
 }
 
-/// What the value of a signed header is.
+/// The value of a signed header in the signing string.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Values {
-    /// Its lines without blanks around them, joined with a comma and a blank.
+    /// The lines, trimmed and joined with a comma and a space.
     #[default]
     Joined,
-    /// The first line with the blanks around it.
+    /// The first line, with the spaces around it.
     WithBlanks,
-    /// The same as joined, with several blanks as one.
+    /// The joined value, with repeated spaces folded into one.
     BlanksFolded,
     /// The first line.
     FirstLine,
     /// The last line.
     LastLine,
-    /// The lines joined with a comma alone.
+    /// The lines, joined with a comma alone.
     CommaAlone,
-    /// The same as joined, with a Host without its port.
+    /// The joined value, with Host without its port.
     HostWithoutPort,
-    /// The same as joined, with a request target without its percent-encoding.
+    /// The joined value, with the request target percent-decoded.
     TargetDecoded,
 }
 
@@ -186,49 +188,49 @@ pub(crate) enum Values {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Hash {
-    /// That of the document.
+    /// SHA-256, as in the document.
     Sha256,
     Sha1,
     Sha384,
     Sha512,
-    /// SHA-256 with the padding of RSASSA-PSS (RFC 8017, section 8.1).
+    /// SHA-256 with the padding of RSASSA-PSS (RFC 8017 section 8.1).
     Pss,
 }
 
-/// What the value of a signature has to be.
+/// The values of a signature that are accepted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Verified {
-    /// The signature of the signing string by the key of the certificate.
+    /// A signature of the signing string by the key of the certificate.
     #[default]
     Request,
-    /// The same, or one of the signing string with a line feed at its end.
+    /// Also a signature of the signing string with a line feed at its end.
     LineFeedAfter,
-    /// The same, or one without one of the listed headers.
+    /// Also a signature of the signing string without one of the listed headers.
     AllButOne,
-    /// The same, or one by the key of another certificate that came before.
+    /// Also a signature by the key of a certificate in an earlier request.
     ByAnyKnownKey,
-    /// The same, unless it was that once, whatever was signed then.
+    /// Also a value that was valid in an earlier request.
     Once,
-    /// A signature of anything by the key of the certificate.
+    /// A signature of any bytes by the key of the certificate.
     Key,
-    /// As many bytes as a signature has.
+    /// Any bytes with the length of a signature.
     Length,
-    /// Anything.
+    /// Any bytes.
     Nothing,
 }
 
-/// How bytes are written, if not in padded base64.
+/// Encodings of bytes other than padded base64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Encoding {
-    /// Base64 in an encoded word (RFC 2047).
+    /// Base64 in an encoded-word (RFC 2047).
     Wrapped,
-    /// Base64 in its alphabet for URLs (RFC 4648 section 5).
+    /// Base64 with the URL-safe alphabet (RFC 4648 section 5).
     UrlSafe,
     /// Base64 with other characters between those of its alphabet (RFC 2045 section 6.8).
     Mime,
-    /// Base64 without its padding.
+    /// Base64 without padding.
     Unpadded,
     /// Hexadecimal digits.
     Hexadecimal,

@@ -1,21 +1,20 @@
-//! Transactions of an account (section Endpoints > Transaction details).
+//! Transactions of an account (section Endpoints > Get transaction details).
 
 use serde::{Deserialize, Serialize};
 
 use super::payments::ShownTo;
 
-/// What the bank decides about transactions.
+/// Settings for transactions.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Transactions {
-    /// To whom transactions show, which the document does not say (`transaction.shown-to`).
+    /// The callers who can see a transaction, which the document does not define (`transaction.shown-to`).
     pub(crate) shown_to: ShownTo,
-    /// Whether a transaction may be one of another account than that of its path
-    /// (`transaction.path.unknown`).
+    /// True if a path may name a transaction of another account (`transaction.path.unknown`).
     pub(crate) of_any_account: bool,
-    /// The members "corporate context only" (`transaction.corporate-only`).
+    /// The fields that are "corporate context only" (`transaction.corporate-only`).
     pub(crate) corporate_only: Vec<String>,
-    /// Whether PSU-Corporate-ID makes the context a corporate one, whatever PSU-Context says
+    /// True if PSU-Corporate-ID makes the context corporate, whatever PSU-Context says
     /// (`transaction.corporate-only.contradicted`).
     pub(crate) agreement_decides: bool,
 }

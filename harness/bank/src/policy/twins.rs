@@ -1,38 +1,38 @@
-//! The same payment made again (section Endpoints > Create NCBCT payment, `allowLogicalDuplicate`).
+//! Logical duplicates (section Endpoints > Create NCBCT payment, `allowLogicalDuplicate`).
 
 use serde::{Deserialize, Serialize};
 
-/// What the bank decides about payments that were made before (`ncbct.allow-logical-duplicate.meaning`).
+/// Settings for logical duplicates (`ncbct.allow-logical-duplicate.meaning`).
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Twins {
-    /// Where a payment that was made before is refused.
+    /// The values of `allowLogicalDuplicate` with which duplicates are rejected.
     pub(crate) refused: Asked,
-    /// Which fields make two payments the same.
+    /// The fields that make two payments duplicates.
     pub(crate) compared: Compared,
-    /// Whether the payment of another PSU counts.
+    /// True if payments of other PSUs count.
     pub(crate) of_anyone: bool,
-    /// How many earlier payments are compared; all if there is no number.
+    /// The number of recent payments that are compared, or None for all.
     pub(crate) most: Option<usize>,
 }
 
-/// What a request has to say of logical duplicates for one to be refused.
+/// The values of `allowLogicalDuplicate` with which duplicates are rejected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Asked {
-    /// That it allows none.
+    /// `false` only.
     #[default]
     Forbidden,
-    /// Anything about them.
+    /// `true` or `false`, but not its absence.
     Said,
-    /// Anything but that it allows them.
+    /// `false`, or no value.
     Unsaid,
-    /// They never are.
+    /// None: duplicates are never rejected.
     Never,
 }
 
 impl Asked {
-    /// Returns true if a request that says this of logical duplicates is refused for one.
+    /// Returns true if duplicates are rejected with this value of `allowLogicalDuplicate`.
     pub(crate) fn includes(self, allowed: Option<bool>) -> bool {
         match self {
             Self::Forbidden => allowed == Some(false),
@@ -43,17 +43,17 @@ impl Asked {
     }
 }
 
-/// Which fields make two payments the same.
+/// The fields that make two payments duplicates.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Compared {
-    /// All of them.
+    /// All fields.
     #[default]
     All,
-    /// What is paid, from where and to whom.
+    /// The amount, the debtor account and the creditor account.
     Terms,
-    /// These ones.
+    /// These fields.
     Only(Vec<String>),
-    /// All but the one at this pointer.
+    /// All fields except the one at this JSON pointer.
     But(String),
 }

@@ -1,4 +1,4 @@
-//! Payments and baskets, as the bank remembers them.
+//! Payments and baskets in the memory of the bank.
 
 use chrono::NaiveDate;
 use rust_decimal::Decimal;
@@ -8,18 +8,18 @@ use crate::fingerprint::Fingerprint;
 use crate::operation::Product;
 use crate::seed::EarlierPayment;
 
-/// Whose a payment is: the PSU and the TPP that it was made for, as far as the request named them.
+/// The PSU and the TPP of a payment, as far as the request named them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Owner {
-    /// The PSU-ID of this bank.
+    /// The PSU-ID.
     pub psu: Option<String>,
     /// The DER encoding of the subject of the TPP's certificate.
     pub(crate) tpp: Option<Vec<u8>>,
 }
 
 impl Owner {
-    /// Whether what is this owner's shows to whoever asks. Where one of them names no PSU, or no TPP, there
-    /// is nothing to compare.
+    /// Returns true if the caller can see what belongs to this owner. A PSU or TPP that is not named is not
+    /// compared.
     pub(crate) fn shows_to(&self, asking: &Self) -> bool {
         fn differ<T: PartialEq>(own: Option<&T>, other: Option<&T>) -> bool {
             own.zip(other).is_some_and(|(own, other)| own != other)
@@ -28,34 +28,36 @@ impl Owner {
     }
 }
 
-/// A payment as the bank keeps it.
+/// A payment.
 #[derive(Clone, Debug)]
 pub struct Payment {
-    /// What it is a payment of.
+    /// The product.
     pub product: Product,
-    /// Whether it pays many at once. None is made here: such payments are as old as the bank.
+    /// True for a bulk payment. Only seed data have them.
     pub(crate) is_bulk: bool,
-    /// The status that it was given; what has become of a received one is [`Payment::status_on`].
+    /// The recorded status. [`Payment::status_on`] derives the current one from it.
     pub status: Status,
-    /// Whether the debtor account could pay it.
+    /// True if the debtor account could cover the payment.
     pub(crate) funds_available: bool,
-    /// The members it was made with, as JSON text: a fifth of what they take as values.
+    /// The fields as JSON text, which takes a fifth of the memory of parsed values.
     pub members: Box<str>,
-    /// By which payments of other members are told from it.
+    /// The fingerprint, to compare payments without parsing them.
     pub(crate) fingerprint: Fingerprint,
-    /// The day on which it was made, if the bank was open then.
+    /// The day of creation, or None for seed data.
     pub made: Option<NaiveDate>,
-    /// The day from which on it is executed, if it was made while the bank was open.
+    /// The first day of execution, or None for seed data.
     pub(crate) from: Option<NaiveDate>,
-    /// What it takes from an account with a balance: resource id and value.
+    /// The resource id of the account and the amount that the payment uses up, if the account has a balance.
     pub(crate) takes: Option<(String, Decimal)>,
-    /// Whose it is.
+    /// The PSU and the TPP.
     pub owner: Owner,
 }
 
 impl Payment {
-    /// A received payment is under way a day after the day of its execution, and settled a day later; a
-    /// received series has begun then.
+    /// Returns the status on a day.
+    ///
+    /// One day after its execution day a received payment is PDNG, and another day later ACSC. One day after
+    /// its start a received series is ACTC.
     pub fn status_on(&self, today: NaiveDate) -> Status {
         let days = self.from.map_or(0, |from| (today - from).num_days());
         match (self.status, self.product) {
@@ -66,7 +68,7 @@ impl Payment {
         }
     }
 
-    /// One that was made before the bank opened, by a TPP that nobody remembers.
+    /// Returns a payment of the seed data, whose TPP is unknown.
     pub(super) fn earlier(of: &EarlierPayment) -> Self {
         let owner = Owner { psu: of.psu_id.clone(), tpp: None };
         let funds_available = of.status != Status::Rjct;
@@ -76,7 +78,7 @@ impl Payment {
         Self { product, is_bulk, status, funds_available, members, fingerprint, made, from, takes, owner }
     }
 
-    /// A payment that the bank has received.
+    /// Returns a payment with status RCVD.
     #[cfg(test)]
     pub(crate) fn received(product: Product) -> Self {
         let (payment_id, bulk, status, psu_id) = (String::new(), false, Status::Rcvd, None);
@@ -85,13 +87,13 @@ impl Payment {
 }
 
 impl State {
-    /// Remembers a new payment, and returns its id.
+    /// Adds a payment, and returns its new id.
     pub(crate) fn create_payment(&self, payment: Payment, origin: u64) -> String {
         let id = self.memory().next_id(self.seed, origin);
         self.keep_payment(id, payment)
     }
 
-    /// Remembers a payment under this id.
+    /// Adds a payment under this id.
     pub fn keep_payment(&self, id: String, payment: Payment) -> String {
         let mut memory = self.memory();
         if let Some((account, value)) =
@@ -103,7 +105,7 @@ impl State {
         id
     }
 
-    /// Remembers a new basket, and returns its id.
+    /// Adds a basket, and returns its new id.
     pub(crate) fn create_basket(&self, payment_ids: Vec<String>, origin: u64) -> String {
         let mut memory = self.memory();
         let id = memory.next_id(self.seed, origin);
@@ -111,65 +113,67 @@ impl State {
         id
     }
 
-    /// The next one of ascending numbers of ten digits.
+    /// Returns the next of ascending numbers of ten digits.
     pub(crate) fn next_number(&self) -> u64 {
         let mut memory = self.memory();
         memory.numbers += 1;
         1_000_000_000 + memory.numbers
     }
 
-    /// A payment that was created before.
+    /// Returns a payment.
     pub fn payment(&self, id: &str) -> Option<Payment> {
         self.memory().payment(id).cloned()
     }
 
-    /// Whether a payment is among so many that were made or asked for last.
+    /// Returns true if a payment is among the `most` recently used ones.
     pub(crate) fn is_recent(&self, id: &str, most: usize) -> bool {
         self.memory().payments.iter().take(most).any(|(recent, _)| recent == id)
     }
 
-    /// Whether a payment is in some basket.
+    /// Returns true if a payment is in a basket.
     pub fn is_in_a_basket(&self, id: &str) -> bool {
         self.memory().baskets.iter().any(|(_, payments)| payments.iter().any(|payment| payment == id))
     }
 
-    /// Gives a payment another status, whatever its own one is.
+    /// Sets the status of a payment.
     pub fn set_status(&self, id: &str, status: Status) {
         if let Some(payment) = self.memory().payment(id) {
             payment.status = status;
         }
     }
 
-    /// The payments that this says yes to, with their ids: those that were made or asked for last come first.
-    /// Those that the bank began with are not among them.
+    /// Returns the matching payments with their ids, most recently used first. Those of the seed data are not
+    /// included.
     pub fn payments(&self, says: impl Fn(&str, &Payment) -> bool) -> Vec<(String, Payment)> {
         let memory = self.memory();
         let found = memory.payments.iter().filter(|(id, payment)| says(id, payment));
         found.map(|(id, payment)| (id.clone(), payment.clone())).collect()
     }
 
-    /// The ids of all payments that are in a basket with this one.
+    /// Returns the ids of all payments in the baskets of this payment.
     pub fn in_baskets_with(&self, id: &str) -> Vec<String> {
         let memory = self.memory();
         let baskets = memory.baskets.iter().map(|(_, payments)| payments);
         baskets.filter(|payments| payments.iter().any(|payment| payment == id)).flatten().cloned().collect()
     }
 
-    /// The payments of a basket, as long as the bank remembers all of them.
+    /// Returns the payments of a basket, or None if one of them was dropped.
     pub(crate) fn basket(&self, id: &str) -> Option<Vec<Payment>> {
         let mut memory = self.memory();
         let ids = memory.baskets.get(id)?.clone();
         ids.iter().map(|id| memory.payment(id).cloned()).collect()
     }
 
-    /// Whether this says yes to any of the payments made last, so many at most.
+    /// Returns true if one of the `most` recently used payments matches.
     pub(crate) fn any_payment(&self, most: usize, says: impl Fn(&Payment) -> bool) -> bool {
         self.memory().payments.iter().take(most).any(|(_, payment)| says(payment))
     }
 
-    /// "Worst case over all payments in it": rejected if one of them is, accepted if each is under way or
-    /// further, otherwise received; the document gives the statuses no order. Nothing if there is no such
+    /// Returns the status of a basket: the "worst case over all payments in it". Returns None for an unknown
     /// basket.
+    ///
+    /// The document does not order the statuses. Here a basket is RJCT if one of its payments is, ACTC if all
+    /// are PDNG or further, and RCVD otherwise.
     pub(crate) fn basket_status(&self, id: &str, today: NaiveDate) -> Option<Status> {
         let mut memory = self.memory();
         let payments = memory.baskets.get(id)?.clone();
@@ -185,8 +189,8 @@ impl State {
         })
     }
 
-    /// Cancels a payment unless it is under way, settled or rejected: the status that it then has, or nothing
-    /// if there is no such payment.
+    /// Cancels a payment, unless it is pending, settled or rejected. Returns its status after the call, or
+    /// None for an unknown payment.
     pub fn cancel(&self, id: &str, product: Product, today: NaiveDate) -> Option<Status> {
         let mut memory = self.memory();
         let payment = memory.payment(id).filter(|payment| payment.product == product)?;
@@ -205,7 +209,7 @@ impl State {
 }
 
 impl Memory {
-    /// A payment, if it is remembered.
+    /// Returns a payment of the memory.
     fn payment(&mut self, id: &str) -> Option<&mut Payment> {
         self.earlier.get_mut(id).or_else(|| self.payments.get_mut(id))
     }

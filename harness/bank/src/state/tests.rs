@@ -1,4 +1,4 @@
-//! What the bank remembers, and what it forgets.
+//! Tests of the memory of the bank.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! A key of 2048 bits with a certificate, made once per test binary.
+//! A key of 2048 bits with a certificate, generated once per test binary.
 
 use std::str::FromStr as _;
 use std::sync::OnceLock;
@@ -20,26 +20,26 @@ use x509_cert::serial_number::SerialNumber;
 use x509_cert::spki::SubjectPublicKeyInfoOwned;
 use x509_cert::time::Validity;
 
-/// The serial number of the certificate, as keyId writes it.
+/// The serial number of the certificate, as in keyId.
 pub(crate) const SERIAL: &str = "0F1E2D3C";
 
-/// Distinguished name of the issuer, after RFC 4514.
+/// The distinguished name of the issuer, in the form of RFC 4514.
 pub(crate) const ISSUER: &str = "CN=Synthetic Test CA,O=Synthetic Trust AS,C=NO";
 
-/// Who signs the requests of the tests.
+/// The signer of test requests.
 pub(crate) struct Signer {
     key: SigningKey<Sha256>,
     certificate: Certificate,
 }
 
-/// The one signer of this test binary.
+/// Returns the signer of this test binary.
 pub(crate) fn signer() -> &'static Signer {
     static SIGNER: OnceLock<Signer> = OnceLock::new();
     SIGNER.get_or_init(Signer::generate)
 }
 
 impl Signer {
-    /// A new key with a certificate that names the same serial number and issuer.
+    /// Generates a key, and a certificate with the fixed serial number and issuer.
     pub(crate) fn generate() -> Self {
         let key = RsaPrivateKey::new(&mut rsa::rand_core::OsRng, 2048).unwrap();
         let public = key.to_public_key().to_public_key_der().unwrap();
@@ -60,17 +60,17 @@ impl Signer {
         Self { key, certificate }
     }
 
-    /// The certificate as TPP-Signature-Certificate has it.
+    /// Returns the certificate in base64, as in TPP-Signature-Certificate.
     pub(crate) fn certificate_base64(&self) -> String {
         STANDARD.encode(self.certificate.to_der().unwrap())
     }
 
-    /// The certificate in PEM.
+    /// Returns the certificate in PEM.
     pub(crate) fn certificate_pem(&self) -> String {
         self.certificate.to_pem(LineEnding::LF).unwrap()
     }
 
-    /// Base64 of the RSA-SHA256 signature of a signing string.
+    /// Returns the base64 of the RSA-SHA256 signature of a signing string.
     pub(crate) fn sign(&self, signing_string: &[u8]) -> String {
         STANDARD.encode(self.key.sign(signing_string).to_bytes())
     }
