@@ -1,4 +1,4 @@
-//! Starting and stopping the bank.
+//! Starts and stops the bank.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -30,42 +30,42 @@ use crate::rules::{Form, Rules};
 use crate::service::{Service, router};
 use crate::variation::Variation;
 
-/// How long [`Bank::shutdown`] waits for connections that are still in use.
+/// The time that [`Bank::shutdown`] waits for connections in use.
 const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(2);
 
-/// How long the rest of a request is waited for. The document shows no limit.
+/// The time that the bank waits for the rest of a request. The document sets no limit.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What kind of bank to start.
+/// The configuration of a bank.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where to listen; port 0 takes a free one.
+    /// The address to listen on. Port 0 selects a free port.
     pub address: SocketAddr,
-    /// What it breaks: mostly one clause in one way, or nothing.
+    /// The faults, usually one or none.
     pub faults: Vec<Fault>,
-    /// The freedoms that it uses in another way, if any; those of a [`Style`](crate::Style) make a whole
-    /// bank.
+    /// The variations. Those of a [`Style`](crate::Style) make a whole bank.
     pub variations: Vec<Variation>,
-    /// Where it takes the time from.
+    /// The clock.
     pub now: Clock,
-    /// Where its ids start: banks with the same seed give the same ids in the same order.
+    /// The seed of the ids. Banks with the same seed create the same ids in the same order.
     pub seed: u64,
-    /// Whether it writes one line per request to stderr.
+    /// True to write one line per request to stderr.
     pub log: bool,
-    /// What it knows when it starts.
+    /// The data that the bank starts with.
     pub data: Arc<Seed>,
-    /// What it needs to speak TLS, if it does.
+    /// The TLS setup, or None for plain HTTP.
     pub tls: Option<Tls>,
-    /// How long the head of a request may take, and its body after it, before the bank answers 408.
+    /// The time limit for the head of a request, and again for its body. After it, the bank responds with
+    /// 408.
     pub patience: Duration,
-    /// How slow it is, and how much it takes.
+    /// The latency and the load limits.
     pub busy: Busy,
-    /// Who hears what it rejects and by which rule, before the client does.
+    /// The receiver of rejections. Each is sent before the client sees the response.
     pub rejections: Option<Sender<Rejected>>,
 }
 
 impl Default for Config {
-    /// An honest and silent bank on a free port of 127.0.0.1, with the machine's clock and seed 0.
+    /// Returns a conforming bank without log on a free port of 127.0.0.1, with the system clock and seed 0.
     fn default() -> Self {
         Self {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
@@ -87,16 +87,16 @@ impl Default for Config {
 ///
 /// # Errors
 ///
-/// If the address cannot be bound, or is not a loopback one although the clock is controlled, or TLS cannot
-/// be set up ([`TlsError`](crate::TlsError) says why).
+/// Fails if the address cannot be bound, if the clock is adjustable and the address is not a loopback
+/// address, or if TLS cannot be set up (see [`TlsError`](crate::TlsError)).
 pub fn start(config: Config) -> BoxFuture<'static, io::Result<Bank>> {
-    // Boxed, so that its code is in the program once, and not once for each caller.
+    // Boxed, so that the code is compiled once instead of once for each caller.
     Box::pin(started(config))
 }
 
 async fn started(config: Config) -> io::Result<Bank> {
     if config.now.is_controlled() && !config.address.ip().is_loopback() {
-        let says = "a clock that anybody may move is for a loopback address";
+        let says = "an adjustable clock requires a loopback address";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, says));
     }
     let listener = TcpListener::bind(config.address).await?;
@@ -136,29 +136,29 @@ fn open(config: &Config, rules: Rules) -> Router {
     config.busy.over(router(Arc::new(Service { rules, context, log, patience, rejections })))
 }
 
-/// A bank without a socket, for those who ask thousands of them in one process: the same routes, rules and
-/// answers, and no HTTP/1.1 around them.
+/// A bank without a socket, for thousands of requests in one process. It has the same routes, rules and
+/// responses, but no HTTP/1.1.
 #[derive(Clone, Debug)]
 pub struct InProcessBank(Router);
 
 impl InProcessBank {
-    /// Opens a bank. Its address is not looked at.
+    /// Opens a bank. The address in the configuration is ignored.
     pub fn open(config: &Config) -> Self {
         Self(open(config, rules(config)))
     }
 
-    /// Answers a request, whose URI has a path and no host. What follows from the connection (`Date`,
-    /// `Content-Length`) is not there.
+    /// Responds to a request whose URI has a path and no host. Response headers of the connection (`Date`,
+    /// `Content-Length`) are missing.
     pub async fn answer(&self, request: Request<Vec<u8>>) -> Response<Bytes> {
         let mut router = self.0.clone();
         let Ok(answer) = router.call(request.map(Body::from)).await;
         let (parts, body) = answer.into_parts();
-        // A body that the bank itself made cannot break off.
+        // Reading a body that the bank created cannot fail.
         Response::from_parts(parts, to_bytes(body, usize::MAX).await.unwrap_or_default())
     }
 }
 
-/// A running bank. Dropping it lets requests in progress end, and stops it.
+/// A running bank. Dropping it stops the bank after the requests in progress.
 #[derive(Debug)]
 pub struct Bank {
     address: SocketAddr,
@@ -168,23 +168,23 @@ pub struct Bank {
 }
 
 impl Bank {
-    /// Where it listens, with the port that it was given.
+    /// Returns the address that the bank listens on, with its actual port.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The `{base_url}` of the document: `http://host:port` or `https://host:port`, without a slash at its
-    /// end.
+    /// Returns the `{base_url}` of the document: `http://host:port` or `https://host:port`, without a
+    /// trailing slash.
     pub fn base_url(&self) -> String {
         format!("{}://{}", self.scheme, self.address)
     }
 
-    /// Stops listening and lets requests in progress end, for at most two seconds. A request that takes
-    /// longer is no longer waited for; its connection ends with it.
+    /// Stops listening, and waits up to two seconds for requests in progress. Longer ones lose
+    /// their connection.
     ///
     /// # Errors
     ///
-    /// If listening had failed before.
+    /// Fails if listening failed earlier.
     pub async fn shutdown(self) -> io::Result<()> {
         let Self { stop, mut task, .. } = self;
         drop(stop);
@@ -195,11 +195,11 @@ impl Bank {
         Ok(())
     }
 
-    /// Waits until the bank ends, which it does only when listening fails.
+    /// Waits until listening fails.
     ///
     /// # Errors
     ///
-    /// Why listening failed.
+    /// Returns the reason why listening failed.
     pub async fn wait(self) -> io::Result<()> {
         let Self { stop, task, .. } = self;
         let ended = task.await.map_err(io::Error::other)?;

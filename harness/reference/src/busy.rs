@@ -1,4 +1,4 @@
-//! A bank as test systems are: slow, with a limit that it names, and sometimes out of service.
+//! A busy bank, as test systems are: slow, rate-limited, and sometimes unavailable.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,38 +12,39 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use tokio::time::{Instant, sleep};
 
-/// How slow a bank is, and how much it takes. What it refuses for that, none of its rules sees.
+/// The latency and the load limits of a bank. Requests that they reject do not reach its rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Busy {
-    /// How long each answer takes, and whatever the bank takes besides.
+    /// The minimum time of each response, in addition to the time that the bank needs.
     pub latency: Duration,
-    /// Requests in each second, whenever it begins; one more is refused with 429. Each answer names what is
-    /// left.
+    /// The maximum number of requests in any second. Excess requests get 429, and each response states how
+    /// many are left.
     pub per_second: Option<u32>,
-    /// Each so manieth request is refused with 429, and may come back a second later (RFC 6585, section 4).
+    /// The interval of 429 responses: every n-th request gets one, with Retry-After of a second (RFC 6585
+    /// section 4).
     pub too_many: Option<u32>,
-    /// Each so manieth request is refused with 503.
+    /// The interval of 503 responses: every n-th request gets one.
     pub unavailable: Option<u64>,
 }
 
-/// The window of the limit.
+/// The window of the rate limit.
 const WINDOW: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Default)]
 struct Seen {
-    /// Requests, those that were refused for want of time left out.
+    /// The number of requests within the rate limit.
     all: u64,
-    /// Those of the last window, by when they came.
+    /// The arrival times of those in the last window.
     last: VecDeque<Instant>,
 }
 
 impl Busy {
-    /// Whether it is like any other bank.
+    /// Returns true if nothing is limited or delayed.
     pub fn is_idle(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The same bank, busy.
+    /// Adds latency and limits to a bank.
     pub(crate) fn over(self, router: Router) -> Router {
         if self.is_idle() {
             return router;
@@ -61,7 +62,7 @@ impl Busy {
         let mut answer = match left {
             Some(_) if !is_unavailable => next.run(request).await,
             left => {
-                // What is not read of a request would end its connection.
+                // Unread bytes of a request would close its connection.
                 drop(to_bytes(request.into_body(), usize::MAX).await);
                 match left {
                     None => (StatusCode::TOO_MANY_REQUESTS, [("retry-after", "1")]).into_response(),
@@ -84,8 +85,8 @@ impl Busy {
         answer
     }
 
-    /// Counts a request: how many more there may be in this window, none where it is one too many; and
-    /// whether the bank is out of service.
+    /// Counts a request. Returns how many more fit into this window, or None if this one does not fit, and
+    /// true if the bank is unavailable.
     fn take(self, seen: &Mutex<Seen>, now: Instant) -> (Option<u32>, bool) {
         let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
         while seen.last.front().is_some_and(|first| now.duration_since(*first) >= WINDOW) {
@@ -104,7 +105,7 @@ impl Busy {
         if self.too_many.is_some_and(|each| seen.all.is_multiple_of(each.into())) {
             return (None, false);
         }
-        // The middle of each hundred, so that no run begins with one.
+        // The middle of each interval, so that a run does not start with a 503.
         let is_unavailable = self.unavailable.is_some_and(|each| seen.all % each == each / 2);
         (left, is_unavailable)
     }

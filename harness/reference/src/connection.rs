@@ -1,4 +1,4 @@
-//! Where requests come from: TCP, or TLS over it.
+//! Connections: TCP, with or without TLS.
 
 use std::io;
 use std::net::SocketAddr;
@@ -25,29 +25,29 @@ use xs2aspec_bank::policy::FieldNames;
 use crate::patience::Waiter;
 use crate::stream::Connection;
 
-/// How long a client may take to agree on TLS.
+/// The time limit of a TLS handshake.
 const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(10);
 
-/// What a bank needs to speak TLS. All of it is PEM.
+/// The TLS setup of a bank, all of it in PEM.
 #[derive(Clone, Debug)]
 pub struct Tls {
-    /// Its certificate, followed by those of the authorities in between.
+    /// The certificate, followed by its intermediate certificates.
     pub certificates: String,
-    /// Its private key.
+    /// The private key.
     pub key: String,
-    /// Authorities of the certificates that clients may show; none where it asks for none.
+    /// The authorities of client certificates, or None to request no client certificate.
     pub client_authorities: Option<String>,
-    /// Whether a client has to show one.
+    /// True if a client certificate is required.
     pub client_required: bool,
 }
 
-/// Why TLS cannot be set up.
+/// The reason why TLS cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// A text that is not what it should be.
+    /// A value that is not PEM of the expected kind.
     #[error("expected {0} in PEM, found none that can be read")]
     Pem(&'static str),
-    /// Parts that do not fit together.
+    /// Values that do not match.
     #[error("TLS cannot be set up: {0}")]
     Setup(String),
 }
@@ -107,7 +107,7 @@ impl Acceptor {
     }
 }
 
-/// Agrees on TLS with each client apart, so that a slow one holds up no other.
+/// Performs each handshake in a task of its own, so that a slow client delays no other.
 async fn greet(
     mut listener: TcpListener,
     acceptor: TlsAcceptor,
@@ -129,12 +129,12 @@ async fn greet(
     }
 }
 
-/// Counts the requests of a connection.
+/// A counter of the requests on a connection.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Turns(Arc<AtomicUsize>);
 
 impl Turns {
-    /// How many were counted before this one.
+    /// Returns the number of earlier requests, and counts this one.
     pub(crate) fn next(&self) -> usize {
         self.0.fetch_add(1, Ordering::Relaxed)
     }
@@ -154,8 +154,8 @@ impl Listener for Acceptor {
         match self {
             Self::Plain { listener, names, waiter } => {
                 let (stream, address) = Listener::accept(listener).await;
-                // Small answers on connections that stay open: waiting to fill a segment only delays them. A
-                // socket that refuses the option is already closed.
+                // Responses are small and connections stay open, so waiting to fill a segment only adds
+                // delay. If the socket rejects the option, it is already closed.
                 drop(stream.set_nodelay(true));
                 match *names {
                     FieldNames::AnyCase => (waiter.over(stream), address),
@@ -167,7 +167,7 @@ impl Listener for Acceptor {
             }
             Self::Tls { ready, .. } => match ready.recv().await {
                 Some(connection) => connection,
-                // Whoever greets lives as long as the acceptor.
+                // The handshake task lives as long as the acceptor.
                 None => std::future::pending().await,
             },
         }
@@ -181,8 +181,8 @@ impl Listener for Acceptor {
     }
 }
 
-/// What comes over a connection on which the letters of header names count. HTTP libraries forget their case,
-/// so that it has to be seen here.
+/// A connection on which the case of header names matters. HTTP libraries discard the case, so it is checked
+/// on the raw bytes.
 struct Picky {
     reader: OwnedReadHalf,
     names: FieldNames,
@@ -201,7 +201,8 @@ impl AsyncRead for Picky {
     }
 }
 
-/// Turns the names of header lines that are not known into names that nobody knows, or into known ones.
+/// Renames headers in place: unknown spellings get an unknown name, and known ones with underscores their
+/// usual name.
 fn spoil(bytes: &mut [u8], names: FieldNames) {
     let mut start = 0;
     while let Some(end) = bytes[start..].iter().position(|byte| *byte == b'\n').map(|at| start + at) {
@@ -210,7 +211,7 @@ fn spoil(bytes: &mut [u8], names: FieldNames) {
         }
         let line = &bytes[start..end];
         let name = line.iter().position(|byte| *byte == b':').map_or(&line[..0], |colon| &line[..colon]);
-        // The request line may have a colon as well, and has a space before it.
+        // A request line can contain a colon too, but has a space before it.
         let name_end = start + name.len();
         if !name.contains(&b' ') && names.are_unknown(name) {
             bytes[start] = b'~';

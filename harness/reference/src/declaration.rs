@@ -1,19 +1,19 @@
-//! What the target profile of a bank says of a freedom that the bank uses.
+//! Declarations in the target profile of a bank with a variation.
 
-/// One thing that the target profile of a bank declares.
+/// One declaration of a target profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Declaration {
-    /// The choice of this key has this value.
+    /// Sets a choice to a value.
     Choice(&'static str, &'static str),
-    /// The choice of this key is not declared.
+    /// Leaves a choice undeclared.
     NoChoice(&'static str),
-    /// The operation of this name is at this path.
+    /// Sets the path of an operation.
     Path(&'static str, &'static str),
-    /// The bank lacks this capability.
+    /// Declares that the bank lacks a capability.
     Lacks(&'static str),
-    /// Whether the bank has this capability is to be asked.
+    /// Leaves it open whether the bank has a capability.
     MayLack(&'static str),
-    /// All paths begin so.
+    /// Sets the prefix of all paths.
     Prefix(&'static str),
 }

@@ -1,10 +1,10 @@
-//! The reference bank: a bank that obeys the document, or breaks it in one named way.
+//! The reference bank: a bank that obeys the document, or violates it in one named way.
 //!
-//! It listens on TCP, answers the five operations that the document specifies and those that it mentions, and
-//! refuses what the document forbids. A [`Fault`] makes it break exactly one clause, and a [`Variation`] use
-//! a freedom in another way, so that whoever tests it can measure what they notice.
+//! It listens on TCP and serves the five operations that the document specifies and those that it mentions. A
+//! [`Fault`] makes it violate exactly one clause. A [`Variation`] makes it use a freedom of the document
+//! differently. Both measure what a test suite detects.
 //!
-//! The bank itself, which knows nothing of all that, is `xs2aspec_bank`.
+//! The bank itself is `xs2aspec_bank`, which has no faults.
 //!
 //! ```no_run
 //! # async fn example() -> std::io::Result<()> {
@@ -32,7 +32,7 @@ mod stream;
 mod style;
 #[cfg(test)]
 #[path = "../../bank/src/tests/certificate.rs"]
-#[expect(dead_code, reason = "some of it is for the tests of the bank")]
+#[expect(dead_code, reason = "some items are for the tests of the bank")]
 mod test_certificate;
 mod variation;
 

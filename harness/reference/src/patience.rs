@@ -1,5 +1,5 @@
-//! The head of a request that never comes to its end: HTTP libraries wait for it without a word, this bank
-//! says what it waits for.
+//! Incomplete heads of requests. HTTP libraries wait for the rest without an explanation. This bank responds
+//! with what is missing.
 
 use std::io;
 use std::pin::Pin;
@@ -14,10 +14,10 @@ use xs2aspec_bank::refusal::{Code, Refusal};
 use crate::log;
 use crate::stream::{Connection, Stream};
 
-/// Longest head that is looked at. What is longer is left to the HTTP library, which has a limit of its own.
+/// The maximum length of a head to inspect. The HTTP library limits longer ones.
 const HEAD_LIMIT: usize = 1 << 16;
 
-/// How long the heads of requests are waited for, and whether it is said on stderr when one does not come.
+/// The time limit for heads, and true to log a timeout.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiter {
     pub(crate) patience: Duration,
@@ -25,7 +25,7 @@ pub(crate) struct Waiter {
 }
 
 impl Waiter {
-    /// A connection whose requests are to come within this time.
+    /// Wraps a connection so that heads must arrive in time.
     pub(crate) fn over(self, stream: impl Stream + 'static) -> Connection {
         let timer = Box::pin(sleep_until(Instant::now()));
         Box::pin(Patient {
@@ -38,21 +38,21 @@ impl Waiter {
     }
 }
 
-/// Where in a request the bytes of a connection are.
+/// The position of a connection within a request.
 #[derive(Debug, PartialEq, Eq)]
 enum Stage {
-    /// Before its first byte.
+    /// Before the first byte.
     Between,
-    /// In its head, of which this has come.
+    /// In the head, with the bytes received so far.
     Head(Vec<u8>),
-    /// In its body, of which so many bytes are to come.
+    /// In the body, with the number of bytes to come.
     Body(u64),
-    /// Where it cannot be told: another version of HTTP, or a body in chunks.
+    /// Unknown: another version of HTTP, or a chunked body.
     Beyond,
 }
 
 impl Stage {
-    /// The stage after these bytes.
+    /// Returns the stage after these bytes.
     fn after(mut self, mut bytes: &[u8]) -> Self {
         while !bytes.is_empty() {
             self = match self {
@@ -88,8 +88,8 @@ impl Stage {
     }
 }
 
-/// Where a head ends, with the empty line, if that does not stand before what was known already. A bare LF
-/// ends a line as well (RFC 9112 section 2.2).
+/// Returns the end of the head, including the empty line. Lines that end before `known` are skipped. A bare
+/// LF also ends a line (RFC 9112 section 2.2).
 fn end(head: &[u8], known: usize) -> Option<usize> {
     let start = known.saturating_sub(3);
     let lines = (start..head.len()).filter(|at| head[*at] == b'\n').map(|at| at + 1);
@@ -100,7 +100,7 @@ fn end(head: &[u8], known: usize) -> Option<usize> {
     })
 }
 
-/// The stage after a whole head.
+/// Returns the stage after a complete head.
 fn body(head: &[u8]) -> Stage {
     if head.starts_with(b"PRI * HTTP/2") {
         return Stage::Beyond;
@@ -122,19 +122,19 @@ fn body(head: &[u8]) -> Stage {
     }
 }
 
-/// A connection that answers 408 (RFC 9110 section 15.5.9) where a head does not come to its end, and closes.
+/// A connection that responds with 408 (RFC 9110 section 15.5.9) to an incomplete head, and closes.
 struct Patient {
     stream: Connection,
     waiter: Waiter,
     stage: Stage,
-    /// When the head that has begun must be there.
+    /// The deadline of the current head.
     timer: Pin<Box<Sleep>>,
-    /// What is left to be written of the answer, once the time is over.
+    /// The unsent part of the response after the deadline.
     answer: Option<Vec<u8>>,
 }
 
 impl Patient {
-    /// Writes the answer; what was read of the request is then all there is.
+    /// Writes the response.
     fn give_up(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.answer.is_none() {
             let refusal = unfinished(&self.stage, self.waiter.patience);
@@ -154,7 +154,7 @@ impl Patient {
     }
 }
 
-/// Why a request whose head is not whole is refused.
+/// Rejects a request with an incomplete head.
 fn unfinished(stage: &Stage, patience: Duration) -> Refusal {
     let came = if let Stage::Head(head) = stage { head.len() } else { 0 };
     let within = patience.as_secs_f64();
@@ -163,7 +163,7 @@ fn unfinished(stage: &Stage, patience: Duration) -> Refusal {
     Refusal::new(StatusCode::REQUEST_TIMEOUT, Code::BadRequest, "http.head", says)
 }
 
-/// An answer as HTTP/1.1 has it. The library that writes all others knows of no request to answer.
+/// Formats a response in HTTP/1.1. The HTTP library has no request to respond to.
 fn written(refusal: &Refusal) -> Vec<u8> {
     let body = refusal.body().to_string();
     let status = refusal.status;
@@ -226,7 +226,7 @@ impl AsyncWrite for Patient {
 mod tests {
     use super::*;
 
-    /// Whatever pieces the bytes come in.
+    /// Returns the stage after these bytes, received in pieces of this size.
     fn stage(bytes: &[u8], piece: usize) -> Stage {
         bytes.chunks(piece).fold(Stage::Between, Stage::after)
     }

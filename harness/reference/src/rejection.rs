@@ -1,5 +1,4 @@
-//! What the bank rejected and by which rule, for whoever runs it in the same process. A client does not see
-//! it.
+//! Rejections for the process that runs the bank, with the rule of each. Clients do not see them.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::mpsc::Sender;
@@ -10,7 +9,7 @@ use xs2aspec_bank::refusal::Refusal;
 /// A request that the bank rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejected {
-    /// The request, as [`request_key`] names it.
+    /// The key of the request, from [`request_key`].
     pub request: u64,
     /// The status.
     pub status: u16,
@@ -20,8 +19,8 @@ pub struct Rejected {
     pub path: Option<String>,
 }
 
-/// Returns a number that a request has in common with those of the same method, header fields and end of the
-/// path alone. A prefix of the path is left out, since a router may take it away.
+/// Returns a key that identifies a request by method, headers and the last part of its path. A prefix of the
+/// path is not included, because routers may strip it.
 pub fn request_key<'a>(method: &str, target: &str, headers: impl Iterator<Item = (&'a str, String)>) -> u64 {
     let mut fields: Vec<(String, String)> =
         headers.map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned())).collect();
@@ -31,7 +30,7 @@ pub fn request_key<'a>(method: &str, target: &str, headers: impl Iterator<Item =
     hasher.finish()
 }
 
-/// Tells of a rejection. Nobody who listens is no reason to stop serving.
+/// Sends a rejection to its receiver. A missing receiver is ignored, so that the bank keeps serving.
 pub(crate) fn tell(to: Option<&Sender<Rejected>>, parts: &Parts, refusal: &Refusal) {
     let Some(to) = to else { return };
     let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();

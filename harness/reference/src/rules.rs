@@ -1,9 +1,9 @@
-//! What the bank keeps to: the whole document, or that with a fault or a variation, each of them an [`Entry`]
-//! in a list.
+//! The rules of the bank: the whole document, changed by faults and variations. Each of these is an
+//! [`Entry`].
 //!
-//! What an entry does are its [`Effect`]s. Most take a value of a request for another ([`Treatment`]), alter
-//! an answer ([`Alteration`]), give answers another form ([`Form`]) or change a setting of the bank
-//! ([`Policy`]). What no bank would decide is a program around it ([`Wrapper`]).
+//! An entry has [`Effect`]s. Most replace a value of a request ([`Treatment`]), alter a response
+//! ([`Alteration`]), change the form of responses ([`Form`]), or change a setting of the bank ([`Policy`]). A
+//! [`Wrapper`] is code around the bank, for behavior that no setting describes.
 
 mod alteration;
 mod beside;
@@ -42,52 +42,52 @@ pub(crate) use treatment::{Place, Then, Treatment};
 pub(crate) use when::{Count, Likeness, Pattern, Sort, When};
 pub(crate) use wrapper::{Call, Wrapper};
 
-/// What a fault or a variation does to the bank.
+/// An effect of a fault or a variation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Effect {
-    /// A body that is read as JSON in another way.
+    /// Parses a body as JSON in another way.
     Reads(Reading),
-    /// A value of a request that is taken for another, or stumbled over.
+    /// Replaces a value of a request, or rejects it or fails on it.
     Treats(Treatment),
-    /// An answer that is not what the document says.
+    /// Alters a response.
     Alters(Alteration),
-    /// A refusal by this rule that has another status and code.
+    /// Changes status and code of rejections by this rule.
     Refuses(&'static str, StatusCode, Code),
-    /// Answers of another form.
+    /// Changes the form of responses.
     Forms(Form),
-    /// Settings of the bank that are other ones.
+    /// Changes settings of the bank.
     Policy(&'static Value),
-    /// A program around the bank.
+    /// Runs code around the bank.
     Wraps(Wrapper),
 }
 
 impl Effect {
-    /// Other settings of the bank.
+    /// Returns an effect that changes settings.
     pub(crate) fn policy(settings: Value) -> Self {
         Self::Policy(Box::leak(Box::new(settings)))
     }
 
-    /// Returns true if it decides how the names of headers are read, which shows on a connection alone.
+    /// Returns true if the effect changes how header names are read, which shows only over a connection.
     pub(crate) fn is_of_names(&self) -> bool {
         matches!(self, Self::Policy(settings) if settings.pointer("/headers/names").is_some())
     }
 }
 
-/// What a bank keeps to: the whole document, in its own way or another, or all but one clause.
+/// The rules of a bank: the document, with faults and variations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     entries: &'static [&'static Entry],
-    /// Which of the entries with a condition are not there, because it does not hold: a bit for each of them.
+    /// The entries whose condition does not hold, one bit for each entry with a condition.
     absent: u64,
-    /// The settings that follow from the others.
+    /// The current settings.
     policy: &'static Policy,
-    /// The settings for each set of absent entries, as far as these have any.
+    /// The settings for each set of absent entries with settings.
     policies: &'static [(u64, Policy)],
 }
 
 impl Rules {
-    /// The rules of a bank that differs in these ways. They are kept as long as the process lives: rules are
-    /// handed around by the thousand, and banks are few.
+    /// Returns the rules with these entries. They are leaked, because rules are copied often and banks are
+    /// few.
     pub(crate) fn of(entries: Vec<&'static Entry>) -> Self {
         let mut sets = vec![0];
         for (entry, at) in entries.iter().filter(|entry| entry.beside.is_some()).zip(0..64) {
@@ -101,17 +101,17 @@ impl Rules {
         Self { policy: &policies[0].1, policies, ..rules }
     }
 
-    /// The whole document, in this bank's usual way.
+    /// Returns the rules without faults and variations.
     pub(crate) fn plain() -> Self {
         Self { entries: &[], absent: 0, policy: Policy::document(), policies: &[] }
     }
 
-    /// The settings of the bank.
+    /// Returns the settings of the bank.
     pub(crate) fn policy(self) -> &'static Policy {
         self.policy
     }
 
-    /// The programs around the bank.
+    /// Returns the wrappers around the bank.
     pub(crate) fn wrappers(self) -> impl Iterator<Item = Wrapper> {
         self.effects().filter_map(|effect| match effect {
             Effect::Wraps(wrapper) => Some(*wrapper),
@@ -119,7 +119,7 @@ impl Rules {
         })
     }
 
-    /// The rules as they are for one request: without the entries whose condition it does not meet.
+    /// Returns the rules for one request, without the entries whose condition it does not satisfy.
     pub(crate) fn within(self, operation: Operation, head: Head<'_>, body: &[u8], state: &State) -> Self {
         let conditions = self.conditions().zip(0..64);
         let absent = conditions
@@ -130,7 +130,7 @@ impl Rules {
         Self { absent, policy: policy.map_or(self.policy, |(_, policy)| policy), ..self }
     }
 
-    /// Notes that a request was answered, for the conditions that count answers.
+    /// Records that a request succeeded, for conditions that count.
     pub(crate) fn note_answer(self, operation: Operation, head: Head<'_>, state: &State) {
         self.conditions().for_each(|beside| beside.note_answer(operation, head, state));
     }
@@ -139,7 +139,7 @@ impl Rules {
         self.entries.iter().filter_map(|entry| entry.beside)
     }
 
-    /// The entries that are there.
+    /// Returns the entries whose condition holds.
     fn present(self) -> impl Iterator<Item = &'static Entry> {
         let mut at = 0;
         self.entries.iter().copied().filter(move |entry| {
@@ -152,7 +152,7 @@ impl Rules {
         self.present().flat_map(|entry| &entry.effects)
     }
 
-    /// The treatments, each with the clause that it breaks or uses.
+    /// Returns the treatments, each with its clause.
     fn treatments(self) -> impl Iterator<Item = (&'static str, &'static Treatment)> {
         let all =
             self.present().flat_map(|entry| entry.effects.iter().map(|effect| (entry.clause(), effect)));
@@ -162,7 +162,7 @@ impl Rules {
         })
     }
 
-    /// Alters an answer.
+    /// Alters a response.
     pub(crate) fn alter(self, operation: Operation, answer: &mut Value) {
         for effect in self.effects() {
             if let Effect::Alters(alteration) = effect {
@@ -171,7 +171,7 @@ impl Rules {
         }
     }
 
-    /// The refusal with the status and code that it then has.
+    /// Changes status and code of a rejection.
     pub(crate) fn refuse(self, mut refusal: Refusal) -> Refusal {
         for effect in self.effects() {
             if let Effect::Refuses(rule, status, code) = effect
@@ -183,7 +183,7 @@ impl Rules {
         refusal
     }
 
-    /// What other forms answers have.
+    /// Returns the forms of responses.
     pub(crate) fn forms(self) -> impl Iterator<Item = Form> {
         self.effects().filter_map(|effect| match effect {
             Effect::Forms(form) => Some(*form),
@@ -204,7 +204,7 @@ impl Between for Rules {
             Effect::Reads(reading) => reading
                 .reread(operation, body.into_owned())
                 .map(Cow::Owned)
-                .ok_or_else(|| JsonError::Malformed("not written as it should be".to_owned())),
+                .ok_or_else(|| JsonError::Malformed("its spelling is not accepted".to_owned())),
             _ => Ok(body),
         })
     }
@@ -216,16 +216,16 @@ impl Between for Rules {
     }
 }
 
-/// The settings that follow from the entries of rules, which tests hold to be settings of the policy.
+/// Returns the settings of the entries. Tests check that all of them are valid.
 fn policy_of(rules: Rules) -> Policy {
     let settings = rules.effects().filter_map(|effect| match effect {
         Effect::Policy(settings) => Some(*settings),
         _ => None,
     });
-    Policy::with(settings).unwrap_or_else(|error| panic!("the settings of a fault: {error}"))
+    Policy::with(settings).unwrap_or_else(|error| panic!("invalid settings of a fault: {error}"))
 }
 
-/// The members of a valid body of an operation that creates.
+/// Returns the fields of a valid body of an operation that creates something.
 pub(crate) fn valid(operation: Operation) -> Map<String, Value> {
     let json = match operation {
         Operation::Basket => r#"{"paymentIds":["payment-pending-0001"]}"#,

@@ -1,4 +1,4 @@
-//! HTTP around the operations: routes, bodies and responses.
+//! The HTTP service: routes, bodies and responses.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -24,24 +24,24 @@ use crate::log;
 use crate::rejection::{self, Rejected};
 use crate::rules::{Call, Form, Plain, REASON, Rules, Wrapper};
 
-/// Bodies beyond this many bytes are refused with 413. The document shows no limit; none of its bodies comes
-/// near.
+/// The maximum size of a body in bytes. Larger ones get 413. The document sets no limit, and none of its
+/// bodies comes near this one.
 const BODY_LIMIT: usize = 1 << 20;
 
-/// The bank as its routes see it.
+/// The state of the routes.
 pub(crate) struct Service {
-    /// What the bank keeps to.
+    /// The rules of the bank.
     pub(crate) rules: Rules,
     pub(crate) context: Context,
-    /// Whether to write a line per request.
+    /// True to write one line per request.
     pub(crate) log: bool,
-    /// How long a body may take.
+    /// The time limit for a body.
     pub(crate) patience: Duration,
-    /// Who hears what it rejects.
+    /// The receiver of rejections.
     pub(crate) rejections: Option<Sender<Rejected>>,
 }
 
-/// The routes of the bank. Unknown paths are answered with 404, known paths with another method with 405.
+/// Returns the routes. Unknown paths get 404, and known paths with another method get 405.
 pub(crate) fn router(service: Arc<Service>) -> Router {
     let mut router = Router::new();
     let rules = service.rules;
@@ -76,7 +76,7 @@ async fn serve(
 ) -> Response {
     let started = Instant::now();
     let (parts, body) = request.into_parts();
-    // A path whose percent-encoding is not UTF-8 names nothing that this bank knows.
+    // A path whose percent-encoding is not UTF-8 names nothing that the bank knows.
     let parameters: Vec<String> =
         parameters.map(|known| known.iter().map(|(_, value)| value.to_owned()).collect()).unwrap_or_default();
     let absent = service.rules.forms().find_map(|form| form.absent(operation));
@@ -121,7 +121,7 @@ async fn serve(
     if service.log {
         let status = outcome.as_ref().map_or_else(|refusal| refusal.status, |(status, _)| *status);
         let rule = outcome.as_ref().err().map(|refusal| match status {
-            // What a client does wrong with the connection is not to be found in any rule of the document.
+            // No rule of the document covers errors of the connection, so log the whole text.
             StatusCode::REQUEST_TIMEOUT => refusal.text(),
             _ => refusal.rule.clone(),
         });
@@ -149,7 +149,7 @@ async fn serve(
 fn refused(rules: Rules, operation: Option<Operation>, refusal: &Refusal) -> Plain {
     let mut answer = Plain::new(refusal.status, refusal.body());
     rules.forms().for_each(|form| form.refuse(operation, refusal, &mut answer));
-    // What is created and rejected has the status of what is created.
+    // A payment that is created with status RJCT has the status of creations.
     rules
         .forms()
         .filter(|form| matches!(form, Form::Creates(_)))
@@ -174,7 +174,7 @@ async fn read_body(headers: &HeaderMap, body: Body, patience: Duration) -> Resul
             Ok(None) => return Ok(bytes),
             Ok(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
             Ok(Some(Err(_))) => {
-                return Err(Refusal::format("http.body", "expected a whole body, found one cut off"));
+                return Err(Refusal::format("http.body", "expected a complete body, found a truncated one"));
             }
             Err(_) => return Err(late(announced, bytes.len(), patience)),
         };
@@ -185,41 +185,41 @@ async fn read_body(headers: &HeaderMap, body: Body, patience: Duration) -> Resul
     }
 }
 
-/// A body of which more was announced than came.
+/// Rejects a body that is shorter than announced.
 fn late(announced: Option<usize>, came: usize, patience: Duration) -> Refusal {
     let within = patience.as_secs_f64();
     let says = match announced {
         Some(announced) => format!(
-            "expected a body of {announced} bytes, as Content-Length says, got {came} within {within} s: Content-Length is larger than \
-             what came"
+            "expected a body of {announced} bytes (Content-Length), got {came} within {within} s: correct Content-Length or send the rest"
         ),
         None => format!("expected the last chunk of the body within {within} s, got {came} bytes without it"),
     };
     Refusal::new(StatusCode::REQUEST_TIMEOUT, Code::BadRequest, "http.body", says)
 }
 
-/// The address by which the bank was asked (RFC 9110 section 7.2).
+/// Returns the address of the request (RFC 9110 section 7.2).
 fn base(headers: &HeaderMap) -> String {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("127.0.0.1");
     format!("http://{host}")
 }
 
-/// The description of this interface.
+/// Serves the OpenAPI description.
 async fn description(headers: HeaderMap) -> axum::Json<Value> {
     axum::Json(xs2aspec_bank::openapi::description(&base(&headers)))
 }
 
-/// The bank's time. Not part of the interface, unsigned, and only there where a clock may be moved.
+/// Returns the time of the bank. Not part of the interface, unsigned, and available only with an adjustable
+/// clock.
 async fn clock(State(service): State<Arc<Service>>) -> axum::Json<Value> {
     axum::Json(json!({ "now": service.context.clock.now().to_rfc3339() }))
 }
 
-/// Moves the bank's time: `{"now": "2030-01-31T12:00:00Z"}`.
+/// Sets the time of the bank: `{"now": "2030-01-31T12:00:00Z"}`.
 async fn set_clock(State(service): State<Arc<Service>>, headers: HeaderMap, body: Bytes) -> Response {
     let wanted: Option<Value> = serde_json::from_slice(&body).ok();
     let instant = wanted.as_ref().and_then(|body| DateTime::parse_from_rfc3339(body["now"].as_str()?).ok());
     let Some(instant) = instant else {
-        let says = "expected {\"now\": \"2030-01-31T12:00:00Z\"}, an instant as RFC 3339 has it";
+        let says = "expected {\"now\": \"2030-01-31T12:00:00Z\"} with an RFC 3339 instant";
         return refuse(&service, &headers, &Refusal::format("clock.form", says).at("/now"));
     };
     service.context.clock.set(instant.to_utc());
@@ -246,7 +246,7 @@ fn refuse(service: &Service, headers: &HeaderMap, refusal: &Refusal) -> Response
     respond(service, headers, refused(rules, None, refusal))
 }
 
-/// A JSON response that repeats the X-Request-ID of its request.
+/// Returns a JSON response that repeats the X-Request-ID of its request.
 fn respond(service: &Service, request: &HeaderMap, answer: Plain) -> Response {
     let rules = service.rules;
     let Plain { status, mut body, text, content_type, reason } = answer;
@@ -272,12 +272,12 @@ fn respond(service: &Service, request: &HeaderMap, answer: Plain) -> Response {
     if let Some(reason) = reason.and_then(|reason| HeaderValue::from_str(&reason).ok()) {
         headers.insert(REASON, reason);
     }
-    // Where there is none, hyper writes the time of the machine.
+    // Without a fixed clock, hyper writes the system time.
     if let Some(date) = service.context.clock.date().and_then(|date| HeaderValue::from_str(&date).ok()) {
         headers.insert(header::DATE, date);
     }
     if status == StatusCode::UNAUTHORIZED {
-        // A 401 has to carry a challenge (RFC 9110 section 15.5.2); the scheme is the draft's (section
+        // A 401 must have a challenge (RFC 9110 section 15.5.2). The scheme is that of the draft (section
         // 3.1.1).
         headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Signature realm=\"xs2a\""));
     }

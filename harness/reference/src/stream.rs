@@ -4,10 +4,10 @@ use std::pin::Pin;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// Bytes in both directions.
+/// A stream of bytes in both directions.
 pub(crate) type Connection = Pin<Box<dyn Stream>>;
 
-/// What a [`Connection`] is made of.
+/// The trait of a [`Connection`].
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Send {}
 
 impl<S: AsyncRead + AsyncWrite + Send> Stream for S {}

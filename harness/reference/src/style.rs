@@ -1,5 +1,5 @@
-//! Whole lawful banks: each decides every freedom that it decides otherwise than the usual bank by a
-//! [`Variation`] of its own, so that each can be told alone as well.
+//! Styles: whole conforming banks. A style uses each freedom through a [`Variation`] of its own, so that each
+//! can also be tested alone.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -12,13 +12,13 @@ use xs2aspec_spec::yaml;
 use crate::rules::{UnknownName, near};
 use crate::variation::Variation;
 
-/// What the names of drawn styles begin with; the seed follows.
+/// The prefix of the names of random styles. The seed follows.
 const DRAWN: &str = "drawn-";
 
-/// What the names of the banks begin with that have every variation among them; the number follows, from 1.
+/// The prefix of the names of the styles that together have every variation. The number follows, from 1.
 const TOGETHER: &str = "together-";
 
-/// The name of the style that says why it refuses.
+/// The name of the style that gives the reason for its rejections.
 const STRICT_NAME: &str = "strict";
 
 /// A named style.
@@ -31,13 +31,13 @@ struct Named {
     variations: Vec<String>,
 }
 
-/// The named styles, in the order of their rows. The list is made once.
+/// The named styles, in the order of their rows.
 static NAMED: LazyLock<Vec<Named>> = LazyLock::new(|| {
     let styles = yaml::read("styles.yaml", include_str!("../styles.yaml"));
     styles.unwrap_or_else(|problem| panic!("{problem}"))
 });
 
-/// A whole lawful bank.
+/// A whole conforming bank.
 #[derive(Clone, Copy)]
 pub struct Style {
     name: &'static str,
@@ -45,7 +45,7 @@ pub struct Style {
 }
 
 impl Style {
-    /// `plain`, `strict`, `lenient` and `other`.
+    /// Returns `plain`, `strict`, `lenient` and `other`.
     pub fn named() -> impl Iterator<Item = Self> {
         NAMED.iter().map(|style| {
             let is_named = |one: &Variation| style.variations.iter().any(|name| name == one.name());
@@ -54,8 +54,8 @@ impl Style {
         })
     }
 
-    /// The bank that is drawn from all variations with this seed: some, half, most or all of those that do
-    /// not contradict one drawn before. The same seed draws the same bank.
+    /// Returns the random style of this seed: some, half, most or all of the variations, without those that
+    /// contradict an earlier one.
     pub fn drawn(seed: u64) -> Self {
         let mut random = fastrand::Rng::with_seed(seed);
         let mut rest: Vec<Variation> = Variation::all().collect();
@@ -70,12 +70,12 @@ impl Style {
             }
         }
         drawn.sort_by_key(|variation| variation.name());
-        // Styles are few, and handed around as names are.
+        // Leaked, so that styles are `Copy`.
         Self { name: format!("{DRAWN}{seed}").leak(), variations: drawn.leak() }
     }
 
-    /// As few banks as first fit makes, each variation in one of them: a bank takes whatever does not
-    /// contradict what it has.
+    /// Returns the styles that together have every variation, assigned by first fit. Each has variations that
+    /// do not contradict each other.
     pub fn together() -> Vec<Self> {
         let mut banks: Vec<(BTreeSet<String>, Vec<Variation>)> = Vec::new();
         for variation in Variation::all() {
@@ -95,33 +95,33 @@ impl Style {
         styles.map(style).collect()
     }
 
-    /// `plain`, `strict`, `lenient`, `other`, `drawn-` and the seed, or `together-` and the number.
+    /// Returns `plain`, `strict`, `lenient`, `other`, `drawn-` with the seed, or `together-` with the number.
     pub fn name(self) -> &'static str {
         self.name
     }
 
-    /// One sentence about the bank.
+    /// Returns one sentence about the bank.
     pub fn says(self) -> &'static str {
         let named = NAMED.iter().find(|style| style.name == self.name);
         let other = if self.number_together().is_some() {
-            "It decides as many freedoms as go together, each otherwise than the usual bank."
+            "The bank uses as many freedoms as possible without a contradiction, each differently from `plain`."
         } else {
-            "It decides freedoms by a throw of dice."
+            "The bank uses a random set of freedoms, chosen by the seed."
         };
         named.map_or(other, |style| &style.says)
     }
 
-    /// What it does otherwise than the usual bank.
+    /// Returns the variations.
     pub fn variations(self) -> &'static [Variation] {
         self.variations
     }
 
-    /// Which of the banks that have all variations between them it is, from 1.
+    /// Returns the number of a `together-` style, from 1.
     pub fn number_together(self) -> Option<u32> {
         self.name.strip_prefix(TOGETHER)?.parse().ok()
     }
 
-    /// Whether each of its refusals names the rule that was broken ([`REASON`](crate::REASON)).
+    /// Returns true if each rejection names the violated rule ([`REASON`](crate::REASON)).
     pub fn gives_reasons(self) -> bool {
         self.name == STRICT_NAME
     }
@@ -131,7 +131,7 @@ impl FromStr for Style {
     type Err = UnknownName;
 
     fn from_str(name: &str) -> Result<Self, UnknownName> {
-        // The seed as it is written in the name, so that a style has one name.
+        // Accept the seed in one spelling only, so that a style has one name.
         let seed = name.strip_prefix(DRAWN).and_then(|seed| seed.parse::<u64>().ok());
         if let Some(seed) = seed.filter(|seed| name[DRAWN.len()..] == seed.to_string()) {
             return Ok(Self::drawn(seed));

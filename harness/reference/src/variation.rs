@@ -1,6 +1,6 @@
-//! The ways in which the bank can use the freedoms that the document leaves, one at a time: what a suite must
-//! not take for a fault, and may warn of where the plain reading is another. Each is an [`Entry`]: a row in
-//! the file of its rule (`cases/AREA/RULE.yaml`).
+//! Variations: uses of the freedoms that the document leaves, one at a time. A suite must not report one as a
+//! fault, and may warn if the plain reading is another. Each is an [`Entry`], a row in the file of its rule
+//! (`cases/AREA/RULE.yaml`).
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,37 +9,37 @@ use std::str::FromStr;
 use crate::declaration::Declaration;
 use crate::rules::{Effect, Entry, UnknownName, rows::ROWS};
 
-/// One named way in which the bank does what the document leaves to it.
+/// One named way in which a bank uses a freedom of the document.
 #[derive(Clone, Copy)]
 pub struct Variation(&'static Entry);
 
 impl Variation {
-    /// Every variation.
+    /// Returns all variations.
     pub fn all() -> impl Iterator<Item = Self> {
         ROWS.variations.iter().map(Self)
     }
 
-    /// The name, `<clause>/<what is special>`; the clause is the one that leaves the freedom.
+    /// Returns the name, `<clause>/<effect>`. The clause leaves the freedom.
     pub fn name(self) -> &'static str {
         &self.0.name
     }
 
-    /// The id of the clause that leaves the freedom: the name up to its slash.
+    /// Returns the id of the clause that leaves the freedom, which is the name up to its slash.
     pub fn clause(self) -> &'static str {
         self.0.clause()
     }
 
-    /// One sentence about what the bank then does.
+    /// Returns one sentence about what the bank does.
     pub fn says(self) -> &'static str {
         &self.0.says
     }
 
-    /// What the target profile of such a bank declares in another way than that of the clean bank.
+    /// Returns the declarations in which the target profile of such a bank differs from the default.
     pub fn declares(self) -> &'static [Declaration] {
         self.0.declares
     }
 
-    /// Whether it shows only to those who ask over a connection.
+    /// Returns true if the variation shows only over a connection.
     pub fn is_of_http(self) -> bool {
         self.0.effects.iter().any(|effect| match effect {
             Effect::Forms(form) => form.is_coding(),
@@ -47,11 +47,11 @@ impl Variation {
         })
     }
 
-    /// What it decides, each in words that another which contradicts it has as well: its clause, the places
-    /// and forms that it changes, and what is declared.
+    /// Returns keys for its subjects: its clause, the places and forms that it changes, and its declarations.
+    /// Two variations that share a key contradict each other.
     pub(crate) fn decides(self) -> BTreeSet<String> {
         let declared = self.0.declares.iter().map(|declaration| match declaration {
-            // What is taken as the profile says is treated at no place, and still contradicts who refuses it.
+            // A value that is accepted as declared has no treatment, but contradicts a rejection of it.
             Declaration::Choice("x-accept-fix.longer-name", _) => "x-accept-fix".to_owned(),
             Declaration::Choice(key, _) | Declaration::NoChoice(key) => format!("choice {key}"),
             Declaration::Path(operation, _) => format!("path {operation}"),
@@ -60,7 +60,7 @@ impl Variation {
         });
         let effects = self.0.effects.iter().filter_map(|effect| match effect {
             Effect::Treats(one) => Some(one.subject()),
-            // Two that change the same object may make it an unlawful one.
+            // Two changes of the same object can make it violate the document.
             Effect::Alters(one) => {
                 let object: Vec<&str> = one.pointer.split('/').take(3).collect();
                 Some(format!("{} answers {}", one.operation, object.join("/")))

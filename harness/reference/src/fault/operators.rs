@@ -1,6 +1,6 @@
-//! Faults that nobody thought of one by one: operators applied to every row of the bank's own tables, each
-//! one way of getting a rule wrong. A fault is named `<clause>/<operation>-<place>-<operator>`, and one that
-//! somebody wrote is not made again.
+//! Generated faults: operators applied to every row of the bank's own tables, each of them one way to get a
+//! rule wrong. A fault is named `<clause>/<operation>-<place>-<operator>`. Faults that a rule file already
+//! has are not generated again.
 
 mod answers;
 mod clause;
@@ -23,31 +23,31 @@ use xs2aspec_bank::operation::Operation;
 use crate::rules::rows::{kebab, title};
 use crate::rules::{Effect, Entry, Place, Then, Treatment, When};
 
-/// A way of getting a row of a table wrong.
+/// A way to get a row of a table wrong.
 pub(super) struct Operator<Row> {
     name: &'static str,
     make: Box<Make<Row>>,
 }
 
-/// What is made of one row.
+/// The function that generates faults from one row.
 type Make<Row> = dyn Fn(&Row) -> Vec<Made>;
 
-/// What an operator makes of a row.
+/// A fault before it has its name.
 pub(super) struct Made {
     clause: String,
-    /// What tells it from others that the operator makes of the same row.
+    /// A suffix that distinguishes the faults of one operator and row.
     what: String,
     effects: Vec<Effect>,
     says: String,
 }
 
 impl<Row> Operator<Row> {
-    /// One that makes at most one fault of a row.
+    /// Returns an operator that generates at most one fault per row.
     fn new(name: &'static str, make: impl Fn(&Row) -> Option<Made> + 'static) -> Self {
         Self::several(name, move |row| make(row).into_iter().collect())
     }
 
-    /// One that makes any number of faults of a row.
+    /// Returns an operator that generates any number of faults per row.
     fn several(name: &'static str, make: impl Fn(&Row) -> Vec<Made> + 'static) -> Self {
         Self { name, make: Box::new(make) }
     }
@@ -58,7 +58,7 @@ impl Made {
         Self { clause: clause.into(), what: String::new(), effects: vec![effect], says: says.into() }
     }
 
-    /// A value of a request that is treated in another way.
+    /// Returns a fault that treats a value of a request differently.
     fn treats(
         clause: impl Into<String>,
         (operation, place): (Operation, Place),
@@ -69,13 +69,13 @@ impl Made {
         Self::new(clause, Effect::Treats(Treatment { operation, place, when, then }), says)
     }
 
-    /// The same, told from others of the row by this word.
+    /// Sets the suffix.
     fn of(self, what: impl Into<String>) -> Self {
         Self { what: what.into(), ..self }
     }
 }
 
-/// Every fault that the operators yield, but those that are among the known ones.
+/// Returns all faults of the operators, except those that do the same as a known one.
 pub(super) fn faults(known: &[Entry]) -> Vec<Entry> {
     let mut faults = requests::faults();
     faults.extend(texts::faults());
@@ -99,7 +99,7 @@ pub(super) fn faults(known: &[Entry]) -> Vec<Entry> {
     faults
 }
 
-/// What operators make of rows, each at the place that `place` says.
+/// Applies operators to rows. `place` returns the place for the names of the faults.
 fn apply<Row>(
     operators: &[Operator<Row>],
     rows: &[Row],
@@ -122,7 +122,7 @@ fn apply<Row>(
     faults
 }
 
-/// A name or pointer as the names of faults have it.
+/// Converts a name or pointer for the names of faults.
 fn slug(text: &str) -> String {
     let kebab = kebab(text);
     let parts = kebab.split(|letter: char| !letter.is_ascii_alphanumeric());

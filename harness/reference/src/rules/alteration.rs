@@ -1,23 +1,24 @@
-//! Faults of answers: a member of a 2xx body that is left out or is something else than the document says.
+//! Alterations of responses: a field of a 2xx body is missing or violates the document.
 
 use serde::Deserialize;
 use serde_json::Value;
 use xs2aspec_bank::operation::Operation;
 
-/// What is done to the 2xx answers of an operation.
+/// An alteration of the 2xx responses of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct Alteration {
-    /// The operation whose answers are altered.
+    /// The operation.
     pub(crate) operation: Operation,
-    /// JSON pointer (RFC 6901) of the member; empty for the whole body. `*` in it is each item of a list.
+    /// The JSON pointer (RFC 6901) of the field, empty for the whole body. `*` in it means each item of an
+    /// array.
     pub(crate) pointer: &'static str,
-    /// What becomes of it.
+    /// The change of the field.
     pub(crate) change: Change,
 }
 
 impl PartialEq for Change {
-    /// As far as that can be told: how a text is written is not compared.
+    /// Compares two changes. Functions cannot be compared, so two `Write` changes are unequal.
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Remove, Self::Remove) => true,
@@ -31,31 +32,31 @@ impl PartialEq for Change {
     }
 }
 
-/// What becomes of a member.
+/// A change of a field.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Change {
-    /// It is left out.
+    /// Removes it.
     Remove,
-    /// It is this JSON text instead, or added.
+    /// Replaces or adds it, with this JSON text.
     Set(&'static str),
-    /// It is this JSON text instead, where it is there.
+    /// Replaces it if it is present.
     Replace(&'static str),
-    /// It is this JSON text, where it is not there.
+    /// Adds it if it is missing.
     Add(&'static str),
-    /// It is the second text, where it is the first.
+    /// Replaces the first string with the second.
     Exchange(&'static str, &'static str),
-    /// It is a text of so many characters.
+    /// Replaces it with a string of this length.
     Characters(usize),
-    /// It has another name.
+    /// Renames it.
     Rename(&'static str),
-    /// The text that is there is written in another way.
+    /// Rewrites its string.
     #[serde(skip)]
     Write(fn(&str) -> String),
 }
 
 impl Alteration {
-    /// Alters an answer of the operation, where the member's parent is there.
+    /// Alters a response of the operation, if the parent of the field exists.
     pub(crate) fn apply(&self, operation: Operation, answer: &mut Value) {
         if operation == self.operation {
             self.apply_at(self.pointer, answer);

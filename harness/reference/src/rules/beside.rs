@@ -1,4 +1,4 @@
-//! What else has to be so of a request for a fault to be there.
+//! Conditions on the rest of a request, or on earlier requests, under which a fault applies.
 
 use axum::http::Uri;
 use rust_decimal::Decimal;
@@ -12,76 +12,76 @@ use xs2aspec_bank::status::Status;
 use super::Place;
 use super::rows::{kept, list};
 
-/// What else is so where a bank breaks a rule.
+/// A condition under which a fault applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Beside {
-    /// There is a value at another place.
+    /// Another place has a value.
     Value(Place),
-    /// There is this text at another place.
+    /// Another place has this string.
     Is(Place, &'static str),
-    /// There is a text at another place that begins with one of these.
+    /// Another place has a string that starts with one of these.
     Begins(Place, #[serde(deserialize_with = "list")] &'static [&'static str]),
-    /// There is a text with this in it at another place.
+    /// Another place has a string that contains this one.
     Has(Place, &'static str),
-    /// The request has this turn on its connection.
+    /// The request has this position on its connection.
     Turn(Turn),
-    /// It is one of this operation.
+    /// The operation is this one.
     On(Operation),
-    /// Its method is this one.
+    /// The method is this one.
     Method(&'static str),
-    /// Its path has this in it.
+    /// The path contains this string.
     Path(&'static str),
-    /// There is a greater number than this at another place.
+    /// Another place has a number above this one.
     Above(Place, i64),
-    /// It is about a payment that is like this.
+    /// The request refers to a payment like this.
     Payment(Of),
-    /// All of these are so. Those that come after one that is not are not looked at.
+    /// All conditions hold. They are evaluated in order, up to the first that fails.
     #[serde(deserialize_with = "list")]
     All(&'static [Self]),
-    /// This is not so.
+    /// The condition does not hold.
     #[serde(deserialize_with = "kept")]
     Not(&'static Self),
-    /// It is one of about every second, told apart by X-Request-ID: what is sent again with the same id is
-    /// treated in the same way.
+    /// The request is one of about every second, by its X-Request-ID. A request with the same id gets the
+    /// same result.
     AtTimes,
-    /// One with the same path, query and body came before.
+    /// A request with the same path, query and body came before.
     Again,
-    /// One with the same values of these headers was accepted before.
+    /// A request with the same values of these headers was accepted before.
     Accepted(#[serde(deserialize_with = "list")] &'static [&'static str]),
-    /// One with the same value at the first place came before and had a value at the second, which this one
-    /// has not.
+    /// The request has no value at the second place. An earlier request with the same value at the first
+    /// place had one.
     Once(Place, Place),
-    /// So many of its operation were answered before that it is the second, fourth and so on.
+    /// The request is every second one of its operation, counted by successful responses.
     EverySecond,
-    /// Those to its path, with this after it, were answered at least so often before.
+    /// At least this many requests succeeded at the path with this suffix.
     Answered(&'static str, u32),
 }
 
-/// Which payments are meant.
+/// A kind of payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Of {
-    /// Those that have this status.
+    /// Payments with this status.
     Status(Status),
-    /// Those that are in a basket.
+    /// Payments in a basket.
     Basket,
-    /// Those that were made before the bank opened.
+    /// Payments of the seed data.
     Earlier,
 }
 
-/// Which requests of a connection are meant.
+/// A position of a request on its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Turn {
-    /// The first one.
+    /// The first request.
     First,
-    /// Those after so many.
+    /// Requests after this number of earlier ones.
     After(usize),
 }
 
 impl Beside {
-    /// Whether it is so of a request.
+    /// Returns true if the condition holds for a request.
     pub(super) fn is_so(self, operation: Operation, head: Head<'_>, body: &[u8], state: &State) -> bool {
         let text_at = |place: Place| place.text(head.fields, head.uri, &read(place, body));
         match self {
@@ -128,7 +128,7 @@ impl Beside {
         }
     }
 
-    /// Notes that a request was accepted, as far as that counts here.
+    /// Records that a request succeeded, for conditions that count.
     pub(super) fn note_answer(self, operation: Operation, head: Head<'_>, state: &State) {
         match self {
             Self::All(all) => all.iter().for_each(|one| one.note_answer(operation, head, state)),
@@ -151,13 +151,13 @@ impl Of {
     }
 }
 
-/// What these headers say.
+/// Returns the values of these headers, one per line.
 fn values(names: &[&str], head: Head<'_>) -> String {
     let values: Vec<_> = names.iter().map(|name| head.fields.bytes(name).unwrap_or_default()).collect();
     String::from_utf8_lossy(&values.join(&b'\n')).into_owned()
 }
 
-/// The ids of the payments that a request is about: that of its path, or those of a basket.
+/// Returns the ids of the payments that a request refers to: that in its path, or those of a basket.
 pub(super) fn payment_ids(operation: Operation, uri: &Uri, body: &[u8]) -> Vec<String> {
     match operation {
         Operation::Payment(_) | Operation::Status(_) | Operation::Deletion(_) => {
@@ -172,13 +172,13 @@ pub(super) fn payment_ids(operation: Operation, uri: &Uri, body: &[u8]) -> Vec<S
     }
 }
 
-/// The body as JSON, if the place is in it.
+/// Returns the body as JSON if the place is in the body.
 fn read(place: Place, body: &[u8]) -> Value {
     let body = matches!(place, Place::Body(_)).then(|| serde_json::from_slice(body).ok());
     body.flatten().unwrap_or(Value::Null)
 }
 
-/// Whether a request is one of about every second, by its X-Request-ID.
+/// Returns true for about every second X-Request-ID.
 pub(crate) fn is_of_every_second(id: &[u8]) -> bool {
     id.iter().map(|byte| byte.count_ones()).sum::<u32>() % 2 == 0
 }

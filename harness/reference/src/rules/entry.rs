@@ -1,23 +1,23 @@
-//! What the lists of faults and variations hold, and how one is found in them.
+//! Entries of the lists of faults and variations, and lookup by name.
 
 use super::{Beside, Effect, Treatment};
 use crate::declaration::Declaration;
 
-/// A fault or a variation as its subject's file declares it.
+/// A fault or a variation.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// `<clause>/<what is special>`.
+    /// The name, `<clause>/<effect>`.
     pub(crate) name: String,
-    /// One sentence about what the bank then does.
+    /// One sentence about what the bank does.
     pub(crate) says: String,
     pub(crate) effects: Vec<Effect>,
-    /// What else has to be so of a request for the effects to be there.
+    /// The condition under which the effects apply.
     pub(crate) beside: Option<Beside>,
-    /// The operator that made it of a row of the bank's tables; none where somebody wrote it.
+    /// The operator that generated the entry, or None for one of a rule file.
     pub(crate) operator: Option<&'static str>,
-    /// The fault that somebody wrote of which it is a part: the same in fewer requests.
+    /// The rule-file fault that this one restricts to fewer requests.
     pub(crate) whole: Option<String>,
-    /// What a target profile declares for such a bank.
+    /// The declarations in the target profile of the bank.
     pub(crate) declares: &'static [Declaration],
 }
 
@@ -31,27 +31,27 @@ impl Entry {
         Self::new(name, vec![Effect::Treats(treatment)], says)
     }
 
-    /// The same where this is so as well, and nowhere else.
+    /// Adds a condition.
     pub(crate) fn only(self, beside: Beside) -> Self {
         Self { beside: Some(beside), ..self }
     }
 
-    /// The same as this operator makes it.
+    /// Sets the operator.
     pub(crate) fn by(self, operator: &'static str) -> Self {
         Self { operator: Some(operator), ..self }
     }
 
-    /// The same as a part of this one.
+    /// Marks the entry as a restriction of this one.
     pub(crate) fn part_of(self, whole: &Self) -> Self {
         Self { whole: Some(whole.name.clone()), ..self }
     }
 
-    /// The clause that the name begins with.
+    /// Returns the clause in the name.
     pub(crate) fn clause(&self) -> &str {
         self.name.split_once('/').map_or(self.name.as_str(), |(clause, _)| clause)
     }
 
-    /// The entry of this name in a list of faults or variations, which `kind` says.
+    /// Returns the entry with this name in a list of faults or variations. `kind` names the list in errors.
     pub(crate) fn find(
         list: &'static [Self],
         kind: &'static str,
@@ -65,19 +65,20 @@ impl Entry {
     }
 }
 
-/// A name that no fault, variation or style has.
+/// An unknown name of a fault, a variation or a style.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected the name of a {kind}, found {name:?}{}", suggestion(kind, *near))]
 pub struct UnknownName {
     /// `fault`, `variation` or `style`.
     pub kind: &'static str,
-    /// The name that was asked for.
+    /// The unknown name.
     pub name: String,
-    /// The name that is nearest, if one is near.
+    /// The most similar name, if one is similar.
     pub near: Option<&'static str>,
 }
 
-/// The candidate most like `name` in any letter case, or else the first that begins with it.
+/// Returns the candidate that is most similar to `name` without regard to case, or else the first that starts
+/// with it.
 pub(crate) fn near(name: &str, candidates: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     let name = name.to_ascii_lowercase();
     let candidates: Vec<&str> = candidates.collect();
@@ -98,7 +99,7 @@ fn suggestion(kind: &str, near: Option<&str>) -> String {
     }
 }
 
-/// Holds the entries of a list to their form, and their names to be different ones.
+/// Asserts that the entries of a list are well-formed and their names unique.
 #[cfg(test)]
 pub(crate) fn assert_well_formed(list: &[Entry]) {
     let mut names = std::collections::BTreeSet::new();

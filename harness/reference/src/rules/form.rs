@@ -1,5 +1,5 @@
-//! Other forms of answers, all of them ones that the document leaves open: status codes, bodies of refusals,
-//! the order and number of members, links, codings, headers, and how long it takes.
+//! Forms of responses that the document leaves open: status codes, bodies of rejections, order and number of
+//! fields, links, codings, headers, and latency.
 
 use std::convert::Infallible;
 use std::io::Write as _;
@@ -18,92 +18,92 @@ use xs2aspec_bank::refusal::{Code, Refusal};
 
 use super::rows::milliseconds;
 
-/// Rules to whose refusals the document gives the status, and to one the code (section Errors). Where a code
-/// stands, outside payment creation, it does not show.
+/// Rules whose rejections have a status in the document, and for one also a code (section Errors). The
+/// document does not say where the code appears outside payment creation.
 const GIVEN: [&str; 3] = ["basket.mix", "error.corporate-id-missing", "error.kid.status"];
 
-/// The chunks of one size that a body goes out in; the rest is one more. A long list a byte at a time takes
-/// seconds on a busy machine, and shows nothing that its first thousand bytes do not.
+/// The maximum number of chunks of equal size. The rest of the body is one more chunk. Sending a long list
+/// byte by byte takes seconds, and shows no more than its first thousand bytes do.
 const MOST_CHUNKS: usize = 1000;
 
-/// The refusal that the document wants to come "with an error message" (section Errors).
+/// The rule whose rejection has "an error message" (section Errors).
 const WITH_A_MESSAGE: &str = "payment.deletion.pending";
 
-/// The header in which the strict style names the rule that a refused request breaks.
+/// The header in which the strict style names the rule that rejects a request.
 pub const REASON: &str = "x-refused-by";
 
-/// The rule by which an operation is not there.
+/// The rule that rejects a missing operation.
 const ABSENT: &str = "service.sandbox";
 
-/// Another form of answers.
+/// A form of responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Form {
-    /// What is created is answered with this status.
+    /// Creations have this status.
     Creates(u16),
-    /// What is read is answered with this status.
+    /// Reads have this status.
     Reads(u16),
-    /// Refusals have this status, where the document gives none.
+    /// Rejections have this status, unless the document gives one.
     Refuses(u16),
-    /// Refusals have this body, where the document gives no code.
+    /// Rejections have this body, unless the document gives a code.
     Errors(ErrorBody),
-    /// Refusals by this rule have this body.
+    /// Rejections by this rule have this body.
     ErrorsOf(&'static str, ErrorBody),
-    /// A payment whose body breaks a rule is created and rejected.
+    /// A payment whose body violates a rule is created with status RJCT.
     Rejects,
-    /// 2xx answers have members that the document does not list, at every depth.
+    /// 2xx responses have fields that the document does not list, at every depth.
     MoreMembers,
-    /// Members come in the opposite order.
+    /// Fields are in reverse order.
     Backwards,
-    /// JSON is written on many lines.
+    /// JSON is indented.
     Indented,
-    /// Answers that have this member have it twice, first with another value.
+    /// Responses with this field have it twice, first with another value.
     Twice(&'static str),
     /// Links have scheme and host.
     AbsoluteLinks,
-    /// Links allow nothing.
+    /// Links have no verbs.
     NoVerbs,
-    /// Answers have this header besides.
+    /// Responses have this additional header.
     Header(&'static str, &'static str),
-    /// Answers say this of their body.
+    /// Responses have this Content-Type.
     ContentType(&'static str),
-    /// Answers do not repeat X-Request-ID.
+    /// Responses lack X-Request-ID.
     NoRequestId,
-    /// The body comes in chunks, each of so many bytes.
+    /// The body is chunked, with this number of bytes in each chunk.
     Chunks(usize),
     /// The body is compressed.
     Coded(Coding),
-    /// The interface is below this path.
+    /// The interface has this path prefix.
     Below(&'static str),
-    /// Baskets are made at this path.
+    /// Baskets are created at this path.
     BasketAt(&'static str),
-    /// The endpoints for test data are not there, and answered with this status.
+    /// The operations of the sandbox are missing, and get this status.
     NoSandbox(u16),
-    /// The customer list takes so much longer.
+    /// The customer list is delayed by this time.
     Slow(#[serde(deserialize_with = "milliseconds")] Duration),
-    /// Refusals name the rule in the header [`REASON`].
+    /// Rejections name the rule in the header [`REASON`].
     Reason,
 }
 
-/// Another body of refusals.
+/// A body of rejections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ErrorBody {
-    /// None.
+    /// No body.
     Empty,
-    /// The object of the document without a message in its list.
+    /// The object of the document with an empty list of messages.
     NoMessages,
     /// Problem details (RFC 9457).
     Problem,
-    /// The messages of the document, in an object.
+    /// The object of the document, nested in another one.
     Nested,
-    /// A page for people.
+    /// An HTML page.
     Page,
-    /// A line for people.
+    /// A line of text.
     Line,
-    /// The messages alone.
+    /// The list of messages alone.
     List,
-    /// Two messages, and members besides.
+    /// Two messages, and additional fields.
     More,
     /// Codes that the document does not list.
     OtherCodes,
@@ -121,14 +121,14 @@ pub(crate) enum Coding {
     Deflate,
 }
 
-/// An answer before it is written.
+/// A response before it is serialized.
 pub(crate) struct Plain {
     pub(crate) status: StatusCode,
     pub(crate) body: Value,
-    /// A body that is no JSON, in place of the other.
+    /// A body that is not JSON, instead of `body`.
     pub(crate) text: Option<&'static str>,
     pub(crate) content_type: &'static str,
-    /// The rule that it names in a header.
+    /// The rule to name in a header.
     pub(crate) reason: Option<String>,
 }
 
@@ -139,7 +139,7 @@ impl Plain {
 }
 
 impl Form {
-    /// Gives the answer of an operation another status or body. `base` is what its links are relative to.
+    /// Changes status or body of a successful response. `base` is the base URL of its links.
     pub(crate) fn accept(self, base: &str, answer: &mut Plain) {
         match self {
             Self::Creates(status) if answer.status == StatusCode::CREATED => answer.status = code(status),
@@ -155,7 +155,7 @@ impl Form {
         }
     }
 
-    /// Gives a refusal another status or body.
+    /// Changes status or body of a rejection.
     pub(crate) fn refuse(self, operation: Option<Operation>, refusal: &Refusal, answer: &mut Plain) {
         let is_given = GIVEN.contains(&refusal.rule.as_str());
         match self {
@@ -164,8 +164,8 @@ impl Form {
             Self::Errors(form) if refusal.rule == WITH_A_MESSAGE && !form.has_a_message() => {}
             Self::Errors(form) if !is_given || form.keeps_code() => form.write(answer),
             _ if is_given => {}
-            // What a signature is refused with is expected to be one of these.
-            // An operation that is not there refuses nothing.
+            // A rejected signature is expected to have one of these statuses. A missing operation keeps its
+            // own status.
             Self::Refuses(_) if refusal.rule == ABSENT => {}
             Self::Refuses(status) if proves_nobody(refusal) && !matches!(status, 400 | 401 | 403) => {}
             Self::Refuses(status) => answer.status = code(status),
@@ -185,7 +185,7 @@ impl Form {
         }
     }
 
-    /// Writes JSON.
+    /// Serializes JSON.
     pub(crate) fn write(self, body: &mut Value, text: &mut Option<String>) {
         match self {
             Self::Backwards => *body = backwards(std::mem::take(body)),
@@ -198,7 +198,7 @@ impl Form {
         }
     }
 
-    /// Changes what surrounds the body.
+    /// Changes the headers of a response.
     pub(crate) fn send(self, response: &mut Response) {
         match self {
             Self::Header(name, value) => {
@@ -212,15 +212,15 @@ impl Form {
         }
     }
 
-    /// Whether the body goes out in other bytes.
+    /// Returns true if the form changes the bytes of the body.
     pub(crate) fn is_coding(self) -> bool {
         matches!(self, Self::Chunks(_) | Self::Coded(_))
     }
 
-    /// The body as it goes out, and the headers that say so.
+    /// Returns the body as sent, and adds the headers of its coding.
     pub(crate) fn code(self, bytes: Vec<u8>, headers: &mut HeaderMap) -> Body {
         let (name, coded) = match self {
-            // A body that does not say how long it is goes out in chunks (RFC 9112 section 7.1).
+            // A body without a length is chunked (RFC 9112 section 7.1).
             Self::Chunks(size) => {
                 let (first, rest) = bytes.split_at(bytes.len().min(size * MOST_CHUNKS));
                 let chunks = first.chunks(size).chain((!rest.is_empty()).then_some(rest));
@@ -247,24 +247,24 @@ impl Form {
         )
     }
 
-    /// Another route of an operation.
+    /// Returns the changed route of an operation.
     pub(crate) fn route(self, operation: Operation) -> Option<&'static str> {
         if let (Self::BasketAt(path), Operation::Basket) = (self, operation) { Some(path) } else { None }
     }
 
-    /// The path that all routes are below.
+    /// Returns the prefix of all paths.
     pub(crate) fn prefix(self) -> Option<&'static str> {
         if let Self::Below(prefix) = self { Some(prefix) } else { None }
     }
 
-    /// The refusal of an operation that is not there.
+    /// Returns the rejection of a missing operation.
     pub(crate) fn absent(self, operation: Operation) -> Option<Refusal> {
         let is_of_sandbox = operation.route().starts_with("/v1/sandbox/");
         let (Self::NoSandbox(status), true) = (self, is_of_sandbox) else { return None };
         Some(Refusal::new(code(status), Code::NotFound, ABSENT, "expected a production operation"))
     }
 
-    /// What it decides: two forms with one word contradict each other.
+    /// Returns a key for the subject of the form. Two forms with the same key contradict each other.
     pub(crate) fn subject(self) -> &'static str {
         match self {
             Self::Creates(_) => "status of what is created",
@@ -286,7 +286,7 @@ impl Form {
         }
     }
 
-    /// Returns how much longer the response to a request of the operation takes.
+    /// Returns the delay of the response to a request of the operation.
     pub(crate) fn delay(self, operation: Operation) -> Option<Duration> {
         match (self, operation) {
             (Self::Slow(delay), Operation::Customers) => Some(delay),
@@ -296,12 +296,12 @@ impl Form {
 }
 
 impl ErrorBody {
-    /// Whether the code of the refusal is in it.
+    /// Returns true if the body has the code of the rejection.
     fn keeps_code(self) -> bool {
         matches!(self, Self::Problem | Self::Nested | Self::List | Self::More | Self::Bare | Self::Sentence)
     }
 
-    /// Whether it says anything: a text or a code.
+    /// Returns true if the body has a text or a code.
     fn has_a_message(self) -> bool {
         !matches!(self, Self::Empty | Self::NoMessages)
     }
@@ -323,11 +323,11 @@ impl ErrorBody {
             }
             Self::Nested => answer.body = json!({ "error": { "tppMessages": messages } }),
             Self::Page => {
-                answer.text = Some("<!DOCTYPE html><title>Error</title><p>The request was refused.");
+                answer.text = Some("<!DOCTYPE html><title>Error</title><p>The request was rejected.");
                 answer.content_type = "text/html; charset=utf-8";
             }
             Self::Line => {
-                answer.text = Some("The request was refused.");
+                answer.text = Some("The request was rejected.");
                 answer.content_type = "text/plain";
             }
             Self::List => answer.body = messages,
@@ -360,7 +360,7 @@ fn code(status: u16) -> StatusCode {
     StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST)
 }
 
-/// Adds members to every object but those whose names are data: links by their names.
+/// Adds fields to every object, except to objects whose field names are data, such as links.
 fn more(value: &mut Value) {
     match value {
         Value::Object(members) => {
@@ -377,7 +377,7 @@ fn more(value: &mut Value) {
     }
 }
 
-/// Does something to each link.
+/// Applies a change to each link.
 fn links(value: &mut Value, change: &dyn Fn(&mut Value)) {
     match value {
         Value::Object(members) => {
@@ -448,7 +448,7 @@ mod tests {
             "application/problem+json"
         );
         assert!(refused(Form::Errors(ErrorBody::List), "a.b", "/a").body.is_array());
-        // Where the document gives the code, its place is free, and the code is kept.
+        // The document gives the code, but not its place. The code is kept.
         for form in [ErrorBody::List, ErrorBody::Problem, ErrorBody::Nested, ErrorBody::Sentence] {
             let answer = refused(Form::Errors(form), "basket.mix", "/a");
             assert!(answer.body.to_string().contains("FORMAT_ERROR"), "{form:?}");

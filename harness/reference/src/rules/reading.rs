@@ -1,5 +1,5 @@
-//! Other ideas of what a JSON text is (RFC 8259). The bank has one strict reader: here a body is written in
-//! another way before that reads it, or rejected for how it is written.
+//! Other ways to parse JSON (RFC 8259). The bank has one strict parser. A body is rewritten or rejected here
+//! before the bank parses it.
 
 use std::fmt;
 
@@ -11,50 +11,50 @@ use xs2aspec_bank::operation::Operation;
 
 use super::valid;
 
-/// Another way to read a body.
+/// A way to parse a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Reading {
-    /// What follows the first value is passed over.
+    /// Everything after the first value is ignored.
     Trailing,
-    /// Another value may follow the first one.
+    /// The first value may be followed by others.
     TrailingValue,
-    /// Bytes that are no UTF-8 become replacement characters.
+    /// Invalid UTF-8 is replaced with U+FFFD.
     Lossy,
-    /// Bytes that are no UTF-8 are ISO-8859-1.
+    /// Invalid UTF-8 is read as ISO-8859-1.
     Latin1,
-    /// Of fields with the same name the first one counts.
+    /// The first of duplicate fields counts.
     FirstOfDuplicates,
-    /// Of fields with the same name the last one counts.
+    /// The last of duplicate fields counts.
     LastOfDuplicates,
-    /// A comma may follow the last field.
+    /// The last field may be followed by a comma.
     LastComma,
-    /// Tabs and line breaks may be in a string as they are.
+    /// Strings may contain unescaped tabs and line breaks.
     RawControls,
-    /// `null` is no field at all.
+    /// A field with `null` counts as absent.
     NullIsAbsent,
-    /// Names of fields may begin with an uppercase letter, and have underscores between their words.
+    /// Field names may start with an uppercase letter, and have underscores between words.
     LooseNames,
-    /// Spaces and line breaks around codes, amounts and days are dropped.
+    /// Spaces and line breaks around codes, amounts and days are removed.
     SpacesDropped,
-    /// What is no object is taken for a valid one.
+    /// Anything except an object is replaced with a valid one.
     Anything,
-    /// No character may be written by its number.
+    /// Escapes with `\u` are rejected.
     NoNumbers,
-    /// No solidus may be escaped.
+    /// An escaped solidus is rejected.
     NoEscapedSolidus,
-    /// Names of fields may have no escapes.
+    /// Escapes in field names are rejected.
     NamesAsWritten,
-    /// No string may be longer than 280 bytes as it is written.
+    /// Strings of more than 280 bytes, including escapes, are rejected.
     ShortAsWritten,
-    /// A body has one line.
+    /// Bodies with several lines are rejected.
     OneLine,
-    /// No space is in front of a colon.
+    /// Spaces before a colon are rejected.
     NoBlankBeforeColon,
 }
 
 impl Reading {
-    /// Returns the body as the bank then reads it, or None if it is rejected for how it is written.
+    /// Returns the body as rewritten, or None if its spelling is rejected.
     pub(super) fn reread(self, operation: Operation, bytes: Vec<u8>) -> Option<Vec<u8>> {
         let any = |is_refused: fn(&Text<'_>) -> bool| texts(&bytes).iter().any(is_refused);
         let is_refused = match self {
@@ -69,7 +69,7 @@ impl Reading {
         (!is_refused).then(|| self.rewritten(operation, &bytes).unwrap_or(bytes))
     }
 
-    /// Returns the body in another way, or None if it stays as it is.
+    /// Returns the rewritten body, or None if it stays as it is.
     fn rewritten(self, operation: Operation, bytes: &[u8]) -> Option<Vec<u8>> {
         let change = |how: fn(Map<String, Value>) -> Map<String, Value>| {
             json::object(bytes).ok().map(|members| written(how(members)))
@@ -108,7 +108,7 @@ fn written(members: Map<String, Value>) -> Vec<u8> {
     Value::Object(members).to_string().into()
 }
 
-/// A value in which the first of several fields with one name counts.
+/// A value in which the first of duplicate fields counts.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum First {
@@ -149,7 +149,7 @@ fn first_fields<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String
     deserializer.deserialize_map(Fields)
 }
 
-/// The body with tabs and line breaks in its strings written as escapes.
+/// Escapes tabs and line breaks in the strings of a body.
 fn with_controls_escaped(bytes: &[u8]) -> Vec<u8> {
     let mut all = bytes.to_vec();
     for text in texts(bytes).iter().rev() {
@@ -167,7 +167,7 @@ fn with_controls_escaped(bytes: &[u8]) -> Vec<u8> {
     all
 }
 
-/// The fields that are not `null`, at every depth.
+/// Removes the fields with `null`, at every depth.
 fn without_nulls(members: Map<String, Value>) -> Map<String, Value> {
     let kept = members.into_iter().filter(|(_, value)| !value.is_null());
     kept.map(|(name, value)| match value {
@@ -177,7 +177,7 @@ fn without_nulls(members: Map<String, Value>) -> Map<String, Value> {
     .collect()
 }
 
-/// The fields under the names that the document gives them, where they are spelled in another way.
+/// Renames fields to the usual spelling of their names.
 fn with_usual_names(members: Map<String, Value>) -> Map<String, Value> {
     let usual = |name: &str| {
         let mut words = name.split('_');
@@ -199,7 +199,7 @@ fn with_first(word: &str, change: fn(char) -> char) -> String {
     letters.next().map(change).into_iter().chain(letters).collect()
 }
 
-/// Fields that hold a code, an amount or a day.
+/// Fields with a code, an amount or a day.
 const CODES: [&str; 8] = [
     "amount",
     "currency",
@@ -211,7 +211,7 @@ const CODES: [&str; 8] = [
     "dayOfExecution",
 ];
 
-/// The fields without spaces and line breaks around codes, amounts and days, at every depth.
+/// Removes spaces and line breaks around codes, amounts and days, at every depth.
 fn without_spaces(members: Map<String, Value>) -> Map<String, Value> {
     let trimmed = members.into_iter().map(|(name, value)| match value {
         Value::String(text) if CODES.contains(&name.as_str()) => (name, text.trim().into()),
@@ -221,7 +221,7 @@ fn without_spaces(members: Map<String, Value>) -> Map<String, Value> {
     trimmed.collect()
 }
 
-/// A string of a JSON text, as it is written between its quotation marks.
+/// A string of a JSON text, as written between its quotation marks.
 struct Text<'a> {
     begin: usize,
     written: &'a [u8],

@@ -1,13 +1,15 @@
 //! Faults and variations as data. A rule file (`cases/AREA/RULE.yaml`) lists them next to the clauses that
-//! they break or use. A row is an [`Entry`]: its name, what the bank then does, and the effects.
+//! they violate or use. A row is an [`Entry`]: its name, one sentence about what the bank does, and the
+//! effects.
 //!
-//! A row with `each` stands for several rows, one for each table in that list: `{word}` in any text of the
-//! row becomes what the table says. Several lists (`each.some`, `each.other`) multiply, and so do lists
-//! within a table. `on` is a list of operations, with the words `{op}` and `{title}`. A word has other forms:
-//! `{at:spaced}` is `a bC` where `{at}` is `a/bC`, `{at:kebab}` is `a-b-c`, and `{at:small}` is `a/bc`.
+//! A row with `each` expands to several rows, one for each table in that list. `{word}` in any string of the
+//! row is replaced with the value of that word in the table. Several lists (`each.some`, `each.other`)
+//! multiply, and so do lists within a table. `on` is a list of operations, with the words `{op}` and
+//! `{title}`. A word has other forms: if `{at}` is `a/bC`, then `{at:spaced}` is `a bC`, `{at:kebab}` is
+//! `a-b-c`, and `{at:small}` is `a/bc`.
 //!
-//! A row with `alone` stands for a second one, which treats requests of this one of its operations alone.
-//! `{x*3}` is `xxx` in any row.
+//! A row with `alone` expands to a second one, which applies to this one of its operations only. `{x*3}` is
+//! `xxx` in any row.
 
 use std::slice;
 use std::sync::LazyLock;
@@ -29,7 +31,7 @@ use xs2aspec_spec::{
 use super::{Alteration, Beside, Effect, Entry, Form, Place, Reading, Then, Treatment, When, Wrapper};
 use crate::declaration::Declaration;
 
-/// A row. Its effects come in the order of these fields.
+/// A row. Its effects are in the order of these fields.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
 struct Row {
@@ -55,7 +57,7 @@ struct Row {
     alone: Option<Operation>,
 }
 
-/// Treatments that differ in the operation.
+/// Treatments that differ only in their operation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
 struct Treats {
@@ -65,7 +67,7 @@ struct Treats {
     then: Then,
 }
 
-/// A refusal that has another status and code than this rule gives it.
+/// A changed status and code of the rejections by a rule.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Refused {
@@ -74,7 +76,7 @@ struct Refused {
     code: Code,
 }
 
-/// Values that are written as a list, or as one of them alone.
+/// A list of values, or a single one.
 struct Several<T>(Vec<T>);
 
 impl<T> Default for Several<T> {
@@ -126,16 +128,16 @@ impl TryFrom<Row> for Entry {
     }
 }
 
-/// The rows of all rule files, each list in the order of names.
+/// The rows of all rule files, each list sorted by name.
 #[derive(Default)]
 pub(crate) struct Rows {
     pub(crate) faults: Vec<Entry>,
     pub(crate) variations: Vec<Entry>,
-    /// Faults that show only if two things of a request come together.
+    /// Faults that show only if a request combines two things.
     pub(crate) interactions: Vec<Entry>,
 }
 
-/// The rows of the rule files that are part of the program.
+/// The rows of the embedded rule files.
 pub(crate) static ROWS: LazyLock<Rows> = LazyLock::new(|| {
     let mut problems = Vec::new();
     let rows = Rows::read(&Tree::embedded(), &|_| true, &mut problems);
@@ -143,8 +145,8 @@ pub(crate) static ROWS: LazyLock<Rows> = LazyLock::new(|| {
     rows
 });
 
-/// Returns what is wrong with the rows of these rule files, each with its place. `is_clause` knows the ids of
-/// the clauses.
+/// Returns the errors in the rows of these rule files, each with file and line. `is_clause` returns true for
+/// known clause ids.
 pub fn lint_rows(tree: &Tree, is_clause: &dyn Fn(&str) -> bool) -> Vec<Problem> {
     let mut problems = Vec::new();
     Rows::read(tree, is_clause, &mut problems);
@@ -152,7 +154,7 @@ pub fn lint_rows(tree: &Tree, is_clause: &dyn Fn(&str) -> bool) -> Vec<Problem> 
     problems
 }
 
-/// The lists of rows of a rule file. Its other lists are read elsewhere.
+/// The lists of rows in a rule file. Its other lists are read elsewhere.
 #[derive(Default, Deserialize)]
 struct RuleFile {
     #[serde(default)]
@@ -164,7 +166,7 @@ struct RuleFile {
 }
 
 impl Rows {
-    /// Reads the rows of these files. They are kept as long as the process lives, as all faults are.
+    /// Reads the rows of these files. They are leaked, like all faults.
     fn read(tree: &Tree, is_clause: &dyn Fn(&str) -> bool, problems: &mut Vec<Problem>) -> Self {
         let mut rows = Self::default();
         for (path, text) in tree.below("cases/", ".yaml") {
@@ -194,7 +196,7 @@ impl Rows {
     }
 }
 
-/// Returns the entries if the clause of each is known.
+/// Returns the entries if all their clauses are known.
 fn of_clauses(own: Vec<Entry>, is_clause: &dyn Fn(&str) -> bool) -> Result<Vec<Entry>, String> {
     match own.iter().find(|entry| !is_clause(entry.clause())) {
         Some(entry) => Err(format!("\"{}\": there is no clause `{}`", entry.name, entry.clause())),
@@ -212,7 +214,7 @@ fn entries(row: Value) -> Result<Vec<Entry>, String> {
     Ok([entry].into_iter().chain(alone).collect())
 }
 
-/// The same of requests of one operation alone.
+/// Restricts an entry to requests of one operation.
 fn alone(entry: &Entry, operation: Operation) -> Entry {
     let is_of_others =
         |effect: &&Effect| matches!(effect, Effect::Treats(treatment) if treatment.operation != operation);
@@ -221,10 +223,10 @@ fn alone(entry: &Entry, operation: Operation) -> Entry {
     Entry::new(format!("{}-on-{operation}", entry.name), effects, says)
 }
 
-/// The words of one of the rows that a row stands for.
+/// The values of words for one expanded row.
 type Words = Map<String, Value>;
 
-/// Returns the rows that a row stands for.
+/// Expands a row.
 fn each(mut row: Value) -> Vec<Value> {
     let mut take = |name: &str| row.as_object_mut()?.remove(name).map(|list| (name.to_owned(), list));
     let mut lists: Words = take("on").into_iter().collect();
@@ -240,7 +242,7 @@ fn each(mut row: Value) -> Vec<Value> {
     words_of(lists).into_iter().map(filled).collect()
 }
 
-/// Returns the words of each row that a table stands for.
+/// Returns the words of each row that a table expands to.
 fn words_of(table: Words) -> Vec<Words> {
     let one = |name: &str, item: Value| match (name, item) {
         ("on", operation) => vec![of_operation(operation)],
@@ -260,13 +262,13 @@ fn words_of(table: Words) -> Vec<Words> {
     all
 }
 
-/// The words of an operation.
+/// Returns the words of an operation.
 fn of_operation(id: Value) -> Words {
     let title = Operation::deserialize(&id).map(title).unwrap_or_default();
     Words::from_iter([("op".to_owned(), id), ("title".to_owned(), title.into())])
 }
 
-/// The operation in words, as the sentences of faults have it.
+/// Returns the name of an operation in the sentences of faults.
 pub(crate) fn title(operation: Operation) -> &'static str {
     match operation {
         Operation::Basket => "Basket creation",
@@ -278,13 +280,13 @@ pub(crate) fn title(operation: Operation) -> &'static str {
     }
 }
 
-/// The last part of a pointer as names of faults write it, and whose account it is of.
+/// Converts a pointer for the names of faults, without the word "Account".
 pub(crate) fn kebab(pointer: &str) -> String {
     kebab_case(&pointer.trim_start_matches('/').replace('/', "-").replace("Account-", "-"))
 }
 
-/// Fills in words wherever a text of a value names one. A text that is nothing but the name of a word becomes
-/// the word, which need not be a text.
+/// Replaces words in every string of a value. A string that consists of one word becomes its value, which
+/// need not be a string.
 fn fill(value: &mut Value, words: &Words) {
     match value {
         Value::String(text) => {
@@ -310,7 +312,7 @@ fn fill(value: &mut Value, words: &Words) {
     }
 }
 
-/// Returns a text with its words.
+/// Replaces the words in a string.
 fn filled(text: &str, words: &Words) -> String {
     let mut parts = text.split('{');
     let mut made = parts.next().unwrap_or_default().to_owned();
@@ -323,7 +325,7 @@ fn filled(text: &str, words: &Words) -> String {
     made
 }
 
-/// Returns a word in the form that it is to have. Returns None if there is no such word.
+/// Returns a word in the requested form, or None if it is unknown.
 fn spelled(word: &str, words: &Words) -> Option<String> {
     if let Some(count) = word.strip_prefix("x*") {
         return Some("x".repeat(count.parse().ok()?));
@@ -342,21 +344,21 @@ fn spelled(word: &str, words: &Words) -> Option<String> {
     }
 }
 
-/// Reads a list that is kept as long as the process lives.
+/// Deserializes a list and leaks it.
 pub(super) fn list<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<&'static [T], D::Error> {
     Ok(Vec::deserialize(deserializer)?.leak())
 }
 
-/// Reads a value that is kept as long as the process lives.
+/// Deserializes a value and leaks it.
 pub(super) fn kept<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<&'static T, D::Error> {
     Ok(Box::leak(Box::new(T::deserialize(deserializer)?)))
 }
 
-/// Reads a duration in milliseconds.
+/// Deserializes a duration in milliseconds.
 pub(super) fn milliseconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     u64::deserialize(deserializer).map(Duration::from_millis)
 }
@@ -365,7 +367,7 @@ pub(super) fn milliseconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result
 mod tests {
     use super::*;
 
-    /// The rows of a rule file.
+    /// Reads the rows of a rule file.
     fn read(text: &str) -> Result<Rows, String> {
         let mut problems = Vec::new();
         let is_clause = |id: &str| !id.starts_with("no.such");

@@ -1,6 +1,6 @@
-//! Faults that take one value of a request for another, or stumble over it. They act before the rules do, so
-//! that one place serves whole families: a bank that accepts 71 characters reads them as 70, and one that
-//! knows no `SALA` refuses it.
+//! Treatments of request values: replace, reject, or fail. They run before the rules of the bank, so one
+//! mechanism serves many faults. For example, a bank that accepts 71 characters truncates the value to 70,
+//! and a bank without `SALA` rejects it.
 
 use axum::http::{StatusCode, Uri};
 use serde::Deserialize;
@@ -12,34 +12,34 @@ use xs2aspec_bank::refusal::{Code, Refusal};
 use super::When;
 use super::when::Around;
 
-/// A value that is treated in a way of its own.
+/// A treatment of some values of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", bound(deserialize = "'de: 'static"))]
 pub(crate) struct Treatment {
-    /// The operation whose requests are treated so.
+    /// The operation.
     pub(crate) operation: Operation,
-    /// Where the value stands.
+    /// The place of the value.
     pub(crate) place: Place,
-    /// Which values are meant.
+    /// The values that are treated.
     pub(crate) when: When,
-    /// What is done with them.
+    /// The treatment.
     pub(crate) then: Then,
 }
 
-/// Where a value stands.
+/// A place in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Place {
-    /// A header field, by its name in lower case.
+    /// A header, by its lowercase name.
     Header(&'static str),
     /// A query parameter.
     Query(&'static str),
-    /// A member of the body, by its JSON pointer (RFC 6901).
+    /// A field of the body, by its JSON pointer (RFC 6901).
     Body(&'static str),
 }
 
 impl Place {
-    /// Whether a request has a value there.
+    /// Returns true if a request has a value at the place.
     pub(super) fn has_value(self, fields: Fields<'_>, uri: &Uri, body: &Value) -> bool {
         match self {
             Self::Header(name) => fields.bytes(name).is_some(),
@@ -48,7 +48,7 @@ impl Place {
         }
     }
 
-    /// The text that a request has there.
+    /// Returns the string at the place.
     pub(super) fn text(self, fields: Fields<'_>, uri: &Uri, body: &Value) -> Option<String> {
         match self {
             Self::Header(name) => {
@@ -60,28 +60,28 @@ impl Place {
     }
 }
 
-/// What is done with a value.
+/// A treatment of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Then {
-    /// It is taken for this JSON text.
+    /// Replaces it with this JSON text.
     TakeFor(&'static str),
-    /// It is cut to so many characters.
+    /// Truncates it to this number of characters.
     Cut(usize),
-    /// It is taken for absent.
+    /// Removes it.
     Drop,
-    /// It is taken for the same in capital letters.
+    /// Converts it to uppercase.
     Capitals,
-    /// It is a list, and taken for its first item.
+    /// Replaces an array with its first item.
     First,
-    /// The request is refused.
+    /// Rejects the request.
     Refuse,
-    /// The bank fails.
+    /// Fails with a server error.
     Fail,
 }
 
 impl Treatment {
-    /// The header, or the operation with the parameter, or with the member of the body that it is or is in.
+    /// Returns a key for the subject: the header, or the operation with the parameter or the top-level field.
     pub(crate) fn subject(&self) -> String {
         match self.place {
             Place::Header(name) => name.to_owned(),
@@ -92,7 +92,7 @@ impl Treatment {
         }
     }
 
-    /// Treats header fields and query parameters.
+    /// Treats headers and query parameters.
     pub(crate) fn head(&self, operation: Operation, fields: Fields<'_>, uri: &Uri) -> Result<(), Refusal> {
         if operation != self.operation || matches!(self.place, Place::Body(_)) {
             return Ok(());
@@ -101,7 +101,7 @@ impl Treatment {
         if self.when.holds(around.value(self.place).as_deref(), around) { self.refuse() } else { Ok(()) }
     }
 
-    /// Treats a member of the body.
+    /// Treats a field of the body.
     pub(crate) fn body(&self, operation: Operation, members: &mut Map<String, Value>) -> Result<(), Refusal> {
         let Place::Body(pointer) = self.place else { return Ok(()) };
         if operation != self.operation {
@@ -149,7 +149,7 @@ impl Treatment {
     }
 
     fn refuse(&self) -> Result<(), Refusal> {
-        let says = "expected another value, found one that this bank does not take";
+        let says = "expected a value that this bank accepts, found another";
         let refusal = match self.then {
             Then::Fail => Refusal::new(
                 StatusCode::INTERNAL_SERVER_ERROR,
@@ -169,7 +169,7 @@ fn parameter(uri: &Uri, name: &str) -> Option<String> {
     pairs.filter(|(known, _)| *known == name).map(|(_, value)| value.to_owned()).next_back()
 }
 
-/// Puts a value at a pointer whose parent is there.
+/// Sets a value at a pointer whose parent exists.
 fn put(body: &mut Value, pointer: &str, value: Value) {
     let Some((parent, key)) = pointer.rsplit_once('/') else { return };
     match body.pointer_mut(parent) {

@@ -1,4 +1,4 @@
-//! Conditions: which values of a request a fault or a variation means.
+//! Conditions on the values of a request.
 
 mod likeness;
 mod pattern;
@@ -20,79 +20,79 @@ use crate::codes::{SANCTIONED_COUNTRIES, SANCTIONED_CURRENCIES};
 pub(crate) use likeness::{Count, Likeness};
 pub(crate) use pattern::{Order, Pattern, Sort};
 
-/// Which values are meant.
+/// The values that a fault or a variation applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum When {
-    /// There is none.
+    /// No value.
     Absent,
-    /// There is one, whatever it is.
+    /// Any value.
     Present,
     /// `null`.
     Null,
-    /// Not of this JSON type: `s` string, `o` object, `a` array, `i` integer.
+    /// A value of another JSON type: `s` string, `o` object, `a` array, `i` integer.
     NotType(char),
-    /// Of this JSON type: `n` number, `b` boolean, `s` string, `a` array, `o` object.
+    /// A value of this JSON type: `n` number, `b` boolean, `s` string, `a` array, `o` object.
     Type(char),
-    /// A value whose JSON text matches, which has no blanks between its parts.
+    /// A value whose JSON text, without spaces between its parts, matches.
     Json(Pattern),
     /// This string.
     Is(&'static str),
     /// One of these strings.
     Among(#[serde(deserialize_with = "words")] &'static [&'static str]),
-    /// A string that is none of these, and like one of them in this way.
+    /// A string that is not in the list, but resembles one of it.
     Like(Likeness, #[serde(deserialize_with = "words")] &'static [&'static str]),
-    /// A string of exactly so many characters.
+    /// A string of this length in characters.
     Characters(usize),
-    /// A string of so many characters, from the first number to the second.
+    /// A string of a length in this range, in characters.
     Between(usize, usize),
-    /// A string of more characters.
+    /// A string of more than this number of characters.
     Longer(usize),
-    /// A string of more characters, and of no more when they are counted so.
+    /// A string of more than this number of characters, unless they are counted this way.
     Forgiven(Count, usize),
-    /// A string of no more characters, and of more when they are counted so.
+    /// A string of more than this number of characters, only if they are counted this way.
     Overcounted(Count, usize),
     /// A string that matches.
     Matches(Pattern),
     /// A string that does not match.
     Unmatched(Pattern),
-    /// A string that matches, and that is so after this text replaced each match. `$1` is the first group.
+    /// A string that matches, and satisfies the condition after each match is replaced with this string. `$1`
+    /// is the first group.
     Becomes(Pattern, &'static str, #[serde(deserialize_with = "kept")] &'static When),
     /// A string of this sort.
     A(Sort),
-    /// A string of which a part compares so with a part of the string at this pointer of the body. A part is
-    /// what the last group of a pattern matches.
+    /// A string whose part compares this way with a part of the string at this pointer of the body. A part is
+    /// the last group of a pattern.
     Against(Pattern, &'static str, Pattern, Order),
-    /// A list of so many items.
+    /// An array of this length.
     Items(usize),
-    /// A list that has this integer so many times.
+    /// An array that contains this integer this number of times.
     Has(i64, usize),
-    /// A list with an item that is so.
+    /// An array with an item that satisfies the condition.
     Item(#[serde(deserialize_with = "kept")] &'static When),
-    /// A list with an item that was in it before.
+    /// An array with duplicate items.
     Repeats,
-    /// A list in which an integer is less than the one before it.
+    /// An array with an integer that is less than the one before it.
     Descends,
-    /// An object with a member that has none of these names.
+    /// An object with a field that has none of these names.
     OtherMembers(#[serde(deserialize_with = "words")] &'static [&'static str]),
-    /// An Amount that lacks so many of the fraction digits of its currency, from the first number to the
-    /// second.
+    /// An Amount that lacks a number of fraction digits in this range, compared with its currency.
     LacksDigits(usize, usize),
-    /// There is none, and there is something at this other place of the body.
+    /// No value, if another place of the body has one.
     AbsentWith(&'static str),
-    /// There is one, and not this other header field.
+    /// A value in a request without this header.
     Without(&'static str),
-    /// Whatever it is, the value at another place of the same head or body is so.
+    /// Any value, if another place of the same head or body satisfies the condition.
     At(Place, #[serde(deserialize_with = "kept")] &'static When),
-    /// All of these.
+    /// All conditions hold.
     All(#[serde(deserialize_with = "list")] &'static [When]),
-    /// One of these.
+    /// One of the conditions holds.
     Any(#[serde(deserialize_with = "list")] &'static [When]),
-    /// Everything else. What is absent is that as well.
+    /// The condition does not hold. An absent value counts.
     Not(#[serde(deserialize_with = "kept")] &'static When),
 }
 
-/// What else a condition can look at: the head or the body that the value is in.
+/// The head or the body that contains the value, for conditions on other places.
 #[derive(Clone, Copy)]
 pub(super) enum Around<'a> {
     Head(Fields<'a>, &'a Uri),
@@ -113,7 +113,7 @@ impl<'a> Around<'a> {
 }
 
 impl When {
-    /// Returns true for a value that is meant.
+    /// Returns true if the condition holds for a value.
     pub(super) fn holds(self, found: Option<&Value>, around: Around<'_>) -> bool {
         let text = || found.and_then(Value::as_str);
         let items = || found.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -190,8 +190,8 @@ fn is_type(value: &Value, letter: char) -> bool {
     }
 }
 
-/// Returns how many of the fraction digits of its currency an Amount lacks. Returns None if it has more, and
-/// for currencies of which the number is disputed.
+/// Returns the number of fraction digits that an Amount lacks, compared with its currency. Returns None if it
+/// has more, or if the number for the currency is disputed.
 fn missing_digits(amount: &Value) -> Option<usize> {
     let currency = currency::Currency::listed(amount["currency"].as_str()?)?;
     let units = currency.minor_units().filter(|_| !currency.is_disputed())?;
@@ -199,7 +199,7 @@ fn missing_digits(amount: &Value) -> Option<usize> {
     units.checked_sub(digits.len())
 }
 
-/// Reads a list of words, which are written in it or are a list of the document.
+/// Deserializes a list of words, given directly or as the name of a list in the document.
 fn words<'de: 'static, D: Deserializer<'de>>(deserializer: D) -> Result<&'static [&'static str], D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, bound(deserialize = "'de: 'static"))]

@@ -1,5 +1,5 @@
-//! What no bank would decide in its configuration: forgetting, taking turns, confusing two requests. Each is
-//! a small program around the bank, which sees the request before and the response after.
+//! Wrappers: behavior that no bank would configure, such as forgetting, alternating, or confusing two
+//! requests. Each is code around the bank, which sees the request before and the response after.
 
 mod creation;
 mod deletion;
@@ -27,43 +27,43 @@ use self::reading::Reading;
 use self::strictness::Narrowness;
 use super::beside::payment_ids;
 
-/// What the bank does with a request.
+/// The result of a request.
 pub(crate) type Outcome = Result<(StatusCode, Value), Refusal>;
 
-/// A program around the bank.
+/// A wrapper around the bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Wrapper {
-    /// Payments in several currencies are refused in a basket.
+    /// Rejects a basket with payments in several currencies.
     OneCurrency,
-    /// A basket that is refused for a series cancels all payments that it names.
+    /// Cancels all payments of a basket that is rejected for a periodic payment.
     RefusedBasketCancels,
-    /// A payment that was rejected on the same day does not count in a basket.
+    /// Ignores payments in a basket that were rejected on the same day.
     RejectedTodayPasses,
-    /// What this rule refuses is answered as what is done.
+    /// Responds to rejections by this rule as if the request had succeeded.
     Accepts(&'static str),
-    /// An id that the bank does not know is taken for one that it knows.
+    /// Replaces an unknown id with a known one.
     Finds(Likeness),
-    /// The creation of a payment does something else besides.
+    /// Adds an effect to the creation of a payment.
     Creates(Creation),
-    /// The deletion of a payment does something else besides, or nothing.
+    /// Adds an effect to the deletion of a payment, or undoes it.
     Deletes(Deletion),
-    /// Reading a payment or an account has a consequence.
+    /// Adds an effect to reading a payment or an account.
     Reads(Reading),
-    /// The list of customers is another.
+    /// Changes the list of customers.
     Lists(Listing),
-    /// A payment counts as one that was made before, whatever became of it, if its amount is the same.
+    /// Rejects a payment as a logical duplicate if an earlier request had the same amount, even if that was
+    /// rejected.
     RefusedTwins,
-    /// Requests are looked at more narrowly.
+    /// Rejects requests that a strict bank rejects.
     Narrow(Narrowness),
-    /// After five wrong signatures in a row the next right one is refused.
+    /// Rejects the first valid signature after five invalid ones in a row.
     LockedAfterFive,
-    /// When a transaction is read, a key id that came with two certificates from one device of a PSU is
-    /// refused from then on.
+    /// Rejects a keyId, when a transaction is read, once one PSU device has sent it with two certificates.
     KeyIdOfTwo,
 }
 
-/// A request on its way into the bank.
+/// A request to the bank.
 pub(crate) struct Call<'a> {
     pub(crate) context: &'a Context,
     pub(crate) policy: &'a Policy,
@@ -72,7 +72,7 @@ pub(crate) struct Call<'a> {
 }
 
 impl Wrapper {
-    /// Lets the bank handle a request, as these wrappers have it: the first one is the outermost.
+    /// Handles a request with these wrappers. The first one is the outermost.
     pub(crate) fn around_all(wrappers: &[Self], call: &Call<'_>, handle: &dyn Fn() -> Outcome) -> Outcome {
         match wrappers {
             [] => handle(),
@@ -80,7 +80,7 @@ impl Wrapper {
         }
     }
 
-    /// The path parameters and the body that a request is taken to have, where these are others.
+    /// Returns the replaced path parameters and body of a request, or None if they stay as they are.
     pub(crate) fn rewrite(self, call: &Call<'_>) -> Option<(Vec<String>, Vec<u8>)> {
         match self {
             Self::Finds(likeness) => likeness.rewrite(call),
@@ -155,13 +155,13 @@ impl Wrapper {
                 }
                 state.count("right signatures", "");
                 if state.times("wrong signatures", &since) >= 5 {
-                    let says = "expected a key that was not used wrongly five times, found one that was";
+                    let says = "expected a key without five invalid signatures in a row, found a locked one";
                     return Err(Refusal::unauthenticated("signature.locked", says).at("signature"));
                 }
                 handle()
             }
             (Self::KeyIdOfTwo, Operation::Transaction) if call.has_key_id_of_two() => {
-                let says = "expected a key id of one certificate, found one that came with two";
+                let says = "expected a keyId with one certificate, found one with two";
                 Err(Refusal::unauthenticated("signature.key-id", says).at("signature"))
             }
             _ => handle(),
@@ -170,7 +170,7 @@ impl Wrapper {
 }
 
 impl Call<'_> {
-    /// Whether the key id came with two certificates from this device of the PSU, now or before.
+    /// Returns true if the PSU device has sent the keyId with two certificates, including this request.
     fn has_key_id_of_two(&self) -> bool {
         let (fields, state) = (self.request.head().fields, &self.context.state);
         let header = fields.text(Header::Signature).unwrap_or_default();
@@ -184,29 +184,29 @@ impl Call<'_> {
         state.is_known("key-id-of-two", key_id)
     }
 
-    /// The ids of the payments that it is about.
+    /// Returns the ids of the payments that the request refers to.
     fn payment_ids(&self) -> Vec<String> {
         payment_ids(self.operation, self.request.uri, self.request.body)
     }
 
-    /// The first variable part of its path, and nothing if it has none.
+    /// Returns the first path parameter, or an empty string.
     fn id(&self) -> &str {
         self.request.path_parameters.first().map_or("", String::as_str)
     }
 
-    /// What the body of a payment would pay.
+    /// Returns the amount in the body of a payment.
     fn amount(&self) -> String {
         let members = json::object(self.request.body).unwrap_or_default();
         members.get("instructedAmount").map(Value::to_string).unwrap_or_default()
     }
 
-    /// The payments that it is about, as far as the bank has them.
+    /// Returns the payments that the request refers to, as far as the bank knows them.
     fn payments(&self) -> Vec<Payment> {
         self.payment_ids().iter().filter_map(|id| self.context.state.payment(id)).collect()
     }
 }
 
-/// The currency of a payment.
+/// Returns the currency of a payment.
 fn currency(payment: &Payment) -> Option<Value> {
     let members: Value = serde_json::from_str(&payment.members).ok()?;
     members.pointer("/instructedAmount/currency").cloned()

@@ -1,5 +1,5 @@
-//! The bank does what its own description says: requests made from `/openapi.json`, valid and with random
-//! changes, get no answer that the description does not allow.
+//! Random requests generated from `/openapi.json`, valid and changed, get only responses that the description
+//! allows.
 
 use jsonschema::Validator;
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use xs2aspec_reference::Bank;
 
 use crate::support::{Call, Reply, bank};
 
-/// The operation of a request in the description, with a validator for each status that it allows.
+/// An operation of the description, with a validator for each allowed status.
 struct Described {
     name: String,
     statuses: Vec<(u16, Option<Validator>)>,
@@ -31,7 +31,7 @@ impl Described {
         Self { name: format!("{method} {path}"), statuses: statuses.collect() }
     }
 
-    /// What the description does not allow of this answer, or nothing.
+    /// Returns the reason why the description does not allow a response, or None.
     fn complaint(&self, reply: &Reply) -> Option<String> {
         let Some((_, validator)) = self.statuses.iter().find(|(status, _)| *status == reply.status) else {
             return Some(format!("{}: status {} is not described: {}", self.name, reply.status, reply.body));
@@ -47,7 +47,7 @@ impl Described {
     }
 }
 
-/// What is changed of a valid request.
+/// A change of a valid request.
 #[derive(Debug, Clone)]
 enum Change {
     HeaderGone(String),
@@ -126,7 +126,7 @@ fn changed(call: Call, change: &Change) -> Call {
     }
 }
 
-/// A valid call of each operation, with its path and method in the description.
+/// Returns a valid call of each operation, with its path and method in the description.
 fn calls(payment: &str, basket: &str) -> Vec<(Call, String, &'static str)> {
     let ncbct = crate::support::NCBCT;
     let at = |path: String| Call::transaction().path(&path);
@@ -203,7 +203,7 @@ fn no_answer_is_outside_the_description() {
     runtime.block_on(bank.shutdown()).unwrap();
 }
 
-/// The check can fail: an answer that the description does not have is complained of.
+/// The check can fail: a response that the description does not allow is reported.
 #[tokio::test]
 async fn an_answer_outside_the_description_is_complained_of() {
     let bank = bank(None).await;

@@ -1,5 +1,5 @@
-//! Faults of every kind of rule are seen by the request that their clause forbids, and by no request that
-//! another clause forbids. That each of all faults is seen is what `xs2aspec prove` shows.
+//! A fault of each kind of rule is detected by a request that its clause forbids, and by no request that
+//! another clause forbids. `xs2aspec prove` does the same for all faults.
 
 use serde_json::{Value, json};
 use xs2aspec_reference::Bank;
@@ -14,7 +14,7 @@ const PROBED: [&str; 5] = [
     "basket.mix/first-payment-only",
 ];
 
-/// The probes: the fault that a probe shows, and whether it was accepted. An honest bank refuses them all.
+/// Sends each probe and returns the faults whose probe was accepted. A conforming bank rejects all.
 async fn accepted(bank: &Bank) -> Vec<&'static str> {
     let single = Call::ncbct().send(bank).await.payment_id();
     let periodic = Call::periodic().send(bank).await.payment_id();
@@ -27,7 +27,7 @@ async fn accepted(bank: &Bank) -> Vec<&'static str> {
         ("amount.digits/two-for-zero", Call::ncbct().member("instructedAmount", amount("100.00"))),
         ("periodic.months.duplicate/only-adjacent", months(json!([3, 4, 3]))),
         ("basket.mix/first-payment-only", Call::basket(&[single, periodic.clone()])),
-        // Beyond each fault, where the clause still holds.
+        // Near each fault, where the clause still holds.
         ("", Call::periodic().without("x-request-id")),
         ("", Call::ncbct().without("tpp-session-id")),
         ("", Call::ncbct().member("creditorName", name(72))),

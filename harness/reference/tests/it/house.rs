@@ -1,13 +1,13 @@
-//! The files of the bank itself read like the document: what is wrong with a bank is said elsewhere.
+//! The files of the bank read like the document, without a word about faults.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Words for what makes other banks of it: faults, variations and styles as data, and where they take hold.
+/// Words for faults, variations and styles, and for the code that applies them.
 const WORDS: [&str; 8] =
     ["fault", "variation", "breach", "variance", "style", "wrapper", "broken_by", "varied_by"];
 
-/// The files of Rust below a folder of `harness`.
+/// Returns the Rust files below a folder of `harness`.
 fn files(folder: &str) -> Vec<PathBuf> {
     fn add(folder: &Path, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap() {

@@ -1,4 +1,4 @@
-//! HTTP itself: connections that stay open, bodies in pieces, requests cut off, and stopping.
+//! HTTP: persistent connections, bodies in pieces, truncated requests, and shutdown.
 
 use std::time::{Duration, Instant};
 
@@ -59,7 +59,7 @@ async fn a_body_that_is_cut_off_is_refused() {
     bank.shutdown().await.unwrap();
 }
 
-/// A bank that waits for a fifth of a second.
+/// Starts a bank with a time limit of a fifth of a second.
 async fn impatient() -> Bank {
     start(Config { now: Clock::at(Some(noon())), patience: Duration::from_millis(200), ..Config::default() })
         .await
@@ -77,7 +77,7 @@ async fn a_body_that_never_comes_to_its_end_is_answered() {
     assert_eq!(reply.refusal(), (408, "BAD_REQUEST", "http.body"));
     let said = reply.text();
     let expected = format!(
-        "expected a body of {body} bytes, as Content-Length says, got {} within 0.2 s: Content-Length is larger than what came",
+        "expected a body of {body} bytes (Content-Length), got {} within 0.2 s: correct Content-Length or send the rest",
         body - 20
     );
     assert!(said.contains(&expected), "{said}");
@@ -100,12 +100,12 @@ async fn a_head_that_never_comes_to_its_end_is_answered() {
     let bank = impatient().await;
     let whole = Call::ncbct().signed().wire();
     let mut stream = TcpStream::connect(bank.address()).await.unwrap();
-    // A connection that waits between two requests is left alone, however long.
+    // An idle connection between two requests stays open.
     for _ in 0..2 {
         assert_eq!(exchange(&mut stream, &whole).await.status, 201);
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
-    // So is a request that comes in pieces.
+    // So does a request that arrives in pieces.
     for piece in [&whole[..9], &whole[9..100], &whole[100..whole.len() - 9]] {
         stream.write_all(piece).await.unwrap();
         tokio::time::sleep(Duration::from_millis(30)).await;

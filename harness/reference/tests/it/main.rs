@@ -1,4 +1,4 @@
-//! The bank from outside: real requests, signed, over TCP.
+//! Tests of the bank from outside, with signed requests over TCP.
 
 mod description;
 mod faults;

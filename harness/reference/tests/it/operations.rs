@@ -1,4 +1,4 @@
-//! Each operation accepted, with the response that the document describes.
+//! Each operation accepts a valid request, with the response that the document describes.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -1,5 +1,5 @@
-//! The plain reading, and faults that leave it: each request is taken by one of the honest bank and the bank
-//! with the fault, and refused by the other.
+//! The plain reading, and faults that violate it. Of the conforming bank and the bank with the fault, one
+//! accepts each request and the other rejects it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -26,14 +26,14 @@ fn periodic(name: &str, value: Value) -> Call {
     Call::periodic().with_member(name, value)
 }
 
-/// A body whose JSON text is changed.
+/// Returns a call with a changed JSON text.
 fn body(change: impl FnOnce(String) -> Vec<u8>) -> Call {
     let call = Call::ncbct();
     let text = call.text();
     call.bytes(change(text))
 }
 
-/// What the honest bank refuses of accounts, addresses, amounts and codes.
+/// Returns requests with accounts, addresses, amounts and codes that a conforming bank rejects.
 fn refused() -> Vec<(&'static str, Call)> {
     let address = |member: &str, value: Value| json!({ "country": "NO", member: value });
     vec![
@@ -80,7 +80,7 @@ fn refused() -> Vec<(&'static str, Call)> {
     ]
 }
 
-/// What the honest bank refuses of everything else.
+/// Returns other requests that a conforming bank rejects.
 fn other_refused() -> Vec<(&'static str, Call)> {
     let address = |member: &str, value: Value| json!({ "country": "NO", member: value });
     vec![
@@ -118,7 +118,7 @@ fn other_refused() -> Vec<(&'static str, Call)> {
         ("json.trailing/another-value", body(|text| format!("{text}{{}}").into_bytes())),
         (
             "json.utf-8/latin-1",
-            // The letter Å of ISO-8859-1.
+            // The letter Å in ISO-8859-1.
             body(|text| text.bytes().map(|byte| if byte == b'M' { 0xc5 } else { byte }).collect()),
         ),
         ("listed.case/any-execution-rule-periodic", periodic("executionRule", json!("Following"))),
@@ -157,7 +157,7 @@ fn other_refused() -> Vec<(&'static str, Call)> {
     ]
 }
 
-/// What the honest bank accepts.
+/// Returns requests that a conforming bank accepts.
 fn accepted() -> Vec<(&'static str, Call)> {
     let creditor = |iban: &str| ncbct("creditorAccount", json!({ "iban": iban, "currency": "EUR" }));
     let address = |member: &str, value: &str| json!({ "country": "GB", member: value });
@@ -240,7 +240,7 @@ async fn each_fault_leaves_it() {
     assert_eq!(kept, [""; 0]);
 }
 
-/// The status of the second of two payments that are the same.
+/// Sends the same payment twice, and returns the status of the second.
 async fn twin(fault: Option<&str>, query: &str) -> u16 {
     let bank = bank(fault).await;
     let path = format!("{NCBCT}{query}");
@@ -285,7 +285,7 @@ async fn a_pending_payment_stays_and_its_refusal_has_a_text() {
     }
 }
 
-/// Other hashes are made of the same signing string by the same key.
+/// The same key signs the same signing string, with other hashes.
 #[tokio::test]
 async fn signatures_with_another_hash_and_in_other_forms() {
     let call = || Call::ncbct().signed();

@@ -1,4 +1,4 @@
-//! Requests that break the document, refused with the status and code that this bank has for it.
+//! Requests that violate the document get the status and the code of this bank.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Test data made while the bank is open, and a clock that is moved.
+//! Test data created at run time, and an adjustable clock.
 
 use serde_json::{Value, json};
 use xs2aspec_reference::{Bank, Clock, Config, Seed, start};

@@ -1,4 +1,4 @@
-//! Headers that nobody would send: each is refused, none of them breaks the bank or keeps it busy.
+//! Random headers: the bank rejects each, without a failure and without a delay.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ fn certificate() -> String {
     CERTIFICATE.lines().filter(|line| !line.contains([' ', '-'])).collect()
 }
 
-/// How the bank answers a payment with these headers, and how long it takes.
+/// Sends a payment with these headers, and returns the status and the time that it took.
 fn answered(signature: &[u8], digest: &[u8], certificate: &[u8]) -> Option<(u16, Duration)> {
     let request = Request::post("/v1/payments/norwegian-cross-border-credit-transfers")
         .header("accept", "application/json")
@@ -105,7 +105,8 @@ fn long_headers_take_no_longer_than_they_are_long() {
                 _ => quickest("a", "SHA-256=a", &of(length)),
             };
             let (short, long) = (time(8 * 1024), time(64 * 1024));
-            // Eight times as long: linear is 8, quadratic is 64. Short times are mostly noise.
+            // For eight times the length, linear time is 8 times as long and quadratic time 64. Short times
+            // are mostly noise.
             assert!(
                 long < short * 40 + Duration::from_millis(5),
                 "{part} in {place}: {short:?} and {long:?}"

@@ -1,4 +1,4 @@
-//! TLS: with the bank's certificate, and with and without one of the client's.
+//! TLS with the bank's certificate, with and without a client certificate.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use xs2aspec_reference::{Bank, Config, Tls, start};
 
-/// An authority, and what it gives out: certificate and key, PEM.
+/// A certificate authority, which issues certificates and keys in PEM.
 struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 impl Authority {
@@ -28,7 +28,7 @@ impl Authority {
     }
 }
 
-/// What the bank says to a client of this certificate, or why it says nothing.
+/// Sends a request with this client certificate. Returns the first line of the response, or the error.
 async fn ask(bank: &Bank, trusted: &Authority, shown: Option<&(String, String)>) -> std::io::Result<String> {
     let mut roots = RootCertStore::empty();
     roots.add(trusted.0.der().clone()).unwrap();

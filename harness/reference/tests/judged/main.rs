@@ -1,5 +1,5 @@
-//! What the suite says of this bank. `.ci/mutants` runs it on banks whose source was changed at one place:
-//! such a change that the suite does not see is a hole, or changes nothing that the document speaks of.
+//! The suite judges this bank. `.ci/mutants` runs this test on banks with one change in their source. If the
+//! suite does not detect a change, a case is missing, or the document does not cover it.
 
 use std::{env, fs, process::Command};
 

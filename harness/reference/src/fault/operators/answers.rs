@@ -1,5 +1,5 @@
-//! Operators on answers: each member missing, renamed, null, of another type, of another form, in the second
-//! element alone.
+//! Operators on responses: each field is missing, renamed, null, of another type or of another form. Items of
+//! arrays are changed one at a time.
 
 use xs2aspec_bank::operation::Operation;
 
@@ -8,27 +8,27 @@ use super::{Made, Operator, apply, clause};
 use crate::rules::rows::title;
 use crate::rules::{Alteration, Change, Effect, Entry};
 
-/// What stands in place of a value of another type: an operator, the type that it is not for, and JSON text.
+/// A value of another type: the operator, the type that it does not apply to, and JSON text.
 const OTHERS: [(&str, char, &str, &str); 5] = [
-    ("answer-text", 's', "\"text\"", "a text"),
+    ("answer-text", 's', "\"text\"", "a string"),
     ("answer-number", 'n', "17", "a number"),
     ("answer-boolean", 'b', "true", "a boolean"),
-    ("answer-list", 'a', "[]", "a list"),
+    ("answer-list", 'a', "[]", "an array"),
     ("answer-object", 'o', "{}", "an object"),
 ];
 
-/// How a text is written otherwise: an operator, the kind that it is for, and what is then there.
+/// Another way to write a string: the operator, its kind, the function, and a description.
 type Written = (&'static str, Kind, fn(&str) -> String, &'static str);
 
 const WRITTEN: [Written; 22] = [
-    ("answer-small-letters", Kind::Word, |text| text.to_lowercase(), "small letters"),
-    ("answer-capital-first", Kind::Word, capital_first, "one capital letter"),
-    ("answer-blank-after", Kind::Word, |text| format!("{text} "), "a blank after it"),
-    ("answer-abbreviated", Kind::Word, |text| text[..text.len() - 1].to_owned(), "its last letter missing"),
-    ("answer-unlisted", Kind::Word, |text| text.chars().rev().collect(), "letters in the opposite order"),
-    ("answer-empty-word", Kind::Word, |_| String::new(), "an empty text"),
-    ("answer-date-with-time", Kind::Date, |text| format!("{text}T00:00:00Z"), "a time after it"),
-    ("answer-date-with-zone", Kind::Date, |text| format!("{text}+01:00"), "a zone after it"),
+    ("answer-small-letters", Kind::Word, |text| text.to_lowercase(), "lowercase letters"),
+    ("answer-capital-first", Kind::Word, capital_first, "only one uppercase letter"),
+    ("answer-blank-after", Kind::Word, |text| format!("{text} "), "a trailing space"),
+    ("answer-abbreviated", Kind::Word, |text| text[..text.len() - 1].to_owned(), "no last letter"),
+    ("answer-unlisted", Kind::Word, |text| text.chars().rev().collect(), "reversed letters"),
+    ("answer-empty-word", Kind::Word, |_| String::new(), "an empty string"),
+    ("answer-date-with-time", Kind::Date, |text| format!("{text}T00:00:00Z"), "a time after the date"),
+    ("answer-date-with-zone", Kind::Date, |text| format!("{text}+01:00"), "a time zone after the date"),
     ("answer-date-without-hyphens", Kind::Date, |text| text.replace('-', ""), "no hyphens"),
     ("answer-date-with-slashes", Kind::Date, |text| text.replace('-', "/"), "slashes"),
     (
@@ -37,25 +37,35 @@ const WRITTEN: [Written; 22] = [
         |text| text.split('-').rev().collect::<Vec<_>>().join("-"),
         "the day first",
     ),
-    ("answer-date-impossible", Kind::Date, |text| format!("{}-02-30", &text[..4]), "the 30th of February"),
-    ("answer-date-empty", Kind::Date, |_| String::new(), "an empty text"),
-    ("answer-amount-comma", Kind::Form, |text| text.replace('.', ","), "a comma"),
-    ("answer-amount-one-digit-more", Kind::Form, |text| format!("{text}0"), "a digit more"),
-    ("answer-amount-one-digit-less", Kind::Form, |text| text[..text.len() - 1].to_owned(), "a digit less"),
+    ("answer-date-impossible", Kind::Date, |text| format!("{}-02-30", &text[..4]), "February 30"),
+    ("answer-date-empty", Kind::Date, |_| String::new(), "an empty string"),
+    ("answer-amount-comma", Kind::Form, |text| text.replace('.', ","), "a decimal comma"),
+    ("answer-amount-one-digit-more", Kind::Form, |text| format!("{text}0"), "one digit too many"),
+    (
+        "answer-amount-one-digit-less",
+        Kind::Form,
+        |text| text[..text.len() - 1].to_owned(),
+        "one digit too few",
+    ),
     (
         "answer-amount-whole",
         Kind::Form,
         |text| text.split('.').next().unwrap_or_default().to_owned(),
         "no decimals",
     ),
-    ("answer-amount-with-currency", Kind::Form, |text| format!("{text} NOK"), "the currency after it"),
-    ("answer-amount-empty", Kind::Form, |_| String::new(), "nothing in it"),
-    ("answer-amount-long", Kind::Form, |text| format!("1234567890123456789{text}"), "nineteen digits more"),
-    ("answer-bic-small-letters", Kind::Form, |text| text.to_lowercase(), "small letters"),
-    ("answer-bic-short", Kind::Form, |text| text[..text.len() - 1].to_owned(), "a letter less"),
+    (
+        "answer-amount-with-currency",
+        Kind::Form,
+        |text| format!("{text} NOK"),
+        "the currency after the amount",
+    ),
+    ("answer-amount-empty", Kind::Form, |_| String::new(), "an empty string"),
+    ("answer-amount-long", Kind::Form, |text| format!("1234567890123456789{text}"), "nineteen more digits"),
+    ("answer-bic-small-letters", Kind::Form, |text| text.to_lowercase(), "lowercase letters"),
+    ("answer-bic-short", Kind::Form, |text| text[..text.len() - 1].to_owned(), "one letter too few"),
 ];
 
-/// Members that the bank's plain answers do not have, with a value in order.
+/// Fields that are missing in the bank's usual responses, with a valid value.
 const ABSENT: [(&str, &str); 2] = [
     (
         "tppMessages",
@@ -96,12 +106,13 @@ fn presence() -> Vec<Operator<Member>> {
             let name: &'static str = capital_first(row.name()).leak();
             let clause = missing(row, required(row)?);
             (name != row.name())
-                .then(|| made(row, clause, Change::Rename(name), "a capital letter in the name of"))
+                .then(|| made(row, clause, Change::Rename(name), "an uppercase letter in the name of"))
         }),
         Operator::new("answer-snake-case", move |row: &Member| {
             let name: &'static str = xs2aspec_bank::member::kebab_case(row.name()).replace('-', "_").leak();
             let clause = missing(row, required(row)?);
-            (name != row.name()).then(|| made(row, clause, Change::Rename(name), "lines in the name of"))
+            (name != row.name())
+                .then(|| made(row, clause, Change::Rename(name), "underscores in the name of"))
         }),
     ]
 }
@@ -112,7 +123,7 @@ fn lengths() -> Vec<Operator<Member>> {
             let clause = clause::of_answer(row)?;
             let clause = match row.name() {
                 "reference" => "remittance-structured.reference.length".to_owned(),
-                // A number that is one character short is too short for its bank, and for no limit.
+                // A number that is one character short is too short for its bank, but within every limit.
                 number @ ("iban" | "bban") if name == "answer-one-too-short" => {
                     format!("account.{number}.response")
                 }
@@ -132,13 +143,13 @@ fn lengths() -> Vec<Operator<Member>> {
     ]
 }
 
-/// The clause of a value of another type.
+/// Returns the clause of a value of another type.
 fn typed(row: &Member) -> Option<String> {
     clause::of_answer(row)
         .map(|clause| if row.name() == "reference" { without_limit(clause) } else { clause })
 }
 
-/// The clause of a text in another form; none where it is another operator's.
+/// Returns the clause of a string in another form, or None if another operator covers it.
 fn written(row: &Member, operator: &str) -> Option<String> {
     let clause = clause::of_answer(row)?;
     let is_amount = row.name() == "amount";
@@ -156,7 +167,7 @@ fn written(row: &Member, operator: &str) -> Option<String> {
         "answer-bic-small-letters" if is_bic => Some("bic.pattern".to_owned()),
         "answer-bic-short" if is_bic => Some("bic.whole".to_owned()),
         _ if operator.starts_with("answer-bic") => None,
-        // These links are like links: what their verbs are is not listed.
+        // The verbs of these links are not a closed list.
         _ if row.operation == Operation::Customers && row.pointer.contains("/verbs") => None,
         _ => Some(match (row.name(), row.operation) {
             ("transactionStatus", Operation::Basket) => clause,
@@ -167,7 +178,7 @@ fn written(row: &Member, operator: &str) -> Option<String> {
     }
 }
 
-/// The clause of a member that is not there.
+/// Returns the clause of a missing field.
 fn missing(row: &Member, clause: String) -> String {
     match row.name() {
         "amount" => "amount.string".to_owned(),
@@ -179,7 +190,7 @@ fn without_limit(clause: String) -> String {
     clause.strip_suffix(".length").map(str::to_owned).unwrap_or(clause)
 }
 
-/// The first letter as a capital and the others as they are, or small where all are capitals.
+/// Changes the first letter to uppercase, and the rest to lowercase if all letters are uppercase.
 fn capital_first(text: &str) -> String {
     let rest = text.get(1..).unwrap_or_default();
     let is_word = text.bytes().all(|byte| byte.is_ascii_uppercase());
@@ -190,7 +201,7 @@ fn capital_first(text: &str) -> String {
 fn made(row: &Member, clause: String, change: Change, says: &str) -> Made {
     let alteration = Alteration { operation: row.operation, pointer: row.pointer, change };
     let member = row.pointer.trim_start_matches('/').replace('/', " ");
-    let says = format!("{} answers with {says} {member}.", title(row.operation));
+    let says = format!("{} returns {says} {member}.", title(row.operation));
     let mut made = Made::new(clause, Effect::Alters(alteration), says);
     let first = row.pointer.split('/').nth(1).unwrap_or_default();
     if let Some((name, json)) = ABSENT.iter().find(|(name, _)| *name == first) {

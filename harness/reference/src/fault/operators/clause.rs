@@ -1,12 +1,12 @@
-//! Which clause a row of the tables belongs to, for each way of breaking it. Where somebody wrote a fault of
-//! the same row, it is the clause of that.
+//! Maps each row of the tables and each way to violate it to a clause. If a rule file has a fault of the same
+//! row, its clause is used.
 
 use xs2aspec_bank::member::kebab_case;
 use xs2aspec_bank::operation::Operation;
 
 use super::table::Member;
 
-/// The member's part of clause ids: `creditor-name`.
+/// Converts the name of a field for clause ids: `creditor-name`.
 pub(super) fn subject(name: &str) -> String {
     match name {
         "dayOfExecution" => "day".to_owned(),
@@ -16,12 +16,12 @@ pub(super) fn subject(name: &str) -> String {
     }
 }
 
-/// The first part of a pointer.
+/// Returns the first part of a pointer.
 fn top(member: &Member) -> &'static str {
     member.pointer.split('/').nth(1).unwrap_or_default()
 }
 
-/// That it must be there.
+/// Returns the clause that requires a field.
 pub(super) fn required(member: &Member) -> String {
     let operation = member.operation;
     match member.name() {
@@ -33,7 +33,7 @@ pub(super) fn required(member: &Member) -> String {
     }
 }
 
-/// That it may be left out. None where it is demanded in some requests.
+/// Returns the clause that makes a field optional, or None if some requests require it.
 pub(super) fn optional(member: &Member) -> Option<String> {
     match (top(member), member.name()) {
         ("creditorAddress", name) if name != "creditorAddress" => {
@@ -51,7 +51,7 @@ pub(super) fn optional(member: &Member) -> Option<String> {
     }
 }
 
-/// That it may be there.
+/// Returns the clause that allows a field.
 pub(super) fn taken(member: &Member) -> Option<String> {
     match (top(member), member.name()) {
         ("creditorAddress", name) if name != "creditorAddress" => Some("address.free-text".to_owned()),
@@ -63,7 +63,7 @@ pub(super) fn taken(member: &Member) -> Option<String> {
     }
 }
 
-/// That it has the one JSON type.
+/// Returns the clause of the JSON type.
 pub(super) fn of_type(member: &Member) -> String {
     let operation = member.operation;
     match member.name() {
@@ -80,12 +80,12 @@ pub(super) fn of_type(member: &Member) -> String {
     }
 }
 
-/// That it is a date.
+/// Returns the clause of a date.
 pub(super) fn format(member: &Member) -> String {
     format!("{}.{}.format", member.operation, subject(member.name()))
 }
 
-/// How long it may be.
+/// Returns the clause of the maximum length.
 pub(super) fn length(member: &Member) -> String {
     match member.name() {
         "iban" | "bban" => format!("account.{}.length", member.name()),
@@ -94,7 +94,7 @@ pub(super) fn length(member: &Member) -> String {
     }
 }
 
-/// That each letter counts as one.
+/// Returns the clause that counts characters.
 pub(super) fn characters(member: &Member) -> String {
     match member.name() {
         "remittanceInformationUnstructured" | "regulatoryReportingInformation" => {
@@ -104,7 +104,7 @@ pub(super) fn characters(member: &Member) -> String {
     }
 }
 
-/// That any letters are taken.
+/// Returns the clause that allows all characters.
 pub(super) fn letters(member: &Member) -> String {
     match (member.operation, member.name()) {
         (Operation::Ncbct, "remittanceInformationUnstructured") => {
@@ -115,7 +115,7 @@ pub(super) fn letters(member: &Member) -> String {
     }
 }
 
-/// That every word of its list is taken.
+/// Returns the clause that allows each value of a closed list.
 pub(super) fn listed(member: &Member) -> String {
     match member.name() {
         name @ ("currency" | "country") => format!("{name}.listed"),
@@ -124,7 +124,7 @@ pub(super) fn listed(member: &Member) -> String {
     }
 }
 
-/// That no other text is.
+/// Returns the clause that forbids unlisted values.
 pub(super) fn unlisted(member: &Member) -> String {
     match member.name() {
         "purposeCode" => format!("{}.purpose-code", member.operation),
@@ -132,7 +132,7 @@ pub(super) fn unlisted(member: &Member) -> String {
     }
 }
 
-/// That no longer text is, one of its values within or not.
+/// Returns the clause that forbids longer values, with or without a listed value in them.
 pub(super) fn longer(member: &Member) -> String {
     match member.name() {
         "country" => "country.length".to_owned(),
@@ -140,7 +140,7 @@ pub(super) fn longer(member: &Member) -> String {
     }
 }
 
-/// That an empty text is none.
+/// Returns the clause that forbids an empty string.
 pub(super) fn empty(member: &Member) -> String {
     match (top(member), member.name()) {
         ("debtorAccount" | "creditorAccount", "currency") => "account.currency".to_owned(),
@@ -149,7 +149,7 @@ pub(super) fn empty(member: &Member) -> String {
     }
 }
 
-/// That letter case counts.
+/// Returns the clause of case sensitivity.
 pub(super) fn case(member: &Member) -> String {
     match member.name() {
         name @ ("currency" | "country") => format!("{name}.case"),
@@ -157,7 +157,7 @@ pub(super) fn case(member: &Member) -> String {
     }
 }
 
-/// That a member of an answer has its form; none where nothing of the suite speaks of it.
+/// Returns the clause of a response field, or None if no clause covers it.
 pub(super) fn of_answer(member: &Member) -> Option<String> {
     let names: Vec<&str> = member
         .pointer
@@ -218,7 +218,7 @@ pub(super) fn of_answer(member: &Member) -> Option<String> {
     }
 }
 
-/// Texts with a limit have a clause of that for both.
+/// Returns the suffix of clauses about strings with a limit.
 fn limit(member: &Member, name: &str) -> &'static str {
     let is_limited = member.most.is_some() || name == "remittanceInformationUnstructuredArray";
     if is_limited { ".length" } else { "" }

@@ -1,4 +1,4 @@
-//! Operators on headers: presence, values of lists, and forms.
+//! Operators on headers: presence, listed values, and formats.
 
 use serde_json::json;
 use xs2aspec_bank::header::Header;
@@ -9,40 +9,40 @@ use super::{Made, Operator, apply, slug};
 use crate::rules::rows::title;
 use crate::rules::{Beside, Effect, Entry, Pattern, Place, Then, When};
 
-/// A header, its clause, which of its lawful values are refused, and what these are.
+/// A header, its clause, the valid values that are rejected, and a description of them.
 type Refused = (&'static str, &'static str, &'static str, When, &'static str);
 
 #[rustfmt::skip]
 const REFUSED: [Refused; 22] = [
     ("long-id-refused", "x-request-id", "header.x-request-id.format", When::Longer(36), "more than 36 characters"),
     ("short-id-refused", "x-request-id", "header.x-request-id.format", matches("^.{0,7}$"), "fewer than 8 characters"),
-    ("digits-refused", "x-request-id", "header.x-request-id.format", matches("^[0-9]*$"), "digits alone"),
-    ("other-id-refused", "x-request-id", "header.x-request-id.format", matches("[._:/]"), "points, lines and colons"),
-    ("blanks-refused", "x-request-id", "header.x-request-id.format", matches(" "), "blanks"),
+    ("digits-refused", "x-request-id", "header.x-request-id.format", matches("^[0-9]*$"), "only digits"),
+    ("other-id-refused", "x-request-id", "header.x-request-id.format", matches("[._:/]"), "periods, underscores, slashes and colons"),
+    ("blanks-refused", "x-request-id", "header.x-request-id.format", matches(" "), "spaces"),
     ("long-session-refused", "tpp-session-id", "header.tpp-session-id.format", When::Longer(36), "more than 36 characters"),
     ("short-session-refused", "tpp-session-id", "header.tpp-session-id.format", matches("^.{0,7}$"), "fewer than 8 characters"),
-    ("session-digits-refused", "tpp-session-id", "header.tpp-session-id.format", matches("^[0-9]*$"), "digits alone"),
-    ("other-session-refused", "tpp-session-id", "header.tpp-session-id.format", matches("[._:/]"), "points, lines and colons"),
-    ("session-blanks-refused", "tpp-session-id", "header.tpp-session-id.format", matches(" "), "blanks"),
+    ("session-digits-refused", "tpp-session-id", "header.tpp-session-id.format", matches("^[0-9]*$"), "only digits"),
+    ("other-session-refused", "tpp-session-id", "header.tpp-session-id.format", matches("[._:/]"), "periods, underscores, slashes and colons"),
+    ("session-blanks-refused", "tpp-session-id", "header.tpp-session-id.format", matches(" "), "spaces"),
     ("ipv6-refused", "psu-ip-address", "header.psu-ip-address.format", matches(":"), "an IPv6 address"),
-    ("short-ipv6-refused", "psu-ip-address", "header.psu-ip-address.format", matches("::"), "an IPv6 address with zeros left out"),
-    ("mapped-ipv4-refused", "psu-ip-address", "header.psu-ip-address.format", matches(r":.*\.|\..*:"), "an IPv4 address within an IPv6 one"),
-    ("capital-ipv6-refused", "psu-ip-address", "header.psu-ip-address.format", matches("[A-Z]"), "an IPv6 address in capitals"),
-    ("app-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", When::Unmatched(Pattern("^(?i-u:http)")), "the address of an app"),
+    ("short-ipv6-refused", "psu-ip-address", "header.psu-ip-address.format", matches("::"), "an abbreviated IPv6 address"),
+    ("mapped-ipv4-refused", "psu-ip-address", "header.psu-ip-address.format", matches(r":.*\.|\..*:"), "an IPv4-mapped IPv6 address"),
+    ("capital-ipv6-refused", "psu-ip-address", "header.psu-ip-address.format", matches("[A-Z]"), "an uppercase IPv6 address"),
+    ("app-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", When::Unmatched(Pattern("^(?i-u:http)")), "a URI of an app"),
     ("query-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", matches(r"\?"), "a query"),
     ("fragment-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", matches("#"), "a fragment"),
-    ("http-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", matches("^http:"), "an address without TLS"),
+    ("http-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", matches("^http:"), "an http URI"),
     ("port-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", matches(":.*:"), "a port"),
     ("percent-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", matches("%"), "percent-encoding"),
     ("long-uri-refused", "tpp-redirect-uri", "header.tpp-redirect-uri.absolute", When::Longer(255), "more than 255 characters"),
-    ("capital-uuid-refused", "psu-device-id", "header.psu-device-id.{}", matches("[A-Z]"), "a UUID in capitals"),
+    ("capital-uuid-refused", "psu-device-id", "header.psu-device-id.{}", matches("[A-Z]"), "an uppercase UUID"),
 ];
 
 const fn matches(pattern: &'static str) -> When {
     When::Matches(Pattern(pattern))
 }
 
-/// Headers whose form can be unread, with the clause of that.
+/// Headers whose format can stay unchecked, with the clause of the format.
 const FORMS: [(Header, &str); 6] = [
     (Header::PsuId, "header.psu-id.format"),
     (Header::PsuDeviceId, "header.psu-device-id.format"),
@@ -61,7 +61,7 @@ pub(super) fn faults() -> Vec<Entry> {
             made(row, &clause, (When::Is(value), Then::Refuse), &format!("does not know {value} in"))
                 .of(slug(value))
         };
-        // On the basket the other names come with amount-as-string, never alone.
+        // On the basket, other names are valid only together with amount-as-string.
         let is_alone = |value: &&&str| {
             row.operation != Operation::Basket || row.name != "x-accept-fix" || **value == "amount-as-string"
         };
@@ -70,7 +70,7 @@ pub(super) fn faults() -> Vec<Entry> {
     operators.extend(REFUSED.map(|(name, header, clause, when, what)| {
         Operator::new(name, move |row: &Field| {
             let clause = clause.replace("{}", row.operation.id());
-            let says = format!("refuses {what} in");
+            let says = format!("rejects {what} in");
             (row.name == header).then(|| made(row, &clause, (when, Then::Refuse), &says))
         })
     }));
@@ -92,8 +92,8 @@ fn presence() -> Vec<Operator<Field>> {
         })
     };
     vec![
-        optional("header-demanded", When::Absent, Then::Refuse, "refuses a request without"),
-        optional("header-not-known", When::Present, Then::Refuse, "refuses a request with"),
+        optional("header-demanded", When::Absent, Then::Refuse, "rejects a request without"),
+        optional("header-not-known", When::Present, Then::Refuse, "rejects a request with"),
         optional("header-fails", When::Present, Then::Fail, "fails on a request with"),
         Operator::new("header-absence-fails", |row: &Field| {
             let of = (When::Absent, Then::Fail);
@@ -107,7 +107,8 @@ fn presence() -> Vec<Operator<Field>> {
     ]
 }
 
-/// Forms that one operation alone does not read, and lists of which letter case does not count there.
+/// Returns the faults that leave a format unchecked in one operation, and those that ignore the case of
+/// listed values there.
 fn forms(fields: &[Field]) -> Vec<Entry> {
     let mut faults = Vec::new();
     for row in fields {
@@ -127,17 +128,17 @@ fn forms(fields: &[Field]) -> Vec<Entry> {
                 }
                 _ => form_unread(header),
             };
-            faults.push(on(clause, "form-not-read", effect, "does not read"));
+            faults.push(on(clause, "form-not-read", effect, "does not check the format of"));
         }
         if matches!(header, Header::PsuContext | Header::PsuHttpMethod) {
             let effect = Effect::policy(json!({ "headers": { "any-notation": [row.name] } }));
-            faults.push(on("listed.case", "header-case-ignored", effect, "does not mind the letter case of"));
+            faults.push(on("listed.case", "header-case-ignored", effect, "ignores the case of"));
         }
     }
     faults
 }
 
-/// Optional headers of which it is open whether they may be left out, or sent at all.
+/// Returns true for optional headers whose presence or absence the document leaves open.
 fn is_open(name: &str, operation: Operation) -> bool {
     match name {
         "psu-context" | "x-psu-identity" => matches!(operation, Operation::Ncbct | Operation::Periodic),
@@ -146,13 +147,13 @@ fn is_open(name: &str, operation: Operation) -> bool {
     }
 }
 
-/// Requests of an operation may lack a required header.
+/// Allows requests of an operation to lack a required header.
 fn lacks(header: Header, operation: Operation) -> Effect {
     let lacking = json!({ "header": header.name(), "operation": operation.id() });
     Effect::policy(json!({ "headers": { "not-required": [lacking] } }))
 }
 
-/// The form of a header is not read, and whom it names is not looked for.
+/// Leaves the format of a header unchecked, and the PSU that it names unidentified.
 fn form_unread(header: Header) -> Effect {
     let name = header.name();
     let mut settings = json!({ "headers": { "forms-unread": [name] } });
@@ -162,7 +163,7 @@ fn form_unread(header: Header) -> Effect {
     Effect::policy(settings)
 }
 
-/// Required headers that are not asked where a request has an optional one.
+/// Returns faults that accept a request without a required header if it has an optional one.
 fn not_asked_beside(fields: &[Field]) -> Vec<Entry> {
     let mut faults = Vec::new();
     for row in fields.iter().filter(|row| row.is_required) {

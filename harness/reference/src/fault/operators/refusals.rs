@@ -1,4 +1,4 @@
-//! Operators on refusals: another status, and another code where the document gives one.
+//! Operators on rejections: another status, or another code where the document gives one.
 
 use axum::http::StatusCode;
 use xs2aspec_bank::member::kebab_case;
@@ -10,17 +10,17 @@ use super::{Made, Operator, apply, clause};
 use crate::rules::rows::title;
 use crate::rules::{Effect, Entry};
 
-/// A refusal by one rule of the bank.
+/// A rejection by one rule of the bank.
 struct Row {
     operation: Operation,
     place: &'static str,
     /// The rule, as the bank names it.
     rule: String,
-    /// The clause whose cases it is.
+    /// The clause of the cases that trigger it.
     clause: String,
 }
 
-/// Statuses that say that all is well, or that the bank failed.
+/// Statuses of success, redirection, or a failure of the bank.
 const WRONG: [(&str, u16); 4] = [
     ("refused-with-200", 200),
     ("refused-with-302", 302),
@@ -28,7 +28,7 @@ const WRONG: [(&str, u16); 4] = [
     ("refused-with-503", 503),
 ];
 
-/// Rules whose status the document gives, with the code that it gives besides.
+/// Rules whose status and code the document gives.
 const GIVEN: [(&str, &str, Code, &[u16]); 2] = [
     (
         "basket.mix",
@@ -70,7 +70,7 @@ pub(super) fn faults() -> Vec<Entry> {
     faults
 }
 
-/// Headers and members that must be there, types and lengths: the rules whose refusals a request shows alone.
+/// Returns the rules that a request can violate alone: required headers and fields, types and lengths.
 fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
     for field in table::fields().into_iter().filter(|field| field.is_required) {
@@ -103,6 +103,6 @@ fn refused(row: &Row, clause: String, status: u16, code: Code) -> Made {
         StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST),
         code,
     );
-    let says = format!("{} refuses by {} with {status}.", title(row.operation), row.rule);
+    let says = format!("{} rejects violations of {} with {status}.", title(row.operation), row.rule);
     Made::new(clause, effect, says)
 }

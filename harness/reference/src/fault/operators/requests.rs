@@ -1,15 +1,15 @@
-//! Operators on the members of requests: presence, null, and JSON types.
+//! Operators on fields of requests: presence, null, and JSON types.
 
 use super::table::{self, Kind, Member, valid};
 use super::{Made, Operator, apply, clause};
 use crate::rules::{Entry, Pattern, Place, Then, When};
 
-/// JSON types: the operators that take a value of them and that fail on it, and a word for them.
+/// JSON types: the operator that accepts a value of the type, the one that fails on it, and a description.
 const TYPES: [(&str, &str, char, &str); 5] = [
-    ("text-taken", "text-fails", 's', "a text"),
+    ("text-taken", "text-fails", 's', "a string"),
     ("number-taken", "number-fails", 'n', "a number"),
     ("boolean-taken", "boolean-fails", 'b', "a boolean"),
-    ("list-taken", "list-fails", 'a', "a list"),
+    ("list-taken", "list-fails", 'a', "an array"),
     ("object-taken", "object-fails", 'o', "an object"),
 ];
 
@@ -22,11 +22,11 @@ pub(super) fn faults() -> Vec<Entry> {
         Operator::new("demanded", |row: &Member| {
             let clause = clause::optional(row).filter(|_| !row.is_required)?;
             let when = row.parent().map_or(When::Absent, When::AbsentWith);
-            Some(made(row, clause, (when, Then::Refuse), "refuses a request without"))
+            Some(made(row, clause, (when, Then::Refuse), "rejects a request without"))
         }),
         Operator::new("not-known", |row: &Member| {
             let clause = clause::taken(row).filter(|_| !row.is_required)?;
-            Some(made(row, clause, (When::Present, Then::Refuse), "refuses a request with"))
+            Some(made(row, clause, (When::Present, Then::Refuse), "rejects a request with"))
         }),
         Operator::new("null-taken", |row: &Member| {
             let (clause, then) = if row.kind == Kind::List && row.is_required {
@@ -34,12 +34,12 @@ pub(super) fn faults() -> Vec<Entry> {
             } else if row.is_required {
                 (clause::required(row), Then::TakeFor(valid(row)))
             } else if row.name().starts_with("regulatoryReporting") {
-                // Required of amounts from the threshold on, as those of its plain request are.
+                // Required from the threshold on, and the baseline request is above it.
                 (clause::required(row), Then::TakeFor(valid(row)))
             } else {
                 ("json.null.request".to_owned(), Then::Drop)
             };
-            Some(made(row, clause, (When::Null, then), "takes null as"))
+            Some(made(row, clause, (When::Null, then), "accepts null as"))
         }),
         Operator::new("null-fails", |row: &Member| Some(fails(row, When::Null, "fails on null as"))),
         Operator::new("absence-fails", |row: &Member| {
@@ -55,7 +55,7 @@ pub(super) fn faults() -> Vec<Entry> {
     operators.push(Operator::new("list-of-one-taken", |row: &Member| {
         let of = (When::Items(1), Then::First);
         (row.kind != Kind::List)
-            .then(|| made(row, clause::of_type(row), of, "takes a list for what is in it as"))
+            .then(|| made(row, clause::of_type(row), of, "accepts an array of one item as"))
     }));
     for (taken, failing, letter, words) in TYPES {
         let is_other = move |row: &Member| row.kind.letter() != letter;
@@ -72,7 +72,8 @@ pub(super) fn faults() -> Vec<Entry> {
     apply(&operators, &table::requests(), |row| (row.operation, row.pointer))
 }
 
-/// Lists of which not every item is looked at: one is an object or null, which no list of the document holds.
+/// Returns faults that check the type of one array item only. Another item is an object or null, which no
+/// array of the document has.
 fn of_items() -> Vec<Operator<Member>> {
     let operator = |name, pattern, says: &'static str| {
         Operator::new(name, move |row: &Member| {
@@ -83,8 +84,8 @@ fn of_items() -> Vec<Operator<Member>> {
     let first = r"^\[.*,(?:\{|null)";
     let last = r"^\[(?:.*,)?(?:\{.*\}|null),";
     vec![
-        operator("only-first-item-typed", first, "looks at the JSON type of the first item alone of"),
-        operator("only-last-item-typed", last, "looks at the JSON type of the last item alone of"),
+        operator("only-first-item-typed", first, "checks the JSON type of only the first item of"),
+        operator("only-last-item-typed", last, "checks the JSON type of only the last item of"),
     ]
 }
 

@@ -1,4 +1,4 @@
-//! Operators on the faults that somebody wrote: a rule that is broken in some requests alone.
+//! Operators on the faults of the rule files: a rule is violated in some requests only.
 
 use serde::Deserialize as _;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use super::table;
 use crate::rules::rows::{self, title};
 use crate::rules::{Alteration, Beside, Effect, Entry, Place, Then, Treatment};
 
-/// Members that a payment may have, with the operations that have them.
+/// Optional fields of payments, with the operations that have them.
 const MEMBERS: [(&str, &[Operation]); 13] = [
     ("/creditorAgent", &[Operation::Ncbct]),
     ("/creditorAddress", &[Operation::Ncbct, Operation::Periodic]),
@@ -26,21 +26,22 @@ const MEMBERS: [(&str, &[Operation]); 13] = [
     ("/creditorAccount/bban", &[Operation::Ncbct, Operation::Periodic]),
 ];
 
-/// What somebody wrote, in fewer requests: beside one thing, in one context, at times, in one operation.
+/// Restricts faults of the rule files to fewer requests: with one other value, in one context, at times, or
+/// in one operation.
 pub(super) fn faults(known: &[Entry]) -> Vec<Entry> {
     let parts = |whole| in_fewer_requests(whole).into_iter().map(|part| part.part_of(whole));
     known.iter().flat_map(parts).collect()
 }
 
 fn in_fewer_requests(entry: &Entry) -> Vec<Entry> {
-    // One that is of some requests alone is not made rarer still.
+    // A fault with a condition is not restricted further.
     if entry.beside.is_some() {
         return vec![];
     }
     match entry.effects.as_slice() {
         [Effect::Treats(treatment)] => {
             let mut faults = not_asked_beside(entry, treatment);
-            // What is wrong with the context itself is wrong in that context alone.
+            // A fault of the context applies in that context only.
             let is_of_context = matches!(treatment.place, Place::Header("psu-context"));
             faults.extend(in_contexts(entry, treatment.operation).into_iter().filter(|_| !is_of_context));
             faults.push(at_times(entry, treatment.operation));
@@ -64,10 +65,10 @@ fn at_times_and_in_contexts(entry: &Entry, operation: Operation) -> Vec<Entry> {
     faults
 }
 
-/// A bank that breaks a rule only where a request has something else besides, for each thing that it may
-/// have.
+/// Returns faults that violate a rule only if the request has another optional value, one fault for each
+/// value.
 fn not_asked_beside(entry: &Entry, treatment: &Treatment) -> Vec<Entry> {
-    // What is refused or stumbled over is another family: there the request is lawful.
+    // A treatment that rejects or fails acts on valid requests, which other operators cover.
     let (Then::TakeFor(_) | Then::Cut(_) | Then::Drop | Then::Capitals) = treatment.then else {
         return vec![];
     };
@@ -79,21 +80,24 @@ fn not_asked_beside(entry: &Entry, treatment: &Treatment) -> Vec<Entry> {
     let places = places(treatment.operation).into_iter().filter(apart);
     places
         .map(|place| {
-            let says =
-                format!("{} breaks it only of requests with {}.", title(treatment.operation), words(place));
+            let says = format!(
+                "{} violates the clause only in requests with {}.",
+                title(treatment.operation),
+                words(place)
+            );
             let name = format!("{}-beside-{}", entry.name, kebab(place));
             Entry::treats(name, *treatment, says).only(Beside::Value(place)).by("not-asked-beside")
         })
         .collect()
 }
 
-/// A bank that breaks a rule only of those who act for themselves, or for a company.
+/// Returns faults that violate a rule in private or in corporate context only.
 fn in_contexts(entry: &Entry, operation: Operation) -> Vec<Entry> {
     let has_context = parts(operation).any(|(header, _)| header == Header::PsuContext);
     let contexts = [("private", "PRIVATE"), ("corporate", "CORPORATE")].into_iter().filter(|_| has_context);
     contexts
         .map(|(word, context)| {
-            let says = format!("{} breaks it only in {word} context.", title(operation));
+            let says = format!("{} violates the clause only in {word} context.", title(operation));
             let name = format!("{}-in-{word}-context", entry.name);
             Entry::new(name, entry.effects.clone(), says)
                 .only(Beside::Is(Place::Header(Header::PsuContext.name()), context))
@@ -102,14 +106,14 @@ fn in_contexts(entry: &Entry, operation: Operation) -> Vec<Entry> {
         .collect()
 }
 
-/// A bank that breaks a rule of about every second request.
+/// Returns a fault that violates a rule in about every second request.
 fn at_times(entry: &Entry, operation: Operation) -> Entry {
-    let says = format!("{} breaks it of about every second request.", title(operation));
+    let says = format!("{} violates the clause in about every second request.", title(operation));
     let name = format!("{}-at-times", entry.name);
     Entry::new(name, entry.effects.clone(), says).only(Beside::AtTimes).by("at-times")
 }
 
-/// A bank that has one setting for Digest or signature in one operation alone.
+/// Returns faults that apply one setting of Digest or signature to one operation only.
 fn on_one_operation(entry: &Entry, settings: &'static Value) -> Vec<Entry> {
     let subjects = ["digest", "signature"].map(|subject| settings[subject].as_object());
     let (is_of_digest, setting) = match subjects {
@@ -117,7 +121,7 @@ fn on_one_operation(entry: &Entry, settings: &'static Value) -> Vec<Entry> {
         [None, Some(setting)] => (false, setting),
         _ => return vec![],
     };
-    // One that is of some operations is not made rarer still, and neither is one that takes two settings.
+    // Skip a setting that already names its operations, and combinations of settings.
     if setting.len() != 1 || setting.contains_key("exempt") {
         return vec![];
     }
@@ -128,19 +132,19 @@ fn on_one_operation(entry: &Entry, settings: &'static Value) -> Vec<Entry> {
     });
     operations
         .map(|operation| {
-            let says = format!("{} breaks it alone.", title(operation));
+            let says = format!("{} alone violates the clause.", title(operation));
             let name = format!("{}-{operation}-alone", entry.name);
             Entry::new(name, entry.effects.clone(), says).only(Beside::On(operation)).by("on-one-operation")
         })
         .collect()
 }
 
-/// Whether an operation has a header that is to be signed.
+/// Returns true if an operation has a header that must be signed when available.
 fn has(operation: Operation, name: &str) -> bool {
     name == "date" || parts(operation).any(|(header, _)| header.name() == name)
 }
 
-/// What a request of an operation may have and need not.
+/// Returns the optional places of a request.
 fn places(operation: Operation) -> Vec<Place> {
     let fields = table::fields().into_iter();
     let fields = fields.filter(|field| field.operation == operation && !field.is_required);
@@ -162,6 +166,6 @@ fn words(place: Place) -> String {
     match place {
         Place::Header(name) => format!("the header {name}"),
         Place::Query(name) => format!("the parameter {name}"),
-        Place::Body(pointer) => format!("the member {}", pointer[1..].replace('/', " ")),
+        Place::Body(pointer) => format!("the field {}", pointer[1..].replace('/', " ")),
     }
 }

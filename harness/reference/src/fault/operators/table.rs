@@ -1,6 +1,6 @@
-//! The rows of the bank's own tables. Members of requests and answers are those that the description of the
-//! interface has (`openapi/schemas.json`, which tests hold to the bank), headers and parameters those that
-//! the bank reads.
+//! The rows of the bank's own tables. Fields of requests and responses come from the OpenAPI description
+//! (`openapi/schemas.json`), which tests compare with the bank. Headers and parameters are those that the
+//! bank reads.
 
 use serde_json::Value;
 use xs2aspec_bank::header::{self, Header};
@@ -8,7 +8,7 @@ use xs2aspec_bank::openapi;
 use xs2aspec_bank::operation::{Operation, Product};
 use xs2aspec_bank::operations;
 
-/// Optional headers of which the document gives no form.
+/// Optional headers without a format in the document.
 const FREE: [&str; 12] = [
     "accept",
     "accept-charset",
@@ -24,14 +24,14 @@ const FREE: [&str; 12] = [
     "psu-geo-location",
 ];
 
-/// What a member is.
+/// The kind of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
-    /// A word of a closed list.
+    /// A value of a closed list.
     Word,
     Date,
-    /// A text of another form: an amount, a BIC, a day.
+    /// A string of another form: an amount, a BIC, a day.
     Form,
     Integer,
     Boolean,
@@ -40,7 +40,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// The JSON type, as `When::Type` has it.
+    /// Returns the JSON type, as in `When::Type`.
     pub(super) fn letter(self) -> char {
         match self {
             Self::Text | Self::Word | Self::Date | Self::Form => 's',
@@ -52,28 +52,28 @@ impl Kind {
     }
 }
 
-/// A member of a request or of an answer.
+/// A field of a request or a response.
 #[derive(Clone, Debug)]
 pub(super) struct Member {
     pub(super) operation: Operation,
-    /// JSON pointer; the items of a list are its first and second one.
+    /// The JSON pointer. Of each array, the first and the second item have rows.
     pub(super) pointer: &'static str,
     pub(super) kind: Kind,
     pub(super) is_required: bool,
-    /// The words of a closed list, sorted.
+    /// The values of a closed list, sorted.
     pub(super) words: &'static [&'static str],
-    /// How many characters a text has at least, and at most.
+    /// The minimum and the maximum number of characters.
     pub(super) least: usize,
     pub(super) most: Option<usize>,
 }
 
 impl Member {
-    /// The last part of the pointer.
+    /// Returns the last part of the pointer.
     pub(super) fn name(&self) -> &'static str {
         self.pointer.rsplit('/').next().unwrap_or_default()
     }
 
-    /// The pointer of the object or list that it is in; none of the body itself.
+    /// Returns the pointer of the enclosing object or array, or None at the top level.
     pub(super) fn parent(&self) -> Option<&'static str> {
         self.pointer.rsplit_once('/').map(|(parent, _)| parent).filter(|parent| !parent.is_empty())
     }
@@ -84,13 +84,13 @@ impl Member {
 pub(super) struct Field {
     pub(super) operation: Operation,
     pub(super) name: &'static str,
-    /// None of those of which the document gives no rule.
+    /// None for headers without a rule in the document.
     pub(super) header: Option<Header>,
     pub(super) is_required: bool,
 }
 
 impl Field {
-    /// The values that it may have, where there is a list of them.
+    /// Returns the allowed values, or an empty list if the header has no closed list.
     pub(super) fn words(&self) -> &'static [&'static str] {
         self.header.map(header::listed).unwrap_or_default()
     }
@@ -103,7 +103,7 @@ pub(super) struct Parameter {
     pub(super) name: &'static str,
 }
 
-/// Every member of the requests that the document specifies, but the items of lists.
+/// Returns every field of the requests that the document specifies, without array items.
 pub(super) fn requests() -> Vec<Member> {
     let schema = |operation| Some((operation, openapi::request_schema(operation)?));
     let schemas = Operation::SPECIFIED.into_iter().filter_map(schema);
@@ -111,7 +111,7 @@ pub(super) fn requests() -> Vec<Member> {
     rows.filter(|member| !member.name().starts_with(|first: char| first.is_ascii_digit())).collect()
 }
 
-/// Every member of what the bank answers, of operations whose answers the document speaks of.
+/// Returns every field of the responses that the document covers.
 pub(super) fn answers() -> Vec<Member> {
     let statuses = [Operation::Status(Product::Ncbct), Operation::Status(Product::Periodic)];
     let operations = Operation::SPECIFIED.into_iter().chain(statuses);
@@ -119,7 +119,7 @@ pub(super) fn answers() -> Vec<Member> {
     members.filter(is_shown).collect()
 }
 
-/// Whether the data that the bank starts with has the member somewhere.
+/// Returns true if the seed data has the field somewhere.
 fn is_shown(member: &Member) -> bool {
     let pointer = member.pointer;
     let has = |part: &str| pointer.contains(part);
@@ -146,7 +146,7 @@ fn is_shown(member: &Member) -> bool {
     !absent && !(is_second_verb && !(member.operation.creates_payment() && has("/self/")))
 }
 
-/// Every header of every operation.
+/// Returns every header of every operation.
 pub(super) fn fields() -> Vec<Field> {
     let mut fields = Vec::new();
     for operation in Operation::SPECIFIED {
@@ -166,7 +166,7 @@ pub(super) fn fields() -> Vec<Field> {
     fields
 }
 
-/// Every query parameter of every operation.
+/// Returns every query parameter of every operation.
 pub(super) fn parameters() -> Vec<Parameter> {
     let each = Operation::SPECIFIED.into_iter();
     each.flat_map(|operation| {
@@ -182,7 +182,7 @@ fn members(operation: Operation, schema: &str) -> Vec<Member> {
     members
 }
 
-/// The relations that the bank's links have, by the members that the links are of.
+/// Returns the relations of the links in an operation's responses.
 fn relations(operation: Operation) -> &'static [&'static str] {
     match operation {
         Operation::Basket => &["status"],
@@ -241,7 +241,7 @@ fn member(schema: &Value, operation: Operation, pointer: &str, is_required: bool
     let number = |name: &str| schema[name].as_u64().and_then(|number| usize::try_from(number).ok());
     Member {
         operation,
-        // Made once, for as long as the program runs.
+        // Leaked once for the life of the process.
         pointer: pointer.to_owned().leak(),
         kind,
         is_required,
@@ -251,7 +251,7 @@ fn member(schema: &Value, operation: Operation, pointer: &str, is_required: bool
     }
 }
 
-/// A value of a request that is in order, as JSON text.
+/// Returns a valid value of a request field as JSON text.
 pub(super) fn valid(member: &Member) -> &'static str {
     let is_of_debtor = member.pointer.starts_with("/debtor");
     match member.name() {

@@ -1,4 +1,4 @@
-//! Each fault of an operator shows: a request of the bank's own making exists whose answer is another one.
+//! Each generated fault changes the response to at least one request of these tests.
 
 mod probe;
 mod signing;
@@ -19,31 +19,34 @@ use xs2aspec_bank::clock::Clock;
 use xs2aspec_bank::header::{Fields, Header};
 use xs2aspec_bank::operation::{Operation, Product};
 
-/// Faults that no single request shows, by the end of their names, each with the reason.
+/// Faults that no single request shows, by the start of their names, each with the reason.
 const UNSHOWN: [(&str, &str); 17] = [
-    ("certificate.foreign/any-known-key", "two requests, each with a certificate of its own"),
-    ("signature.altered/seen-before-", "two requests, the second with the signature of the first"),
+    ("certificate.foreign/any-known-key", "it needs two requests with different certificates"),
+    ("signature.altered/seen-before-", "it needs two requests with the same signature"),
     ("signature.value.hash/", "the signer of these tests makes no other hash"),
     ("signature.algorithm.mismatch/hmac-", "the signer of these tests makes no HMAC"),
     ("signature.value/hexadecimal-", "the signer of these tests writes base64"),
-    ("signature.parameters.blanks/refused-", "the signer of these tests writes no blanks around parameters"),
-    ("digest.foreign-characters/passed-over-", "no Digest of these requests has quotes or more after it"),
+    ("signature.parameters.blanks/refused-", "the signer of these tests writes no spaces around parameters"),
+    (
+        "digest.foreign-characters/passed-over-",
+        "none of these requests has a Digest with quotes or trailing characters",
+    ),
     ("transaction.batch-number.string/answer-text-in-private-", "private accounts show no batch number"),
-    ("header.digest.format/passes-", "a Digest without an equals sign is none of these requests"),
+    ("header.digest.format/passes-", "none of these requests has a Digest without an equals sign"),
     ("signature.headers.extra/not-verified-customers-alone", "the list has no PSU-IP-Address to sign"),
-    ("http.no-server-error/30-february-", "a day and months that go with it"),
-    ("http.no-server-error/leap-day-and-", "a day and a frequency that goes with it"),
-    ("http.no-server-error/day-31-from-a-month-of-30-", "a start in a month of 30 days"),
-    ("http.no-server-error/day-31-from-february-", "a start in a February"),
-    ("periodic.day.end-of-month/no-31-from-a-month-of-30-", "a start in a month of 30 days"),
-    ("error.funds/marked-available-", "an earlier payment without funds"),
-    ("header.psu-context.absent/demanded-of-devices-in-", "it is of requests without a context"),
+    ("http.no-server-error/30-february-", "it needs a day with matching months"),
+    ("http.no-server-error/leap-day-and-", "it needs a day with a matching frequency"),
+    ("http.no-server-error/day-31-from-a-month-of-30-", "it needs a start in a month of 30 days"),
+    ("http.no-server-error/day-31-from-february-", "it needs a start in February"),
+    ("periodic.day.end-of-month/no-31-from-a-month-of-30-", "it needs a start in a month of 30 days"),
+    ("error.funds/marked-available-", "it needs an earlier payment without funds"),
+    ("header.psu-context.absent/demanded-of-devices-in-", "it needs a request without a context"),
 ];
 
-/// What is asked of one fault at most.
+/// The maximum number of requests per fault.
 const MOST: usize = 60;
 
-/// One in so many is asked in every run of the tests, and each of them nightly.
+/// Every n-th fault is tested in every run, and all of them nightly.
 const SOME: usize = 12;
 
 #[tokio::test]
@@ -69,7 +72,7 @@ async fn show(faults: impl Iterator<Item = Fault>) {
     }
     assert!(
         hidden.is_empty(),
-        "{} do not show, or do though they are said not to: {hidden:#?}",
+        "{} faults do not show, or show although UNSHOWN lists them: {hidden:#?}",
         hidden.len()
     );
 }
@@ -106,7 +109,7 @@ async fn shows(fault: Fault, clean: &mut HashMap<String, String>) -> bool {
     false
 }
 
-/// What a bank answers that just opened.
+/// Returns the response of a bank that just opened.
 async fn said(fault: Option<Fault>, probe: &Probe) -> String {
     let now = DateTime::parse_from_rfc3339("2030-01-31T12:00:00Z").unwrap().to_utc();
     let faults = fault.into_iter().collect();
@@ -115,7 +118,7 @@ async fn said(fault: Option<Fault>, probe: &Probe) -> String {
     format!("{} {}", answer.status(), String::from_utf8_lossy(answer.body()))
 }
 
-/// Requests that may show a fault, in its context.
+/// Returns requests that may show a fault, in its context.
 fn probes(entry: &Entry) -> Vec<Probe> {
     let contexts: &[&str] = match entry.beside {
         Some(Beside::Is(_, context)) => &[context],
@@ -145,12 +148,12 @@ fn probes(entry: &Entry) -> Vec<Probe> {
         .collect()
 }
 
-/// Returns true if other settings show in how a request is signed.
+/// Returns true if the settings affect how a request is signed.
 fn is_of_signing(settings: &Value) -> bool {
     ["digest", "certificate", "signature"].iter().any(|subject| settings.get(subject).is_some())
 }
 
-/// Requests that may show other settings.
+/// Returns requests that may show other settings.
 fn of_settings(settings: &Value, beside: Option<Beside>) -> Vec<Probe> {
     if let Some(words) = settings.pointer("/query/also-true").and_then(Value::as_object) {
         let each = words.iter().filter_map(|(name, words)| Some((name, words[0].as_str()?)));
@@ -170,7 +173,7 @@ fn of_settings(settings: &Value, beside: Option<Beside>) -> Vec<Probe> {
     }
 }
 
-/// Lawful requests of an operation.
+/// Returns valid requests of an operation.
 fn plain(operation: Operation) -> Vec<Probe> {
     let full = Probe::full(operation);
     match operation {
@@ -229,12 +232,12 @@ fn of_treatment(treatment: &Treatment) -> Vec<Probe> {
     }
 }
 
-/// A body with each value that a condition means, without the member, and as it is.
+/// Returns the body with each value of a condition, without the field, and unchanged.
 fn with_values(body: &Value, pointer: &'static str, when: When) -> impl Iterator<Item = Value> + use<> {
     let name = pointer.rsplit('/').next().unwrap_or_default();
     let is_whole = pointer.is_empty();
     let mut values = if is_whole { vec![] } else { values::meant(when, name) };
-    // A list of what is right.
+    // An array with the valid value in it.
     values.extend(body.pointer(pointer).filter(|_| !is_whole).map(|own| json!([own])));
     let (body, mut absent) = (body.clone(), body.clone());
     if !is_whole {
@@ -248,7 +251,7 @@ fn with_values(body: &Value, pointer: &'static str, when: When) -> impl Iterator
     }))
 }
 
-/// Requests that the clean bank refuses by this rule.
+/// Returns requests that a conforming bank rejects by this rule.
 fn refused(rule: &str) -> Vec<Probe> {
     let corporate =
         plain(Operation::Ncbct)[0].clone().with("psu-context", "CORPORATE").without("psu-corporate-id");
@@ -282,7 +285,7 @@ fn refused(rule: &str) -> Vec<Probe> {
 
 fn without(header: Header, operation: Operation) -> Vec<Probe> {
     let bare = |probe: Probe| match header {
-        // Either of the two names the PSU.
+        // Either of the two headers identifies the PSU.
         Header::PsuId if operation.creates_payment() => probe.without("psu-id").without("x-psu-identity"),
         _ => probe.without(header.name()),
     };

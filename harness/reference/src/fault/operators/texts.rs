@@ -1,35 +1,36 @@
-//! Operators on texts with a limit: one up and one down, counted otherwise, letters that are not taken.
+//! Operators on strings with a limit: other limits, other ways to count characters, and characters that are
+//! rejected.
 
 use super::requests::made;
 use super::table::{self, Kind, Member};
 use super::{Made, Operator, apply, clause};
 use crate::rules::{Count, Entry, Pattern, Then, When};
 
-/// Other ways to count which make a text shorter.
+/// Other ways to count, which make a string shorter.
 const SHORTER: [(&str, Count, &str); 6] = [
-    ("trimmed", Count::Trimmed, "blanks around the text"),
-    ("ascii-counted", Count::Ascii, "letters beyond ASCII"),
-    ("marks-not-counted", Count::WithoutMarks, "marks that combine with letters"),
-    ("blanks-not-counted", Count::WithoutBlanks, "blanks"),
-    ("blanks-counted-once", Count::OneBlank, "blanks that follow others"),
+    ("trimmed", Count::Trimmed, "spaces around the text"),
+    ("ascii-counted", Count::Ascii, "non-ASCII characters"),
+    ("marks-not-counted", Count::WithoutMarks, "combining marks"),
+    ("blanks-not-counted", Count::WithoutBlanks, "spaces"),
+    ("blanks-counted-once", Count::OneBlank, "repeated spaces"),
     ("longest-line-counted", Count::LongestLine, "lines other than the longest"),
 ];
 
-/// Other ways to count which make a text longer.
+/// Other ways to count, which make a string longer.
 const LONGER: [(&str, Count, &str); 3] = [
     ("bytes-counted", Count::Bytes, "bytes"),
-    ("utf-16-counted", Count::Units, "units of UTF-16"),
-    ("capitals-counted", Count::Capitals, "letters after writing them in capitals"),
+    ("utf-16-counted", Count::Units, "UTF-16 code units"),
+    ("capitals-counted", Count::Capitals, "characters after conversion to uppercase"),
 ];
 
-/// Letters that some banks refuse: the operator's name, one of them, and what they are.
+/// Characters that are rejected: the operator, a pattern, and a description.
 type Letters = (&'static str, &'static str, &'static str);
 
 const LETTERS: [Letters; 4] = [
-    ("not-ascii-refused", "[^[:ascii:]]", "letters beyond ASCII"),
-    ("two-bytes-refused", r"[\x{80}-\x{7ff}]", "letters of two bytes"),
-    ("three-bytes-refused", r"[\x{800}-\x{ffff}]", "letters of three bytes"),
-    ("four-bytes-refused", r"[\x{10000}-\x{10ffff}]", "letters of four bytes"),
+    ("not-ascii-refused", "[^[:ascii:]]", "non-ASCII characters"),
+    ("two-bytes-refused", r"[\x{80}-\x{7ff}]", "two-byte characters"),
+    ("three-bytes-refused", r"[\x{800}-\x{ffff}]", "three-byte characters"),
+    ("four-bytes-refused", r"[\x{10000}-\x{10ffff}]", "four-byte characters"),
 ];
 
 pub(super) fn faults() -> Vec<Entry> {
@@ -55,7 +56,7 @@ pub(super) fn faults() -> Vec<Entry> {
     }));
     operators.extend(LETTERS.map(|(name, letter, what)| {
         Operator::new(name, move |row: &Member| {
-            let says = format!("refuses {what} in");
+            let says = format!("rejects {what} in");
             let of = (When::Matches(Pattern(letter)), Then::Refuse);
             (!is_number(row)).then(|| made(row, clause::letters(row), of, &says))
         })
@@ -77,32 +78,41 @@ fn limits() -> Vec<Operator<Member>> {
         })
     };
     vec![
-        more("limit-one-up", |limit| When::Characters(limit + 1), "takes one character more in"),
-        more("limit-ten-up", |limit| When::Between(limit + 1, limit + 10), "takes ten characters more in"),
-        more("limit-255", |limit| When::Between(limit + 1, 255), "takes 255 characters in"),
+        more("limit-one-up", |limit| When::Characters(limit + 1), "accepts one more character in"),
+        more(
+            "limit-ten-up",
+            |limit| When::Between(limit + 1, limit + 10),
+            "accepts up to ten more characters in",
+        ),
+        more("limit-255", |limit| When::Between(limit + 1, 255), "accepts up to 255 characters in"),
         more(
             "limit-doubled",
             |limit| When::Between(limit + 1, limit * 2),
-            "takes twice as many characters in",
+            "accepts up to twice as many characters in",
         ),
-        more("limit-none", When::Longer, "takes any number of characters in"),
-        more("limit-wraps", |_| When::Longer(255), "takes more than 255 characters, and not some more, in"),
-        fewer("limit-one-down", When::Characters, "takes one character less in"),
-        fewer("limit-five-down", |limit| When::Between(limit - 4, limit), "takes five characters less in"),
+        more("limit-none", When::Longer, "accepts any number of characters in"),
+        more(
+            "limit-wraps",
+            |_| When::Longer(255),
+            "accepts more than 255 characters, but not slightly more than allowed, in",
+        ),
+        fewer("limit-one-down", When::Characters, "accepts one character fewer in"),
+        fewer("limit-five-down", |limit| When::Between(limit - 4, limit), "accepts five characters fewer in"),
         fewer(
             "limit-halved",
             |limit| When::Between(limit / 2 + 1, limit),
-            "takes half as many characters in",
+            "accepts half as many characters in",
         ),
     ]
 }
 
-/// What becomes of a text that is too long. A part of an IBAN is none, since its check digits are wrong.
+/// Returns the treatment of a string that is too long. A truncated iban would have wrong check digits, so it
+/// is replaced with a valid one.
 fn cut(row: &Member, limit: usize) -> Then {
     if row.name() == "iban" { Then::TakeFor(table::valid(row)) } else { Then::Cut(limit) }
 }
 
-/// Whether an account has such a number is the bank's to say.
+/// Returns true for account numbers. A bank may reject a number that no account has.
 fn is_number(row: &Member) -> bool {
     matches!(row.name(), "iban" | "bban")
 }

@@ -1,5 +1,5 @@
-//! Operators on closed lists: one word less, one more, and texts that are only like a word; and on numbers
-//! that stand for days, months and payments.
+//! Operators on closed lists: one value less, one more, and strings that resemble a value. Also operators on
+//! numbers of days, months and payments.
 
 use xs2aspec_bank::operation::Operation;
 
@@ -10,19 +10,19 @@ use crate::codes::{SANCTIONED_COUNTRIES, SANCTIONED_CURRENCIES, WITHDRAWN_CURREN
 use crate::rules::rows::title;
 use crate::rules::{Entry, Likeness, Place, Then, Treatment, When};
 
-/// Ways in which a text is like a word of a list.
+/// Ways in which a string resembles a value of a list.
 const LIKE: [(&str, Likeness, &str); 7] = [
-    ("case-ignored", Likeness::LetterCase, "in whatever letters"),
-    ("trimmed", Likeness::Blanks, "with blanks around it"),
-    ("beginning-compared", Likeness::Beginning, "with more after it"),
-    ("end-compared", Likeness::End, "with more before it"),
-    ("inside-looked-for", Likeness::Inside, "with more around it"),
-    ("abbreviated", Likeness::Part, "as far as it goes"),
-    ("one-letter-off", Likeness::OneLetter, "with one letter that is another"),
+    ("case-ignored", Likeness::LetterCase, "in any case"),
+    ("trimmed", Likeness::Blanks, "with spaces around it"),
+    ("beginning-compared", Likeness::Beginning, "with characters after it"),
+    ("end-compared", Likeness::End, "with characters before it"),
+    ("inside-looked-for", Likeness::Inside, "with characters around it"),
+    ("abbreviated", Likeness::Part, "in abbreviated form"),
+    ("one-letter-off", Likeness::OneLetter, "with one wrong letter"),
 ];
 
-/// Words that are in other lists: those of a newer or an older edition, those of the whole standard, and
-/// those that people say. The first word of the document's list tells which list it is.
+/// Values from other lists: newer or older editions, the whole standard, and common usage. The first value of
+/// the document's list identifies the list.
 const BESIDES: [(&str, &[&str]); 6] = [
     (
         "AED",
@@ -43,10 +43,10 @@ pub(super) fn faults() -> Vec<Entry> {
     let mut operators = vec![
         Operator::several("one-more", |row: &Member| besides(row)),
         Operator::new("only-first-word", |row: &Member| {
-            Some(unknown(row, &row.words[1..], "knows the first value alone of"))
+            Some(unknown(row, &row.words[1..], "knows only the first value of"))
         }),
         Operator::new("only-last-word", |row: &Member| {
-            Some(unknown(row, &row.words[..row.words.len() - 1], "knows the last value alone of"))
+            Some(unknown(row, &row.words[..row.words.len() - 1], "knows only the last value of"))
         }),
         Operator::new("first-half-unknown", |row: &Member| {
             half_unknown(row, &row.words[..row.words.len() / 2], "first")
@@ -56,17 +56,17 @@ pub(super) fn faults() -> Vec<Entry> {
         }),
         Operator::new("empty-taken", |row: &Member| {
             let of = (When::Is(""), Then::TakeFor(valid(row)));
-            Some(made(row, clause::empty(row), of, "takes an empty text for a value of"))
+            Some(made(row, clause::empty(row), of, "accepts an empty string as"))
         }),
         Operator::new("unlisted-fails", |row: &Member| {
             let when = When::Like(Likeness::OneLetter, row.words);
-            Some(fails(row, when, "fails on a value that is one letter off a value of"))
+            Some(fails(row, when, "fails on a listed value with one wrong letter in"))
         }),
     ];
     operators.extend(LIKE.map(|(name, likeness, how)| {
         Operator::new(name, move |row: &Member| {
             let is_case = likeness == Likeness::LetterCase;
-            // Digits have no letter case.
+            // Digits have no case.
             let has_letters =
                 row.words.iter().any(|word| word.bytes().any(|byte| byte.is_ascii_alphabetic()));
             let clause = match likeness {
@@ -76,7 +76,7 @@ pub(super) fn faults() -> Vec<Entry> {
             };
             let of = (When::Like(likeness, row.words), Then::TakeFor(valid(row)));
             (has_letters || !is_case)
-                .then(|| made(row, clause, of, &format!("takes a value {how} for one of")))
+                .then(|| made(row, clause, of, &format!("accepts a listed value {how} in")))
         })
     }));
     let mut faults = apply(&operators, &rows, |row| (row.operation, row.pointer));
@@ -90,13 +90,13 @@ fn besides(row: &Member) -> Vec<Made> {
     let more = BESIDES.iter().find(of).map(|(_, more)| *more).unwrap_or_default();
     let made = |word: &&'static str| {
         let of = (When::Is(word), Then::TakeFor(valid(row)));
-        made(row, clause::unlisted(row), of, &format!("takes {word} as")).of(slug(word))
+        made(row, clause::unlisted(row), of, &format!("accepts {word} as")).of(slug(word))
     };
     more.iter().map(made).collect()
 }
 
-/// Banks that do not know one word, for each word of a list. Their names are those that rows give to such
-/// banks, so that what has a row is not made again.
+/// Returns a fault for each value of a list that the bank does not know. Names match those in rule files, so
+/// that existing faults are not generated again.
 fn one_less(row: &Member) -> Vec<Entry> {
     let words = row.words.iter().filter(|word| !may_refuse_all(row.operation, row.pointer, &[**word]));
     words.map(|word| of_word(row, word)).collect()
@@ -135,9 +135,9 @@ fn of_word(row: &Member, word: &'static str) -> Entry {
     Entry::treats(format!("{clause}/no-{}{place}", word.to_lowercase()), treatment, says).by("one-less")
 }
 
-/// Returns true if a bank that refuses each of these words may keep the document. It knows in which currency
-/// an account of its own is, and whether a domestic payment can be in another one. All accounts and domestic
-/// payments of this bank are in `NOK`.
+/// Returns true if a conforming bank may reject all of these values. A bank knows the currency of its own
+/// accounts, and which currencies a domestic payment allows. All accounts and domestic payments of this bank
+/// are in `NOK`.
 fn may_refuse_all(operation: Operation, pointer: &str, words: &[&str]) -> bool {
     let is_own = operation == Operation::Periodic || pointer.starts_with("/debtorAccount/");
     is_own && pointer.ends_with("/currency") && !words.contains(&"NOK")
@@ -153,10 +153,10 @@ fn unknown(row: &Member, words: &'static [&'static str], says: &str) -> Made {
     made(row, clause::listed(row), (when, Then::Refuse), says)
 }
 
-/// The fault of a number: its clause, which values are meant, whether they are taken, and what is said.
+/// The fault of a number: its clause, the condition, true if the values are accepted, and a description.
 type OfNumber = (&'static str, When, bool, String);
 
-/// Days, months, and how many payments a basket may have.
+/// Returns operators on days, months, and the number of payments in a basket.
 fn of_numbers() -> Vec<Operator<Member>> {
     const DAY: &str = "dayOfExecution";
     const MONTHS: &str = "monthsOfExecution";
@@ -164,30 +164,35 @@ fn of_numbers() -> Vec<Operator<Member>> {
     vec![
         of_each("day-unknown", DAY, 1..=31, |day| {
             let clause = if day > 28 { "periodic.day.end-of-month" } else { "periodic.day" };
-            (clause, word(day), false, format!("refuses {day} as"))
+            (clause, word(day), false, format!("rejects {day} as"))
         }),
         of_each("day-taken", DAY, 32..=40, |day| {
-            ("periodic.day.impossible", word(day), true, format!("takes {day} as"))
+            ("periodic.day.impossible", word(day), true, format!("accepts {day} as"))
         }),
         of_each("month-unknown", MONTHS, 1..=11, |month| {
-            ("periodic.months", When::Has(month, 1), false, format!("refuses month {month} in"))
+            ("periodic.months", When::Has(month, 1), false, format!("rejects month {month} in"))
         }),
         of_each("month-taken", MONTHS, [-12, -1, 0, 13, 14, 24, 99, 100], |month| {
-            ("periodic.months.range", When::Has(month, 1), true, format!("takes month {month} in"))
+            ("periodic.months.range", When::Has(month, 1), true, format!("accepts month {month} in"))
         }),
         of_each("month-twice", MONTHS, 1..=11, |month| {
-            ("periodic.months.duplicate", When::Has(month, 2), true, format!("takes month {month} twice in"))
+            (
+                "periodic.months.duplicate",
+                When::Has(month, 2),
+                true,
+                format!("accepts month {month} twice in"),
+            )
         }),
         of_each("count-refused", COUNT, 2..=9, |count| {
-            ("basket.payment-ids.limit.ten", items(count), false, format!("refuses {count} items of"))
+            ("basket.payment-ids.limit.ten", items(count), false, format!("rejects {count} items of"))
         }),
         of_each("count-taken", COUNT, [11, 12, 15, 16, 20, 50, 100], |count| {
-            ("basket.payment-ids.limit", items(count), true, format!("takes {count} items of"))
+            ("basket.payment-ids.limit", items(count), true, format!("accepts {count} items of"))
         }),
     ]
 }
 
-/// The operator that makes a fault of each of these numbers for one member.
+/// Returns an operator that generates one fault for each of these numbers.
 fn of_each(
     name: &'static str,
     member: &'static str,

@@ -1,24 +1,24 @@
-//! How a string is like another, and other ways to count its characters.
+//! Similarity of strings, and ways to count characters.
 
 use serde::Deserialize;
 
-/// How a string is like one of a list.
+/// A way in which a string resembles one of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Likeness {
-    /// In all but letter case.
+    /// It differs only in case.
     LetterCase,
-    /// In all but blanks around it.
+    /// It differs only in the spaces around it.
     Blanks,
-    /// It begins so.
+    /// It starts with the other.
     Beginning,
-    /// It ends so.
+    /// It ends with the other.
     End,
-    /// It has that in it.
+    /// It contains the other.
     Inside,
-    /// It is the beginning of one, and not empty.
+    /// The other starts with it, and it is not empty.
     Part,
-    /// It is as long, and one letter is another.
+    /// It differs in one letter.
     OneLetter,
 }
 
@@ -39,27 +39,27 @@ impl Likeness {
     }
 }
 
-/// Another way to count the characters of a string.
+/// A way to count the characters of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Count {
-    /// Without blanks around it.
+    /// Without the spaces around it.
     Trimmed,
-    /// Those of ASCII.
+    /// ASCII characters only.
     Ascii,
-    /// Without marks that combine with the letter before them.
+    /// Without combining marks.
     WithoutMarks,
-    /// Bytes of UTF-8.
+    /// Bytes in UTF-8.
     Bytes,
-    /// Units of UTF-16.
+    /// Code units in UTF-16.
     Units,
-    /// Without blanks.
+    /// Without spaces.
     WithoutBlanks,
-    /// With several blanks as one.
+    /// With repeated spaces folded into one.
     OneBlank,
-    /// Those of its longest line.
+    /// In the longest line.
     LongestLine,
-    /// After it was written in capital letters, of which one letter may become several.
+    /// After conversion to uppercase, which can turn one letter into several.
     Capitals,
 }
 

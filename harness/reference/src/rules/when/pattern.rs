@@ -1,4 +1,4 @@
-//! Regular expressions of conditions, and sorts of strings that no regular expression tells apart.
+//! Regular expressions of conditions, and sorts of strings that a regular expression cannot recognize.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,17 +11,17 @@ use serde::{Deserialize, Deserializer};
 use xs2aspec_bank::account_number::has_check_digits;
 use xs2aspec_bank::date;
 
-/// A regular expression. It matches anywhere unless it has anchors, and `.` is any character.
+/// A regular expression. It is not anchored, and `.` matches any character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pattern(pub(crate) &'static str);
 
 impl Pattern {
-    /// Returns true if the text matches.
+    /// Returns true if the string matches.
     pub(super) fn matches(self, text: &str) -> bool {
         self.compiled().is_match(text)
     }
 
-    /// Replaces whatever matches. Returns None if nothing does.
+    /// Replaces each match. Returns None if there is none.
     pub(super) fn replace(self, text: &str, by: &str) -> Option<String> {
         match self.compiled().replace_all(text, by) {
             Cow::Owned(replaced) => Some(replaced),
@@ -29,7 +29,7 @@ impl Pattern {
         }
     }
 
-    /// Returns the last group of the first match, or the match if there is no group.
+    /// Returns the last group of the first match, or the whole match if there is no group.
     pub(super) fn part(self, text: &str) -> Option<&str> {
         let groups = self.compiled().captures(text)?;
         groups.get(groups.len() - 1).map(|part| part.as_str())
@@ -39,7 +39,7 @@ impl Pattern {
         self.compile().unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Compiles the pattern once, for as long as the process lives.
+    /// Compiles the pattern once per process.
     fn compile(self) -> Result<&'static Regex, regex::Error> {
         static COMPILED: LazyLock<Mutex<HashMap<&str, &Regex>>> = LazyLock::new(Mutex::default);
         let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -59,22 +59,22 @@ impl<'de: 'static> Deserialize<'de> for Pattern {
     }
 }
 
-/// What a string can be that no regular expression tells.
+/// A sort of strings that a regular expression cannot recognize.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Sort {
-    /// A day that exists, as `YYYY-MM-DD`.
+    /// An existing day, as `YYYY-MM-DD`.
     Day,
     /// A Saturday or Sunday.
     Weekend,
-    /// An iban with the check digits of its number.
+    /// An iban with valid check digits.
     Iban,
-    /// A Norwegian account number: eleven digits, the last of which is the check digit of the others.
+    /// A Norwegian account number: eleven digits, the last of them a check digit.
     DomesticNumber,
 }
 
 impl Sort {
-    /// Returns true if the text is one.
+    /// Returns true if the string is of this sort.
     pub(super) fn has(self, text: &str) -> bool {
         match self {
             Self::Day => date::parse(text).is_ok(),
@@ -87,7 +87,8 @@ impl Sort {
     }
 }
 
-/// Modulo 11 with the weights 5 4 3 2 7 6 5 4 3 2.
+/// Returns true if the last of eleven digits is a valid check digit: modulus 11 with the weights 5 4 3 2 7 6
+/// 5 4 3 2.
 fn has_check_digit(number: &str) -> bool {
     let digits: Vec<u32> = number.chars().filter_map(|digit| digit.to_digit(10)).collect();
     let weights = [5, 4, 3, 2, 7, 6, 5, 4, 3, 2, 1];
@@ -95,20 +96,20 @@ fn has_check_digit(number: &str) -> bool {
         && digits.iter().zip(weights).map(|(digit, weight)| digit * weight).sum::<u32>() % 11 == 0
 }
 
-/// How two texts compare.
+/// The order of two strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Order {
-    /// The first one sorts before the second one.
+    /// The first sorts before the second.
     Less,
-    /// They are the same.
+    /// They are equal.
     Equal,
-    /// They are not.
+    /// They differ.
     Other,
 }
 
 impl Order {
-    /// Returns true if two texts compare so.
+    /// Returns true if two strings have this order.
     pub(super) fn is_of(self, one: &str, other: &str) -> bool {
         match self {
             Self::Less => one < other,

@@ -115,7 +115,7 @@ fn sorts_are_told_apart() {
     }
 }
 
-/// Names of entries, values that the conditions in their rows mean, and some that they do not mean.
+/// Names of entries, values that satisfy the conditions in their rows, and values that do not.
 #[rustfmt::skip]
 const VALUES: &[(&str, &[&str], &[&str])] = &[
     ("account.bban.check-digit/eleven", &["00004200178", "abcdefghijk"], &["00004200179", "1"]),
@@ -148,7 +148,7 @@ const VALUES: &[(&str, &[&str], &[&str])] = &[
     ("signature.headers.order/date-first-on-ncbct", &["headers=\"digest date\"", "headers=\"a date b\""], &["headers=\"date digest\"", "date"]),
 ];
 
-/// The same of members of a body, or of several.
+/// The same for fields of a body, or several of them.
 #[rustfmt::skip]
 const MEMBERS: &[(&str, &[&str], &[&str])] = &[
     ("amount.digits.fewer/one-less-on-ncbct", &[r#"{"instructedAmount":{"amount":"1.0","currency":"NOK"}}"#], &[r#"{"instructedAmount":{"amount":"1","currency":"NOK"}}"#, r#"{"instructedAmount":{"amount":"1.00","currency":"NOK"}}"#]),

@@ -1,17 +1,17 @@
-//! What the creation of a payment does besides.
+//! Effects of the creation of a payment.
 
 use serde::Deserialize;
 use xs2aspec_bank::state::{Payment, Status};
 
 use super::{Call, Outcome};
 
-/// What the bank does when a payment is created.
+/// An effect of the creation of a payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Creation {
-    /// What was deleted for the same PSU is received again.
+    /// Deleted payments of the same PSU become RCVD again.
     Revives,
-    /// The payment is given the id of the one that was deleted last on the same day for the same PSU.
+    /// The payment gets the id of the payment that was last deleted on the same day for the same PSU.
     GivesDeletedId,
 }
 

@@ -1,4 +1,4 @@
-//! What the deletion of a payment does besides, or instead.
+//! Effects of the deletion of a payment.
 
 use serde::Deserialize;
 use xs2aspec_bank::operation::Product;
@@ -6,21 +6,21 @@ use xs2aspec_bank::state::Status;
 
 use super::{Call, Outcome};
 
-/// What the bank does when a payment is deleted.
+/// An effect of the deletion of a payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Deletion {
-    /// Nothing: a payment that was received stays so.
+    /// A received payment stays as it is.
     Nothing,
-    /// The payment is received again.
+    /// The payment becomes RCVD.
     Revives,
-    /// What a rule that begins so refuses is done all the same.
+    /// The payment is cancelled although a rule that starts like this rejects the request.
     DoneThoughRefused(&'static str),
     /// All payments of the same PSU are cancelled.
     AllOfPsu,
-    /// All payments of the same PSU that have the same members are cancelled.
+    /// All payments of the same PSU with the same fields are cancelled.
     Twins,
-    /// All payments that are in a basket with it are cancelled.
+    /// All payments in the same baskets are cancelled.
     Baskets,
 }
 

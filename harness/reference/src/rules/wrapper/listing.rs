@@ -1,4 +1,4 @@
-//! Other lists of customers.
+//! Changes of the customer list.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -6,23 +6,23 @@ use xs2aspec_bank::seed::Seed;
 
 use super::{Call, Outcome};
 
-/// What the bank does with the list of customers, or with those in it that were created.
+/// A change of the customer list, or of the created customers in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Listing {
-    /// Customers that were created are left out.
+    /// Created customers are missing.
     NoCreated,
-    /// Of several that were created, all but the last one are left out.
+    /// Created customers are missing, except the last one.
     LastCreated,
-    /// Companies that were created are left out.
+    /// Created corporate customers are missing.
     NoCreatedCompanies,
-    /// Those that were created have one name.
+    /// All created customers have the same name.
     OneName,
-    /// Those that were created are private.
+    /// All created customers are private.
     AllPrivate,
-    /// About every second list, by the request, is without the last customer.
+    /// The last customer is missing in about every second list, depending on the request.
     WithoutLastAtTimes,
-    /// About every second list, by the request, is turned round.
+    /// About every second list is in reverse order, depending on the request.
     ReversedAtTimes,
 }
 
@@ -36,7 +36,7 @@ impl Listing {
     }
 
     fn arrange(self, customers: &mut Vec<Value>, is_turn: bool) {
-        // The bank began with these; the others were created.
+        // The seed data come first, followed by created customers.
         let own = Seed::built_in().customers.len().min(customers.len());
         let mut created = customers.split_off(own);
         match self {

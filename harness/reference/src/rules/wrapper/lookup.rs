@@ -1,4 +1,4 @@
-//! Ids that the bank takes for others.
+//! Lookup of ids that the bank confuses with others.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -6,30 +6,29 @@ use xs2aspec_bank::operation::Operation;
 
 use super::Call;
 
-/// A payment that the bank began with: what one with a fault finds for any id.
+/// A payment of the seed data, which a faulty bank finds for any id.
 const PENDING: &str = "payment-pending-0001";
 
-/// What of an id is compared.
+/// The part of an id that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Likeness {
-    /// Nothing.
+    /// No part: any id is found.
     Nothing,
-    /// Whether it is a UUID.
+    /// The form of a UUID: any UUID is found.
     Uuid,
-    /// Whether it is a number.
+    /// The form of a number: any number is found.
     Number,
-    /// All of it but its last character.
+    /// All characters except the last.
     Beginning,
-    /// It is the beginning of that of one.
+    /// The beginning: a prefix of an id is found.
     Part,
-    /// All of it but leading zeros.
+    /// All characters except leading zeros.
     LeadingZeros,
 }
 
 impl Likeness {
-    /// The path parameters and the body of a request with the ids that are found by its own ones, where these
-    /// are not known.
+    /// Returns the path parameters and the body of a request with unknown ids replaced.
     pub(super) fn rewrite(self, call: &Call<'_>) -> Option<(Vec<String>, Vec<u8>)> {
         let (state, body) = (&call.context.state, call.request.body);
         let mut parameters = call.request.path_parameters.to_vec();
@@ -61,7 +60,7 @@ impl Likeness {
         Some((parameters, body.to_vec()))
     }
 
-    /// The id that is found by one that is not known: `any` if nothing of it is compared, or one of `ids`.
+    /// Returns the id that is found for an unknown one: `any` if only the form is compared, or one of `ids`.
     fn found<I: Iterator<Item = String>>(
         self,
         id: &str,

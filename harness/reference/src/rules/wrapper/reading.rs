@@ -1,4 +1,4 @@
-//! What becomes of a payment or an account because it was read.
+//! Effects of reading a payment or an account.
 
 use axum::http::StatusCode;
 use chrono::NaiveDate;
@@ -10,18 +10,17 @@ use xs2aspec_bank::refusal::{Code, Refusal};
 
 use super::{Call, Outcome};
 
-/// What the bank does when something is read.
+/// An effect of reading a payment or an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Reading {
-    /// A payment that was asked for by somebody to whom it does not show is not to be had any more.
+    /// A payment becomes unknown after a caller who may not see it has asked for it.
     HidesRefused,
-    /// A call with PSU-IP-Address counts as one without it, and is not refused.
+    /// A call with PSU-IP-Address counts as one without it, but is not rejected.
     CountsAttended,
-    /// A call with PSU-IP-Address begins the count of those without it anew.
+    /// A call with PSU-IP-Address resets the count of those without it.
     ResetsCount,
-    /// With PSU-IP-Address, consents are too old that are so many days old: from the first number to the
-    /// second.
+    /// With PSU-IP-Address, consents expire if their age in days is in this range.
     LapsesBetween(i64, i64),
 }
 
@@ -46,7 +45,7 @@ impl Reading {
             (Self::CountsAttended | Self::ResetsCount, Operation::Transaction | Operation::Transactions)
                 if is_attended =>
             {
-                // The count is of one day alone.
+                // The count belongs to one day, so any other day resets it.
                 let day = if self == Self::ResetsCount { NaiveDate::MIN } else { today };
                 let answer = handle()?;
                 state.count_unattended_call(id, day);

@@ -1,5 +1,5 @@
-//! What only a strict bank asks: that a request has nothing that the document does not list, and that its
-//! debtor has an account here.
+//! Checks of a strict bank: requests have nothing that the document does not list, and debtors have an
+//! account at this bank.
 
 use axum::extract::Query;
 use axum::http::{HeaderName, StatusCode, Uri};
@@ -13,8 +13,7 @@ use xs2aspec_bank::state::State;
 
 use super::Call;
 
-/// Headers of the document's table without a rule of their own, with the letters of the columns that have
-/// them.
+/// Headers of the document's table without a rule of their own, with the operations that have them.
 const FREE: [(&str, &[Operation]); 8] = [
     ("tpp-brand-logging-information", &[Operation::Ncbct]),
     ("x-psu-authmethod-preferred", &[Operation::Ncbct, Operation::Periodic]),
@@ -33,19 +32,19 @@ const GEO_LOCATION: &str = "psu-geo-location";
 const SHOWN: [Operation; 5] =
     [Operation::Basket, Operation::Ncbct, Operation::Periodic, Operation::Customers, Operation::Transaction];
 
-/// What only a strict bank asks of a request.
+/// A check of a strict bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Narrowness {
-    /// It has no header of this kind of interfaces that the document does not list.
+    /// No header of this kind of interface that the document does not list.
     KnownHeaders,
-    /// It has no header of other operations.
+    /// No header of other operations.
     OwnHeaders,
-    /// Each of its headers has one line.
+    /// One line for each header.
     OneLine,
-    /// It has no query parameter that the document does not list.
+    /// No query parameter that the document does not list.
     KnownParameters,
-    /// Its debtor has an account of the bank.
+    /// A debtor account at this bank.
     KnownDebtors,
 }
 
@@ -86,7 +85,7 @@ fn check_parameters(operation: Operation, uri: &Uri) -> Result<(), Refusal> {
         Operation::Customers => &["withAccounts", "withAgreements"],
         _ => &[],
     };
-    // A query that cannot be read is refused where it is read.
+    // A malformed query is rejected where it is parsed.
     let Ok(Query(pairs)) = Query::<Vec<(String, String)>>::try_from_uri(uri) else { return Ok(()) };
     match pairs.iter().find(|(name, _)| !known.contains(&name.as_str())) {
         None => Ok(()),
@@ -100,7 +99,7 @@ fn refuse(says: impl Into<String>) -> Refusal {
     Refusal::format("header.not-part.sent", says)
 }
 
-/// Looks for the account of the debtor. A number that is none is left to the rules of numbers.
+/// Checks that the bank has the debtor account. Invalid numbers are left to the rules for account numbers.
 fn check_debtor(state: &State, body: &[u8]) -> Result<(), Refusal> {
     let members = json::object(body).unwrap_or_default();
     let number = |name| members.get("debtorAccount")?.get(name)?.as_str();
@@ -114,7 +113,7 @@ fn check_debtor(state: &State, body: &[u8]) -> Result<(), Refusal> {
     Err(refusal.at("/debtorAccount"))
 }
 
-/// Whether the name says that it is one of this kind of interfaces: others are for what carries the request.
+/// Returns true if a header belongs to this kind of interface by its name. Other headers belong to HTTP.
 fn is_of_the_interface(name: &str) -> bool {
     ["psu-", "tpp-", "x-"].iter().any(|beginning| name.starts_with(beginning))
 }

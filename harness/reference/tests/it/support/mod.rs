@@ -1,4 +1,4 @@
-//! A TPP for the tests: signs requests of its own making and sends them over TCP.
+//! A TPP for the tests, which signs requests and sends them over TCP.
 
 #[path = "../../../../bank/src/tests/certificate.rs"]
 mod certificate;
@@ -27,12 +27,12 @@ pub(crate) const PERIODIC: &str = "/v1/periodic-payments/norwegian-domestic-cred
 pub(crate) const CUSTOMERS: &str = "/v1/sandbox/customers";
 pub(crate) const TRANSACTION: &str = "/v1/accounts/acc-corporate-0001/transactions/20250211-0000001";
 
-/// The time of every bank in these tests.
+/// Returns the time of every bank in these tests.
 pub(crate) fn noon() -> DateTime<Utc> {
     DateTime::parse_from_rfc3339("2025-03-01T12:00:00Z").unwrap().to_utc()
 }
 
-/// A bank that obeys the document, or breaks it in this way.
+/// Starts a bank that conforms, or has this fault.
 pub(crate) async fn bank(fault: Option<&str>) -> Bank {
     let fault = fault.map(|name| name.parse().unwrap());
     start(Config { faults: fault.into_iter().collect(), now: Clock::at(Some(noon())), ..Config::default() })
@@ -40,7 +40,7 @@ pub(crate) async fn bank(fault: Option<&str>) -> Bank {
         .unwrap()
 }
 
-/// A request that the bank accepts, until the test changes it.
+/// A valid request, until the test changes it.
 #[derive(Clone)]
 pub(crate) struct Call {
     method: &'static str,
@@ -78,7 +78,7 @@ impl Call {
         Self::of("GET", path, None)
     }
 
-    /// A request for test data, which has the headers of the customer list.
+    /// Returns a request for test data, with the headers of the customer list.
     pub(crate) fn sandbox(method: &'static str, path: &str, body: &Value) -> Self {
         Self::customers().method(method).path(path).bytes(body.to_string().into_bytes())
     }
@@ -106,14 +106,14 @@ impl Call {
         }
     }
 
-    /// Another body, with its Digest except on the basket, which has none.
+    /// Sets the body, and its Digest except for the basket, which has none.
     pub(crate) fn bytes(mut self, body: Vec<u8>) -> Self {
         let digest = format!("SHA-256={}", STANDARD.encode(Sha256::digest(&body)));
         self.body = Some(body);
         if self.path.starts_with(BASKET) { self } else { self.with("Digest", &digest) }
     }
 
-    /// The same JSON body with a member changed, or removed if `value` is null.
+    /// Sets a field of the JSON body, or removes it if `value` is null.
     pub(crate) fn member(self, name: &str, value: Value) -> Self {
         let mut body: Value = serde_json::from_slice(self.body.as_deref().unwrap()).unwrap();
         if value.is_null() {
@@ -124,7 +124,7 @@ impl Call {
         self.bytes(body.to_string().into_bytes())
     }
 
-    /// The same with a member set, where the body is a JSON object; other calls stay as they are.
+    /// Sets a field if the body is a JSON object.
     pub(crate) fn with_member(self, name: &str, value: Value) -> Self {
         let body = self.body.as_deref().and_then(|body| serde_json::from_slice::<Value>(body).ok());
         let Some(mut body) = body.filter(Value::is_object) else { return self };
@@ -153,17 +153,17 @@ impl Call {
         self
     }
 
-    /// The body as text.
+    /// Returns the body as a string.
     pub(crate) fn text(&self) -> String {
         String::from_utf8(self.body.clone().unwrap_or_default()).unwrap()
     }
 
-    /// The value of a header that is there.
+    /// Returns the value of a header that is present.
     pub(crate) fn header(&self, name: &str) -> &str {
         self.value(name).unwrap()
     }
 
-    /// A Digest of the body whose hash is in hexadecimal.
+    /// Returns a Digest of the body with its hash in hexadecimal.
     pub(crate) fn hexadecimal_digest(&self) -> String {
         let hash = Sha256::digest(self.body.as_deref().unwrap_or_default());
         hash.iter().fold("SHA-256=".to_owned(), |text, byte| text + &format!("{byte:02x}"))
@@ -176,14 +176,15 @@ impl Call {
             .map(|(_, value)| value.as_str())
     }
 
-    /// Adds certificate and signature over the headers that have to be signed.
+    /// Adds certificate and signature over the headers that must be signed.
     pub(crate) fn signed(self) -> Self {
         let names = ["date", "digest", "x-request-id", "psu-id", "psu-corporate-id", "tpp-redirect-uri"];
         let names: Vec<&str> = names.into_iter().filter(|name| self.value(name).is_some()).collect();
         self.signed_over(&names, signer())
     }
 
-    /// Adds certificate and signature over these headers, by this signer under the usual certificate.
+    /// Adds certificate and signature over these headers. The signer may differ from the one in the
+    /// certificate.
     pub(crate) fn signed_over(self, names: &[&str], by: &Signer) -> Self {
         let lines: Vec<String> =
             names.iter().map(|name| format!("{name}: {}", self.value(name).unwrap_or_default())).collect();
@@ -196,19 +197,19 @@ impl Call {
         self.with("TPP-Signature-Certificate", &certificate).with("Signature", &header)
     }
 
-    /// Signs and sends.
+    /// Signs and sends the request.
     pub(crate) async fn send(self, bank: &Bank) -> Reply {
         self.signed().send_as_it_is(bank).await
     }
 
-    /// Sends without adding anything but the length.
+    /// Sends the request without a signature. Only its length is added.
     pub(crate) async fn send_as_it_is(self, bank: &Bank) -> Reply {
         let bytes = self.wire();
         let mut stream = TcpStream::connect(bank.address()).await.unwrap();
         exchange(&mut stream, &bytes).await
     }
 
-    /// The bytes of the request.
+    /// Returns the bytes of the request.
     pub(crate) fn wire(&self) -> Vec<u8> {
         let mut head = format!("{} {} HTTP/1.1\r\n", self.method, self.path);
         for (name, value) in &self.headers {
@@ -223,7 +224,7 @@ impl Call {
     }
 }
 
-/// Sends bytes and reads one response, leaving the connection open.
+/// Sends bytes and reads one response. The connection stays open.
 pub(crate) async fn exchange(stream: &mut TcpStream, bytes: &[u8]) -> Reply {
     stream.write_all(bytes).await.unwrap();
     let mut received = Vec::new();
@@ -263,28 +264,28 @@ impl Reply {
         fields.find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
-    /// The code of the first message.
+    /// Returns the code of the first message.
     pub(crate) fn code(&self) -> &str {
         self.body["tppMessages"][0]["code"].as_str().unwrap_or_default()
     }
 
-    /// The text of the first message.
+    /// Returns the text of the first message.
     pub(crate) fn text(&self) -> &str {
         self.body["tppMessages"][0]["text"].as_str().unwrap_or_default()
     }
 
-    /// The rule that the first message names.
+    /// Returns the rule that the first message names.
     pub(crate) fn rule(&self) -> &str {
         let text = self.text();
         text.split_once(": ").map_or(text, |(rule, _)| rule)
     }
 
-    /// Status, code and rule, for comparison with what was expected.
+    /// Returns status, code and rule.
     pub(crate) fn refusal(&self) -> (u16, &str, &str) {
         (self.status, self.code(), self.rule())
     }
 
-    /// The id of a payment that was created.
+    /// Returns the id of a created payment.
     pub(crate) fn payment_id(&self) -> String {
         assert_eq!(self.status, 201, "{self:?}");
         self.body["paymentId"].as_str().unwrap().to_owned()

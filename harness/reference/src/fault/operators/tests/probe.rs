@@ -1,4 +1,4 @@
-//! Signed requests of the bank's own making.
+//! Signed requests for the tests.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -17,19 +17,19 @@ use crate::test_certificate::{ISSUER, SERIAL, Signer, signer};
 pub(super) const SIGNED: [&str; 6] =
     ["date", "digest", "x-request-id", "psu-id", "psu-corporate-id", "tpp-redirect-uri"];
 
-/// A request, as it is sent but for its signature.
+/// A request without its signature.
 #[derive(Clone, Debug)]
 pub(super) struct Probe {
     method: &'static str,
     pub(super) path: String,
     headers: Vec<(&'static str, String)>,
     body: Option<Vec<u8>>,
-    /// Whether certificate and signature are added when it is sent.
+    /// True if certificate and signature are added on sending.
     is_to_be_signed: bool,
 }
 
 impl Probe {
-    /// A request with every header of the operation, every parameter and every member.
+    /// Returns a request with every header, parameter and field of the operation.
     pub(super) fn full(operation: Operation) -> Self {
         let (method, path) = match operation {
             Operation::Basket => ("POST", "/v1/signing-baskets".to_owned()),
@@ -56,18 +56,18 @@ impl Probe {
     pub(super) fn with(mut self, name: &'static str, value: &str) -> Self {
         self.headers.retain(|(known, _)| *known != name);
         self.headers.push((name, value.to_owned()));
-        // What is signed by hand is not signed again.
+        // A signature that the test sets is not replaced.
         self.is_to_be_signed &= !matches!(name, "signature" | "tpp-signature-certificate");
         self
     }
 
-    /// With a further line of a header.
+    /// Adds another line of a header.
     pub(super) fn and(mut self, name: &'static str, value: &str) -> Self {
         self.headers.push((name, value.to_owned()));
         self
     }
 
-    /// Without a header. Neither of the two that prove who sent it comes back when it is signed.
+    /// Removes a header. Certificate and signature are not added again.
     pub(super) fn without(mut self, name: &str) -> Self {
         if matches!(name, "signature" | "tpp-signature-certificate") {
             self = self.signed();
@@ -80,7 +80,7 @@ impl Probe {
         Self { path: path.to_owned(), ..self }
     }
 
-    /// With this body, and its Digest where the operation has one.
+    /// Sets the body, and its Digest if the operation has one.
     pub(super) fn with_body(self, body: &Value) -> Self {
         self.with_bytes(body.to_string().into_bytes())
     }
@@ -99,13 +99,13 @@ impl Probe {
         self.headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The headers that the document wants to be signed, as far as they are there.
+    /// Returns the list of headers of rule 2 that the request has.
     pub(super) fn list(&self) -> String {
         let names = SIGNED.into_iter().filter(|name| self.header(name).is_some());
         names.collect::<Vec<_>>().join(" ")
     }
 
-    /// What is signed for a list of headers.
+    /// Returns the signing string of a list of headers.
     pub(super) fn signing_string(&self, list: &str) -> String {
         let line = |name: &str| {
             if name == "(request-target)" {
@@ -117,7 +117,7 @@ impl Probe {
         list.to_ascii_lowercase().split(' ').map(line).collect::<Vec<_>>().join("\n")
     }
 
-    /// Certificate and signature, if they are to be added.
+    /// Adds certificate and signature, unless the test has set them.
     pub(super) fn signed(self) -> Self {
         if !self.is_to_be_signed {
             return self;
@@ -127,7 +127,7 @@ impl Probe {
         self.signed_by(&header(&key_id(), &list, &signature))
     }
 
-    /// The usual certificate, and this Signature header.
+    /// Adds the usual certificate and this Signature header.
     pub(super) fn signed_by(self, signature: &str) -> Self {
         let certificate = signer().certificate_base64();
         self.with("tpp-signature-certificate", &certificate).with("signature", signature)
@@ -144,7 +144,7 @@ impl Probe {
         self.headers.iter().map(field).collect()
     }
 
-    /// The request as a bank gets it.
+    /// Returns the request as a bank receives it.
     pub(super) fn request(&self) -> Request<Vec<u8>> {
         let mut request =
             Request::builder().method(self.method).uri(self.uri()).body(self.bytes().to_vec()).unwrap();
@@ -165,7 +165,7 @@ pub(super) fn header(key_id: &str, list: &str, signature: &str) -> String {
     format!(r#"keyId="{key_id}",algorithm="rsa-sha256",headers="{list}",signature="{signature}""#)
 }
 
-/// The signature of a text. What was signed before is not signed again, since that takes most of the time.
+/// Signs a string. Signatures are cached, because signing takes most of the time.
 pub(super) fn sign(text: &str, by: &Signer) -> String {
     static KNOWN: Mutex<Option<HashMap<(bool, String), String>>> = Mutex::new(None);
     let key = (std::ptr::eq(by, signer()), text.to_owned());
@@ -174,11 +174,11 @@ pub(super) fn sign(text: &str, by: &Signer) -> String {
     known.entry(key).or_insert_with(|| by.sign(text.as_bytes())).clone()
 }
 
-/// A lawful value of a header.
+/// Returns a valid value of a header.
 fn value(name: &str) -> String {
     let value = match name {
         "x-accept-fix" => "amount-as-string",
-        // An id by which the request is one of every second.
+        // An id that makes the request one of every second.
         "x-request-id" => {
             return (0..9)
                 .map(|n| format!("probe-{n}"))
@@ -200,7 +200,7 @@ fn value(name: &str) -> String {
     value.to_owned()
 }
 
-/// Bodies of an operation that a bank which keeps the document accepts, the richest first.
+/// Returns valid bodies of an operation, with the most fields first.
 pub(super) fn bodies(operation: Operation) -> Vec<Value> {
     let address = json!({
         "street": "Street", "buildingNumber": "1", "postalCode": "0001", "city": "City", "country": "NO"
@@ -254,7 +254,7 @@ pub(super) fn remove(body: &mut Value, pointer: &str) {
     }
 }
 
-/// Sets a member, where the object that it is in is there.
+/// Sets a field if its parent object exists.
 pub(super) fn set(body: &mut Value, pointer: &str, value: Value) {
     let (parent, name) = pointer.rsplit_once('/').unwrap();
     if let Some(members) = body.pointer_mut(parent).and_then(Value::as_object_mut) {

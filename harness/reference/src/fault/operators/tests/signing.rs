@@ -1,4 +1,4 @@
-//! Requests whose Digest or signature has each spelling and each mistake.
+//! Requests with each spelling and each error of Digest and Signature.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
@@ -10,7 +10,7 @@ use super::probe::{Probe, SIGNED, bodies, header, key_id, sign};
 use crate::rules::is_of_every_second;
 use crate::test_certificate::{ISSUER, Signer, signer};
 
-/// What shows a fault of Digest or signature in an operation.
+/// Returns requests that show faults of Digest or signature in an operation.
 pub(super) fn probes(operation: Operation) -> Vec<Probe> {
     let full = Probe::full(operation);
     let plain = match bodies(operation).first() {
@@ -42,7 +42,7 @@ fn signatures(plain: &Probe) -> Vec<Probe> {
     probes.push(of_list(&list, &right[..right.len() / 2]));
     probes.push(of_list(&list, &sign(&format!("{}\n", plain.signing_string(&list)), signer())));
     probes.push(of_list(&list, &URL_SAFE.encode(STANDARD.decode(&right).unwrap())));
-    // A value that was changed after it was signed, and blanks around one.
+    // A value that changes after signing, and one with spaces around it.
     probes.push(by(&usual).with("x-request-id", "another"));
     probes.push(by(&usual).with("x-request-id", &format!(" {} ", plain.header("x-request-id").unwrap())));
     let more = format!("{list} x-never-sent");
@@ -51,7 +51,7 @@ fn signatures(plain: &Probe) -> Vec<Probe> {
         let names: Vec<&str> = list.split(' ').filter(|one| *one != name).collect();
         let fewer = names.join(" ");
         probes.push(of_list(&fewer, &signed(&fewer)));
-        // Listed, and not signed.
+        // Listed, but not signed.
         probes.push(of_list(&list, &signed(&fewer)));
     }
     let turned: Vec<&str> = list.split(' ').rev().collect();
@@ -78,7 +78,7 @@ fn signatures(plain: &Probe) -> Vec<Probe> {
     probes
 }
 
-/// Requests whose signing string some read in another way.
+/// Returns requests whose signing string a faulty bank may build differently.
 fn otherwise_read(plain: &Probe) -> Vec<Probe> {
     let signed = |probe: Probe, more: &str| {
         let list = format!("{}{more}", probe.list());
@@ -169,7 +169,7 @@ fn digests(plain: &Probe) -> Vec<Probe> {
         hash[at] ^= 1;
         format!("SHA-256={}", STANDARD.encode(hash))
     };
-    // Of the last letter the other case may be no base64.
+    // Changing the case of the last letter could make the base64 invalid.
     let mut other_case = sha_256.clone().into_bytes();
     *other_case.iter_mut().find(|byte| byte.is_ascii_alphabetic()).unwrap() ^= 0x20;
     let mut probes: Vec<Probe> = [

@@ -1,10 +1,10 @@
-//! Values that show a treatment: what its condition means, made of the condition itself where that says it.
+//! Values that satisfy the condition of a treatment, derived from the condition where possible.
 
 use serde_json::{Value, json};
 
 use crate::rules::{Count, Likeness, When};
 
-/// Texts of every form that some condition in Rust asks for.
+/// Strings of every form that a condition asks for.
 const TEXTS: &[&str] = &[
     "",
     "x",
@@ -146,10 +146,10 @@ const TEXTS: &[&str] = &[
     "Post",
 ];
 
-/// The longest IBAN that has right check digits.
+/// An iban of the maximum length with valid check digits.
 const IBAN: &str = "XK83123456789012345678901234567890";
 
-/// Values that a condition means, for the member of this name.
+/// Returns values that satisfy a condition, for the field of this name.
 pub(super) fn meant(when: When, name: &str) -> Vec<Value> {
     let text = |count: usize| match name {
         "iban" => IBAN.chars().chain(std::iter::repeat('0')).take(count).collect(),
@@ -178,7 +178,7 @@ pub(super) fn meant(when: When, name: &str) -> Vec<Value> {
     }
 }
 
-/// Texts that are like a word.
+/// Returns strings that resemble a word.
 fn like(likeness: Likeness, word: &str) -> Vec<String> {
     match likeness {
         Likeness::LetterCase => vec![word.to_lowercase(), word.to_uppercase()],
@@ -191,12 +191,12 @@ fn like(likeness: Likeness, word: &str) -> Vec<String> {
     }
 }
 
-/// Every text.
+/// Returns all strings.
 pub(super) fn texts() -> impl Iterator<Item = String> {
     TEXTS.iter().map(|text| (*text).to_owned()).chain([71, 256, 300].map(|count| "x".repeat(count)))
 }
 
-/// Values of every JSON type.
+/// Returns values of every JSON type.
 fn every() -> Vec<Value> {
     static EVERY: std::sync::LazyLock<Vec<Value>> = std::sync::LazyLock::new(make_every);
     EVERY.clone()
