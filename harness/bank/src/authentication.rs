@@ -404,7 +404,7 @@ mod tests {
         let found = refused(|key_id, sign| header(key_id, "rsa-sha256", &listed, &sign(LIST)));
         assert_eq!(found.as_deref(), Some("signature.headers.absent"));
         let found = refused(|key_id, sign| format!(r#"keyId="{key_id}",signature="{}""#, sign("date")));
-        assert_eq!(found.as_deref(), Some("signature.headers.x-request-id"), "the default is the date alone");
+        assert_eq!(found.as_deref(), Some("signature.headers.x-request-id"), "the default is date");
     }
 
     #[test]

@@ -250,7 +250,7 @@ mod tests {
             let payment = Payment { owner: owner("b"), ..Payment::received(Product::Periodic) };
             json!([state.create_payment(payment, 0)])
         };
-        assert_eq!(refused(series).unwrap().1, Code::ResourceUnknown, "and not mixed");
+        assert_eq!(refused(series).unwrap().1, Code::ResourceUnknown, "unknown comes before mixed");
         assert!(answer(Policy::set(&json!({ "baskets": { "own": "nobody" } })), of_another).is_ok());
         assert!(
             answer(Policy::set(&json!({ "baskets": { "known": "nobody" } })), |_| json!(["unknown"])).is_ok()

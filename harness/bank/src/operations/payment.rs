@@ -240,11 +240,11 @@ mod tests {
         let first = create();
         let statuses: Vec<Value> =
             [create(), create()].map(|answer| answer["transactionStatus"].clone()).into();
-        assert_eq!(statuses, ["RCVD", "RJCT"], "two of 100 000 are paid, and a third is not");
+        assert_eq!(statuses, ["RCVD", "RJCT"], "the balance covers two payments");
         delete(Product::Ncbct, Some(&id(&first)), &caller(&bank, day(1))).unwrap();
-        assert_eq!(create()["transactionStatus"], "RCVD", "what was cancelled is there again");
+        assert_eq!(create()["transactionStatus"], "RCVD", "a cancelled payment frees its amount");
         bank.state.set_balance(PRIVATE_ACCOUNT, "100000.00".to_owned()).unwrap();
-        assert_eq!(create()["transactionStatus"], "RCVD", "a new balance is what may be paid");
+        assert_eq!(create()["transactionStatus"], "RCVD", "a new balance starts over");
     }
 
     #[test]
@@ -317,7 +317,7 @@ mod tests {
         };
         let unknown = Err(StatusCode::NOT_FOUND);
         assert!(read(owner("a"), Policy::document()).is_ok());
-        assert!(read(Owner::default(), Policy::document()).is_ok(), "who is not named is not another");
+        assert!(read(Owner::default(), Policy::document()).is_ok(), "an unnamed caller is not compared");
         assert_eq!(read(Owner { psu: owner("b").psu, ..owner("a") }, Policy::document()), unknown);
         assert_eq!(read(Owner { tpp: owner("b").tpp, ..owner("a") }, Policy::document()), unknown);
         let shown_to = |who| Policy::set(&json!({ "payments": { "shown-to": who } }));

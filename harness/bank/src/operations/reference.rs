@@ -83,6 +83,6 @@ mod tests {
         assert!(refused(Policy::document(), CREDITOR[1], None));
         let by_iban = Policy::set(&json!({ "references": { "creditors": [CREDITOR[0]] } }));
         assert!(!refused(by_iban, CREDITOR[1], None) && refused(by_iban, CREDITOR[0], None));
-        assert!(!refused(Policy::document(), "NO5597100000036", None), "another creditor demands none");
+        assert!(!refused(Policy::document(), "NO5597100000036", None), "another creditor requires none");
     }
 }

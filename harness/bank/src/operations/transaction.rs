@@ -210,7 +210,7 @@ mod tests {
             assert!(read(&bank, account, id, UNATTENDED).is_ok());
         }
         assert_eq!(read(&bank, account, id, UNATTENDED), Err((429, Code::AccessExceeded)));
-        assert!(read(&bank, account, id, ATTENDED).is_ok(), "with an address there is no limit");
+        assert!(read(&bank, account, id, ATTENDED).is_ok(), "there is no limit with an address");
         let other = By { ip: false, ..AGREED };
         assert!(read(&bank, CORPORATE_ACCOUNT, id, other).is_ok(), "another account");
         bank.clock = Clock::at(Some(noon() + TimeDelta::hours(12)));
@@ -269,7 +269,7 @@ mod tests {
             assert!(read(&bank, account, id, AGREED).is_ok(), "{id}");
         }
         for _ in 0..5 {
-            assert!(listed(&bank, PRIVATE_ACCOUNT, UNATTENDED).is_ok(), "the limit is of the details");
+            assert!(listed(&bank, PRIVATE_ACCOUNT, UNATTENDED).is_ok(), "the limit applies to the details");
         }
         let first = booked[0]["transactionId"].as_str().unwrap();
         let unnamed = Err((400, Code::BadRequest));
