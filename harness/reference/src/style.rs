@@ -164,7 +164,7 @@ mod tests {
             let missing: Vec<&String> =
                 variations.iter().filter(|name| !found.contains(&name.as_str())).collect();
             assert!(missing.is_empty(), "{name}: {missing:?}");
-            assert_eq!(found.len(), variations.len(), "{name}: one is there twice");
+            assert_eq!(found.len(), variations.len(), "{name}: one variation is listed twice");
             assert_eq!((style.name(), style.says()), (name.as_str(), says.as_str()));
             assert_eq!(name.parse::<Style>().unwrap().name(), name);
         }

@@ -253,7 +253,7 @@ mod tests {
         assert!(is_so(Beside::Once(Place::Header("x-request-id"), Place::Body("/d"))), "/a was there before");
         for beside in [Beside::EverySecond, Beside::Answered("", 1), Beside::Accepted(&["x-request-id"])] {
             beside.note_answer(Operation::Ncbct, head, &state);
-            assert!(is_so(beside), "{beside:?}: one was answered");
+            assert!(is_so(beside), "{beside:?}: one succeeded");
         }
         assert!(!is_so(Beside::Accepted(&["date"])));
     }

@@ -104,7 +104,7 @@ fn suggestion(kind: &str, near: Option<&str>) -> String {
 pub(crate) fn assert_well_formed(list: &[Entry]) {
     let mut names = std::collections::BTreeSet::new();
     for Entry { name, says, .. } in list {
-        let (clause, what) = name.split_once('/').expect("a clause and what is special");
+        let (clause, what) = name.split_once('/').expect("a clause and an effect");
         let is_kebab = |part: &str| {
             !part.is_empty()
                 && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
@@ -112,7 +112,7 @@ pub(crate) fn assert_well_formed(list: &[Entry]) {
         assert!(clause.split('.').all(is_kebab) && is_kebab(what), "{name}");
         assert!(says.len() > 15 && says.ends_with('.'), "{name}");
         let is_word = |part: &str| part.starts_with(|first: char| first.is_ascii_lowercase());
-        assert!(!says.split('{').skip(1).any(is_word), "{name}: a word is left in {says:?}");
+        assert!(!says.split('{').skip(1).any(is_word), "{name}: a word is not replaced in {says:?}");
         assert!(names.insert(name), "{name} twice");
     }
 }

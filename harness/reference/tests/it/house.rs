@@ -35,5 +35,5 @@ fn no_file_of_the_bank_names_a_fault_a_variation_or_a_style() {
     for path in bank {
         assert_eq!(named(&path), Vec::<String>::new(), "{}", path.display());
     }
-    assert!(files("reference/src").iter().any(|path| !named(path).is_empty()), "what names them is found");
+    assert!(files("reference/src").iter().any(|path| !named(path).is_empty()), "the check finds such names");
 }

@@ -42,7 +42,7 @@ async fn a_body_that_is_too_large_is_refused() {
     let head = "POST /v1/signing-baskets HTTP/1.1\r\nHost: b\r\nTransfer-Encoding: chunked\r\n\r\n";
     let chunk = format!("110000\r\n{}\r\n0\r\n\r\n", " ".repeat(0x0011_0000));
     let reply = exchange(&mut stream, [head, &chunk].concat().as_bytes()).await;
-    assert_eq!(reply.status, 413, "without an announcement");
+    assert_eq!(reply.status, 413, "without Content-Length");
     bank.shutdown().await.unwrap();
 }
 
@@ -55,7 +55,7 @@ async fn a_body_that_is_cut_off_is_refused() {
     stream.shutdown().await.unwrap();
     let reply = exchange(&mut stream, b"").await;
     assert_eq!(reply.refusal(), (400, "FORMAT_ERROR", "http.body"));
-    assert_eq!(Call::ncbct().send(&bank).await.status, 201, "the bank goes on");
+    assert_eq!(Call::ncbct().send(&bank).await.status, 201, "the bank keeps serving");
     bank.shutdown().await.unwrap();
 }
 
@@ -83,7 +83,7 @@ async fn a_body_that_never_comes_to_its_end_is_answered() {
     assert!(said.contains(&expected), "{said}");
     let mut rest = Vec::new();
     stream.read_to_end(&mut rest).await.unwrap();
-    assert!(rest.is_empty(), "the connection ends");
+    assert!(rest.is_empty(), "the connection closes");
 
     let mut stream = TcpStream::connect(bank.address()).await.unwrap();
     let chunked =
@@ -91,7 +91,7 @@ async fn a_body_that_never_comes_to_its_end_is_answered() {
     let reply = exchange(&mut stream, chunked.as_bytes()).await;
     assert_eq!(reply.refusal(), (408, "BAD_REQUEST", "http.body"));
     assert!(reply.text().contains("expected the last chunk of the body"), "{}", reply.text());
-    assert_eq!(Call::ncbct().send(&bank).await.status, 201, "the bank goes on");
+    assert_eq!(Call::ncbct().send(&bank).await.status, 201, "the bank keeps serving");
     bank.shutdown().await.unwrap();
 }
 
@@ -122,7 +122,7 @@ async fn a_head_that_never_comes_to_its_end_is_answered() {
     assert!(begun.elapsed() >= Duration::from_millis(200));
     let mut rest = Vec::new();
     stream.read_to_end(&mut rest).await.unwrap();
-    assert!(rest.is_empty(), "the connection ends");
+    assert!(rest.is_empty(), "the connection closes");
     bank.shutdown().await.unwrap();
 }
 

@@ -247,9 +247,9 @@ async fn twin(fault: Option<&str>, query: &str) -> u16 {
     Call::ncbct().send(&bank).await.payment_id();
     let other = ncbct("creditorName", json!("Another")).path(&format!("{NCBCT}?allowLogicalDuplicate=false"));
     let of_another = other.clone().with("psu-id", "5e2f8a41-7c36-4d19-b0e5-9a8b7c6d5e4f");
-    assert_eq!(other.send(&bank).await.status, 201, "no twin");
+    assert_eq!(other.send(&bank).await.status, 201, "not a duplicate");
     if fault.is_none() {
-        assert_eq!(of_another.send(&bank).await.status, 201, "the twin of another");
+        assert_eq!(of_another.send(&bank).await.status, 201, "the same payment of another PSU");
     }
     let status = Call::ncbct().path(&path).send(&bank).await.status;
     bank.shutdown().await.unwrap();

@@ -44,7 +44,7 @@ async fn a_new_customer_pays_from_a_new_account_and_sees_its_transactions() {
             .with("PSU-Corporate-ID", known["agreements"][0]["id"].as_str().unwrap())
     };
     assert_eq!(pay().send(&bank).await.body["transactionStatus"], "RCVD");
-    assert_eq!(pay().send(&bank).await.body["transactionStatus"], "RJCT", "there is not enough for two");
+    assert_eq!(pay().send(&bank).await.body["transactionStatus"], "RJCT", "the balance covers one payment");
     let id = text(&account["resourceId"]);
     let balance = json!({ "balance": "900000.00" });
     let reply =
@@ -101,7 +101,7 @@ async fn test_data_that_are_none_are_refused() {
     }
     let unsigned = Call::sandbox("POST", accounts, &json!({ "currency": "NOK" }));
     let reply = unsigned.send_as_it_is(&bank).await;
-    assert_eq!(reply.status, 400, "test data are signed like everything else: {reply:?}");
+    assert_eq!(reply.status, 400, "requests for test data must be signed: {reply:?}");
     bank.shutdown().await.unwrap();
 }
 
@@ -122,7 +122,7 @@ async fn a_clock_is_moved_and_payments_go_on() {
     assert_eq!(move_to("tomorrow").send(&bank).await.status, 400);
     bank.shutdown().await.unwrap();
     let fixed = start(Config::default()).await.unwrap();
-    assert_eq!(Call::get("/clock").send(&fixed).await.status, 404, "only where it is asked for");
+    assert_eq!(Call::get("/clock").send(&fixed).await.status, 404, "only with an adjustable clock");
     fixed.shutdown().await.unwrap();
     let public = Config {
         address: "0.0.0.0:0".parse().unwrap(),

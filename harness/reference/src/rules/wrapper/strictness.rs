@@ -69,7 +69,7 @@ impl Narrowness {
                 _ => self == Self::OwnHeaders && is_of_others(name, operation),
             };
             if is_strange {
-                return Err(refuse("expected the headers of this operation, found another").at(name));
+                return Err(refuse("expected only headers of this operation, found another").at(name));
             }
             if self == Self::OneLine && is_known(name) && fields.lines(name).count() > 1 {
                 return Err(refuse("expected one line of each header, found several").at(name));
@@ -90,7 +90,7 @@ fn check_parameters(operation: Operation, uri: &Uri) -> Result<(), Refusal> {
     match pairs.iter().find(|(name, _)| !known.contains(&name.as_str())) {
         None => Ok(()),
         Some((name, _)) => {
-            Err(refuse(format!("expected the query parameters of this operation, found {}", excerpt(name))))
+            Err(refuse(format!("expected only query parameters of this operation, found {}", excerpt(name))))
         }
     }
 }

@@ -233,7 +233,7 @@ pub(crate) async fn exchange(stream: &mut TcpStream, bytes: &[u8]) -> Reply {
             return reply;
         }
         let read = stream.read_buf(&mut received).await.unwrap();
-        assert!(read > 0, "the bank hung up after {:?}", String::from_utf8_lossy(&received));
+        assert!(read > 0, "the bank closed the connection after {:?}", String::from_utf8_lossy(&received));
     }
 }
 
