@@ -23,7 +23,7 @@ pub(crate) enum Asked {
     /// `false` only.
     #[default]
     Forbidden,
-    /// `true` or `false`, but not its absence.
+    /// `true` or `false`, if the parameter is present.
     Said,
     /// `false`, or no value.
     Unsaid,
