@@ -1,87 +1,89 @@
-//! What depends on what else was asked: failing cases that were asked again alone at the end of a run, and
-//! plain requests that a target refused from some request on.
+//! Results that depend on other requests. Failing cases are rerun in isolation at the end of a run. Baseline
+//! requests may be rejected from some request on.
 
 use serde::{Deserialize, Serialize};
 
 use crate::reason::Came;
 
-/// What was wrong in cases of a run, and is asked again when nothing else is.
+/// A violation in cases of a run that was rerun in isolation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AskedAlone {
-    /// The clause that they break.
+    /// The violated clause.
     pub clause: String,
-    /// Where, as in [`crate::Finding::at`], with `*` for an index.
+    /// The place, as in [`crate::Finding::at`], with `*` for an index.
     pub at: String,
-    /// The first case, in the order of time, that shows it; where that kept it when it was asked alone, the
-    /// one that sends the most requests itself, if that did not.
+    /// The first case, in order of time, that shows it. If that case passes in isolation, the case with the
+    /// most requests instead, provided it still fails.
     pub case: String,
-    /// The number of the first one's request ([`crate::Exchange::number`]).
+    /// The number of the first such case's request ([`crate::Exchange::number`]).
     pub since: u64,
-    /// The number of the last request before that could have shown it and did not; 0 where there is none.
+    /// The number of the last earlier request that could have shown it and did not. 0 if there is none.
     pub until: u64,
-    /// How many requests the case sends, those that prepare it included.
+    /// Number of requests that the case sends, including set-up.
     pub requests: usize,
-    /// What came of asking the case again.
+    /// The result of rerunning the case.
     pub again: Repeated,
-    /// The result of its request then.
+    /// The result of its request in that rerun.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub came: Option<Came>,
-    /// A case that did not show it before, and was asked again too, where none kept it since.
+    /// An earlier case that did not show it and was rerun too, if no later case passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub earlier: Option<Earlier>,
 }
 
-/// A case that kept what others break later.
+/// A case that passed before others started to fail.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Earlier {
     /// The case.
     pub case: String,
     /// The number of its request.
     pub request: u64,
-    /// Whether the same is wrong with it at the end of the run.
+    /// The result of rerunning it at the end of the run.
     pub again: Repeated,
 }
 
-/// A plain request that the target accepted, and then did not.
+/// A baseline request that the target first accepted and then rejected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefusedSince {
-    /// The plain case.
+    /// Case id of the baseline request.
     pub plain: String,
     /// Its clause.
     pub clause: String,
-    /// The number of the request at which it was accepted last; 0 at the beginning.
+    /// The number of the last request at which it was accepted. 0 for the start of the run.
     pub until: u64,
-    /// The number of the request at which it was refused.
+    /// The number of the request at which it was rejected.
     pub since: u64,
     /// The result.
     pub came: Came,
     /// The number of the request at which it was accepted again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again: Option<u64>,
-    /// True if that breaks its clause: it reads what the target made a moment before.
+    /// True if the rejection violates its clause, because it reads a resource that the target had just
+    /// created.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_broken: bool,
 }
 
-/// What came of asking again.
+/// The result of a rerun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Repeated {
-    /// The same is wrong.
+    /// The same violation occurred.
     Same,
-    /// It is not wrong any more.
+    /// The violation did not occur.
     Kept,
-    /// It could not be asked.
+    /// The case could not be judged.
     Untold,
 }
 
 impl AskedAlone {
-    /// Returns true if it began at some request and stayed: what kept it before breaks it now.
+    /// Returns true if the violation started at some request and persisted: an earlier case that passed now
+    /// fails.
     pub fn is_since(&self) -> bool {
         self.earlier.as_ref().is_some_and(|earlier| earlier.again == Repeated::Same)
     }
 
-    /// Returns true if it depends on what was asked before, or at the same time.
+    /// Returns true if the violation depends on earlier or concurrent requests.
     pub fn is_in_company(&self) -> bool {
         self.again == Repeated::Kept
     }

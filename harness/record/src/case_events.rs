@@ -1,27 +1,27 @@
-//! The entries of a record, as reports take them: the run as a whole, and one case after the other.
+//! The entries of a record for reports: events of the run as a whole, then one case after the other.
 
 use std::collections::BTreeMap;
 
 use crate::{event::Event, exchange::Exchange, verdict::CaseVerdict};
 
-/// Everything that a record says of one case.
+/// All events of one case.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CaseEvents {
     /// Case id.
     pub case: String,
-    /// What was sent for it, in the order in which it ended.
+    /// Its exchanges, in the order in which they ended.
     pub exchanges: Vec<Exchange>,
-    /// The last conclusion; `None` where the run was killed before.
+    /// The last verdict. `None` if the run was killed before.
     pub verdict: Option<CaseVerdict>,
 }
 
 impl CaseEvents {
-    /// A case of which nothing is known yet.
+    /// Returns a case without events.
     pub(crate) fn of(case: String) -> Self {
         Self { case, ..Self::default() }
     }
 
-    /// Takes the next event of the case. A later verdict takes the place of an earlier one.
+    /// Adds the next event of the case. A later verdict replaces an earlier one.
     pub(crate) fn add(&mut self, event: Event) {
         match event {
             Event::Exchange(exchange) => self.exchanges.push(exchange),
@@ -30,13 +30,13 @@ impl CaseEvents {
         }
     }
 
-    /// The events, in the order of time.
+    /// Returns the events in order of time.
     pub fn into_events(self) -> impl Iterator<Item = Event> {
         self.exchanges.into_iter().map(Event::Exchange).chain(self.verdict.map(Event::Verdict))
     }
 }
 
-/// The next entry of a record.
+/// An entry of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entry {
     /// An event of the run as a whole.
@@ -45,7 +45,7 @@ pub enum Entry {
     Case(CaseEvents),
 }
 
-/// Puts events that are in memory into the order of a record, as its reader does.
+/// Sorts events in memory into the order in which the reader of a record returns them.
 pub fn entries(events: &[Event]) -> Vec<Entry> {
     let mut cases = BTreeMap::<&str, CaseEvents>::new();
     let (mut run, mut end) = (Vec::new(), Vec::new());
@@ -58,7 +58,7 @@ pub fn entries(events: &[Event]) -> Vec<Entry> {
         } else if event.is_of_end() {
             end.push(Entry::Run(event.clone()));
         } else {
-            // The end that was written before a run went on is none.
+            // A resumed run discards the end that was written before.
             if matches!(event, Event::Resumed(_)) {
                 end.clear();
             }

@@ -1,17 +1,17 @@
-//! The hash chain over the lines of a record. A line that is changed, dropped or added changes every later
-//! link, and the last line carries a link that covers all of them, itself included.
+//! The hash chain over the lines of a record. Changing, dropping or adding a line changes every later link.
+//! The link in the last line covers all lines, including the last line itself.
 
 use sha2::{Digest, Sha256};
 
-/// The chain over the lines that were added so far. Each link is SHA-256, in hex, over the link before and
-/// the line with its end. The first line has no link before it.
+/// The chain over the lines added so far. Each link is the SHA-256, in hexadecimal, of the previous link and
+/// the line with its line ending. The first line has no previous link.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HashChain {
     link: String,
 }
 
 impl HashChain {
-    /// Adds a line, with its end, and returns its link.
+    /// Adds a line, including its line ending, and returns its link.
     pub fn add(&mut self, line: &[u8]) -> &str {
         self.link = self.next(line);
         &self.link
@@ -22,15 +22,15 @@ impl HashChain {
         &self.link
     }
 
-    /// Appends the member `chain` to a JSON object, which is the last line of a record without its end: the
-    /// link that the object would have without that member.
+    /// Appends the field `chain` to a JSON object, the last line of a record without its line ending. Its
+    /// value is the link of the object without that field.
     pub fn seal(&self, object: &mut Vec<u8>) {
         let link = self.next(object);
         object.pop();
         object.extend_from_slice(seal(&link).as_bytes());
     }
 
-    /// Returns true if [`Self::seal`] made this line, with or without its end.
+    /// Returns true if [`Self::seal`] produced this line, with or without its line ending.
     pub fn is_sealed(&self, line: &[u8]) -> bool {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let Some(at) = line.len().checked_sub(seal("").len() + LINK) else { return false };
@@ -44,10 +44,10 @@ impl HashChain {
     }
 }
 
-/// Characters of a link.
+/// Number of characters of a link.
 const LINK: usize = 64;
 
-/// The end of a sealed line.
+/// Returns the end of a sealed line.
 fn seal(link: &str) -> String {
     format!(",\"chain\":\"{link}\"}}")
 }
@@ -70,7 +70,7 @@ mod tests {
         own.seal(&mut line);
         assert!(own.is_sealed(&line) && own.is_sealed(&[&line[..], b"\n"].concat()));
         for other in [chain(&[b"one\n"]), chain(&[b"two\n", b"one\n"]), chain(&[b"one\ntwo\n"]), chain(&[])] {
-            // A link covers bytes, and not where lines end: the reader of lines sees to that.
+            // A link covers bytes, not line boundaries. The reader of lines checks those.
             assert_eq!(other.is_sealed(&line), other == own, "{other:?}");
         }
         for at in 0..line.len() {

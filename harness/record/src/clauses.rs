@@ -1,5 +1,4 @@
-//! What a run says of each clause that the document demands: kept, broken, waived, not asked, or left out on
-//! purpose.
+//! The state of each required clause after a run: kept, broken, waived, not tested or skipped.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,22 +6,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::verdict::{Absence, CaseVerdict, Role, Verdict};
 
-/// How often the check of a clause looked at answers.
+/// Counts of the responses on which a clause was checked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnswerCheck {
     /// Clause id.
     pub clause: String,
-    /// Operations whose answers it is checked on; all of them where none is named.
+    /// Operations whose responses are checked. Empty for all operations.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<String>,
-    /// Answers that had to keep it.
+    /// Responses to which the clause applies.
     pub answers: u64,
-    /// Answers that had the member, value or header of which it speaks.
+    /// Responses that contain the field, value or header of the clause.
     pub exercised: u64,
 }
 
 impl AnswerCheck {
-    /// Adds what the same check saw in another part of a run to that of its clause.
+    /// Adds the counts of the same check in another part of a run.
     pub fn add_to(&self, checks: &mut BTreeMap<String, Self>) {
         let none = || Self { answers: 0, exercised: 0, ..self.clone() };
         let known = checks.entry(self.clause.clone()).or_insert_with(none);
@@ -31,31 +30,31 @@ impl AnswerCheck {
     }
 }
 
-/// The checks on answers of a run, one for each demanded clause that is checked so.
+/// The response checks of a run, one for each required clause that has one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnswerChecks {
-    /// In the order of clause ids.
+    /// The checks, sorted by clause id.
     pub checks: Vec<AnswerCheck>,
 }
 
-/// What a run says of a demanded clause.
+/// The state of a required clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ClauseState {
-    /// It was asked, and nothing broke it.
+    /// It was tested and not violated.
     Kept,
-    /// Something broke it, and not all of that is waived.
+    /// It was violated, and not every violation is waived.
     Broken,
-    /// Something broke it, and all of that is waived.
+    /// It was violated, and every violation is waived.
     Waived,
-    /// It was not asked, since the profile does not say enough, or what came could not be judged.
+    /// It was not tested because the profile lacks a value, or the result could not be judged.
     NotAsked,
-    /// The profile declares absent what it needs, or the command line left it out, or a breach of it is only
-    /// noted.
+    /// The profile declares that the target lacks what it needs, the command line excluded it, or its level
+    /// is `note`.
     LeftOut,
 }
 
 impl ClauseState {
-    /// The words of every report.
+    /// Returns the word that every report uses.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Kept => "kept",
@@ -67,26 +66,26 @@ impl ClauseState {
     }
 }
 
-/// How many demanded clauses are in each state.
+/// The number of required clauses in each state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Demanded {
-    /// Asked and kept.
+    /// Tested and kept.
     pub kept: usize,
-    /// Broken, and not waived.
+    /// Violated and not waived.
     pub broken: usize,
-    /// Broken, and waived.
+    /// Violated and waived.
     #[serde(default)]
     pub waived: usize,
-    /// Not asked because the profile does not say enough, or not told.
+    /// Not tested because the profile lacks a value, or not judged.
     pub not_asked: usize,
-    /// Declared absent by the profile, or left out by `--only`, `--skip`, `--depth`, `--requests`, `--shard`
+    /// Declared absent by the profile, or excluded by `--only`, `--skip`, `--depth`, `--requests`, `--shard`
     /// or `--allow`.
     pub left_out: usize,
 }
 
 impl Demanded {
-    /// All demanded clauses.
+    /// Returns the number of required clauses.
     pub fn total(&self) -> usize {
         self.kept + self.broken + self.waived + self.not_asked + self.left_out
     }
@@ -107,19 +106,19 @@ impl std::fmt::Display for Demanded {
     }
 }
 
-/// The demanded clauses of a run with all that its cases and answers say of them.
+/// The required clauses of a run with the results of its cases and response checks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DemandedClauses {
     demanded: BTreeSet<String>,
-    /// Those of them whose breach is only noted.
+    /// The required clauses of level `note`.
     left_out: BTreeSet<String>,
     cases: BTreeMap<String, Cases>,
     checks: BTreeMap<String, AnswerCheck>,
-    /// Cases that were not asked, or not told, by operation.
+    /// Cases that were not tested or not judged, by operation.
     operations: BTreeMap<String, Unasked>,
 }
 
-/// What the cases of a clause came to.
+/// The results of the cases of a clause.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Cases {
     kept: usize,
@@ -128,14 +127,14 @@ struct Cases {
     unasked: Unasked,
 }
 
-/// Cases that would have been asked.
+/// Cases that should have been tested and were not, or could not be judged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Unasked {
-    /// Inconclusive, or in error.
+    /// Number of inconclusive cases and of errors.
     untold: usize,
-    /// Left out because the profile does not say enough.
+    /// Number of cases for which the profile lacks a value.
     not_said: usize,
-    /// The lines that would open them, each with how many of them.
+    /// The profile lines that would enable them, each with the number of cases.
     add: BTreeMap<String, usize>,
 }
 
@@ -159,7 +158,7 @@ impl Unasked {
         self.untold + self.not_said > 0
     }
 
-    /// The line that would open most of them.
+    /// Returns the line that would enable most of them.
     fn first_line(&self) -> Option<&str> {
         let most = self.add.iter().max_by_key(|(_, times)| **times);
         most.map(|(line, _)| line.as_str())
@@ -167,22 +166,22 @@ impl Unasked {
 }
 
 impl DemandedClauses {
-    /// The document demands this clause.
+    /// Adds a clause that the document requires.
     pub fn demand(&mut self, clause: &str) {
         self.demanded.insert(clause.to_owned());
     }
 
-    /// The document demands this clause, and a breach of it is only noted: nothing is said of it.
+    /// Adds a required clause of level `note`, which counts as skipped.
     pub fn leave_out(&mut self, clause: &str) {
         self.demand(clause);
         self.left_out.insert(clause.to_owned());
     }
 
-    /// Takes the verdict of a case, selected or not.
+    /// Adds the verdict of a case, selected or not.
     pub fn add(&mut self, verdict: &CaseVerdict) {
         match verdict.verdict {
             Verdict::Pass | Verdict::Flaky => self.of(&verdict.clause).kept += 1,
-            // Of a control that nobody selected only what its status says counts.
+            // An unselected control counts only if its status violates a clause.
             Verdict::Fail | Verdict::Warn
                 if verdict.role == Role::Control && !verdict.is_broken_control() => {}
             Verdict::Fail | Verdict::Warn | Verdict::Waived => {
@@ -211,7 +210,7 @@ impl DemandedClauses {
         }
     }
 
-    /// Takes what a check on answers saw; those of several parts of a run add up.
+    /// Adds the counts of a response check. Counts from several parts of a run are summed.
     pub fn check(&mut self, check: &AnswerCheck) {
         check.add_to(&mut self.checks);
     }
@@ -220,11 +219,11 @@ impl DemandedClauses {
         if !self.cases.contains_key(clause) {
             self.cases.insert(clause.to_owned(), Cases::default());
         }
-        // It was put there a moment ago where it was missing.
+        // The entry was inserted above if it was missing.
         self.cases.entry(clause.to_owned()).or_default()
     }
 
-    /// The state of a demanded clause; `None` of any other.
+    /// Returns the state of a required clause. Returns `None` for any other clause.
     pub fn state(&self, clause: &str) -> Option<ClauseState> {
         self.demanded.contains(clause).then(|| {
             let cases = self.cases.get(clause);
@@ -247,12 +246,12 @@ impl DemandedClauses {
         })
     }
 
-    /// Cases of a clause that were not asked.
+    /// Returns the untested cases of a clause, if any.
     fn own(&self, clause: &str) -> Option<&Unasked> {
         self.cases.get(clause).map(|cases| &cases.unasked).filter(|unasked| unasked.is_any())
     }
 
-    /// Cases that were not asked, and on whose answers a clause would have been checked; by operation.
+    /// Returns the untested cases, by operation, whose responses would have been checked for a clause.
     fn unanswered<'a>(&'a self, clause: &'a str) -> impl Iterator<Item = &'a Unasked> {
         let operations = self.checks.get(clause).into_iter().flat_map(|check| {
             let named = check.operations.iter().filter_map(|name| self.operations.get(name));
@@ -262,17 +261,17 @@ impl DemandedClauses {
         operations.filter(|unasked| unasked.is_any())
     }
 
-    /// Every demanded clause with its state, by id.
+    /// Returns every required clause with its state, sorted by id.
     pub fn states(&self) -> impl Iterator<Item = (&str, ClauseState)> {
         self.demanded.iter().filter_map(|clause| Some((clause.as_str(), self.state(clause)?)))
     }
 
-    /// What the check on answers of a clause saw, if there is one.
+    /// Returns the counts of the response check of a clause, if it has one.
     pub fn answers(&self, clause: &str) -> Option<&AnswerCheck> {
         self.checks.get(clause)
     }
 
-    /// How many clauses are in each state.
+    /// Returns the number of clauses in each state.
     pub fn numbers(&self) -> Demanded {
         let mut numbers = Demanded::default();
         for (_, state) in self.states() {
@@ -287,8 +286,7 @@ impl DemandedClauses {
         numbers
     }
 
-    /// Kept clauses of which no answer had anything to look at, since their member is optional and never
-    /// came.
+    /// Returns the kept clauses that no response exercised, because their optional field never occurred.
     pub fn not_exercised(&self) -> impl Iterator<Item = &str> {
         self.states()
             .filter(|(clause, state)| {
@@ -299,13 +297,13 @@ impl DemandedClauses {
             .map(|(clause, _)| clause)
     }
 
-    /// The lines that a profile lacks, each with how many clauses are not asked for want of it, the most
-    /// first.
+    /// Returns the lines missing from the profile, each with the number of clauses that are not tested
+    /// without it, highest first.
     pub fn to_add(&self) -> Vec<(&str, usize)> {
         let mut lines = BTreeMap::<&str, BTreeSet<&str>>::new();
         for (clause, _) in self.states().filter(|(_, state)| *state == ClauseState::NotAsked) {
             let own = self.own(clause).into_iter().flat_map(|unasked| unasked.add.keys());
-            // Of an operation most cases lack the same thing: what opens the operation.
+            // Most cases of an operation lack the same line, the one that enables the operation.
             let answers = self.unanswered(clause).filter_map(Unasked::first_line);
             for line in own.map(String::as_str).chain(answers) {
                 lines.entry(line).or_default().insert(clause);
@@ -366,7 +364,7 @@ mod tests {
         assert_eq!(state(|_| {}), LeftOut);
         assert_eq!(state(|a| a.add(&verdict("a", Verdict::Pass))), Kept);
         assert_eq!(state(|a| a.add(&verdict("a", Verdict::Fail))), Broken);
-        assert_eq!(state(|a| a.add(&verdict("a", Verdict::Observed))), LeftOut, "nothing was demanded");
+        assert_eq!(state(|a| a.add(&verdict("a", Verdict::Observed))), LeftOut, "nothing is required");
         assert_eq!(state(|a| a.add(&absent("a", Absence::Declared))), LeftOut);
         assert_eq!(state(|a| a.add(&absent("a", not_said("b = 1")))), NotAsked);
         for word in [Verdict::Inconclusive, Verdict::Error] {
@@ -374,7 +372,7 @@ mod tests {
                 a.add(&verdict("a", Verdict::Pass));
                 a.add(&verdict("a", word));
             };
-            assert_eq!(state(told), NotAsked, "{word:?}: kept is said of what was told whole");
+            assert_eq!(state(told), NotAsked, "{word:?}: a clause is kept only if every case was judged");
         }
         let in_part = |a: &mut DemandedClauses| {
             a.add(&verdict("a", Verdict::Pass));
@@ -385,12 +383,12 @@ mod tests {
             a.leave_out("a");
             a.add(&verdict("a", Verdict::Pass));
         };
-        assert_eq!(state(allowed), LeftOut, "nothing is said of what is only noted");
+        assert_eq!(state(allowed), LeftOut, "a clause of level note is skipped");
         let beside = |a: &mut DemandedClauses| {
             let findings = verdict("b", Verdict::Fail).findings;
             a.add(&CaseVerdict { findings, ..verdict("a", Verdict::Fail) });
         };
-        assert_eq!(state(beside), Kept, "the finding is another clause's");
+        assert_eq!(state(beside), Kept, "the finding is on another clause");
     }
 
     #[test]

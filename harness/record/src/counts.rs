@@ -1,10 +1,10 @@
-//! How many cases had each verdict.
+//! Numbers of cases by verdict.
 
 use serde::{Deserialize, Serialize};
 
 use crate::verdict::Verdict;
 
-/// How many selected cases had each verdict.
+/// Numbers of selected cases by verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Counts {
@@ -32,24 +32,24 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Counts one more.
+    /// Counts one case.
     pub fn add(&mut self, verdict: Verdict) {
         *self.slot(verdict) += 1;
     }
 
-    /// How many had this verdict.
+    /// Returns the number of cases with this verdict.
     pub fn of(&self, verdict: Verdict) -> usize {
         *self.clone().slot(verdict)
     }
 
-    /// Adds those of another count.
+    /// Adds another count.
     pub fn add_all(&mut self, others: Self) {
         for verdict in Verdict::ALL {
             *self.slot(verdict) += others.of(verdict);
         }
     }
 
-    /// All together.
+    /// Returns the number of all cases.
     pub fn total(&self) -> usize {
         Verdict::ALL.into_iter().map(|verdict| self.of(verdict)).sum()
     }

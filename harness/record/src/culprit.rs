@@ -1,68 +1,67 @@
-//! What a target minds in a lawful request that it refuses.
+//! The minimal cause of the rejection of a valid request.
 
 use serde::{Deserialize, Serialize};
 
-/// What is known of why a target refuses a lawful request.
+/// The known cause of the rejection of a valid request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Culprit {
-    /// A request with these alone was refused, and one without any one of them was accepted.
+    /// A request with only these variants was rejected. Without any one of them it was accepted.
     Found {
-        /// Each of them.
+        /// The variants.
         forms: Vec<RefusedForm>,
-        /// The case that showed it, where that is another one that makes them too.
+        /// The other case with the same variants that showed it, if the case itself did not.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shown_by: Option<String>,
     },
-    /// The lawful request of the case was refused, and another lawful one was accepted that is this one thing
-    /// away from it.
+    /// The valid request of the case was rejected. Another valid request, which differs only in this variant,
+    /// was accepted.
     Accepted {
-        /// What is another.
+        /// The difference.
         form: RefusedForm,
-        /// Whether the refused request has something else there, which is as lawful.
+        /// True if the rejected request has another value there, which is equally valid.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         replaces: bool,
     },
-    /// The lawful request of the case was refused, and every other that was tried in its place; with the same
-    /// key one of another operation was accepted, and nothing else in the request need be known to the
-    /// target.
+    /// The valid request of the case and every substitute were rejected. A request of another operation with
+    /// the same key was accepted, and the rejected request contains nothing else that the target must know.
     OtherOperation {
-        /// That operation.
+        /// The other operation.
         operation: String,
     },
-    /// The lawful request of the case was refused, and accepted once it was signed as a bank may choose. A
-    /// profile declares what its bank chose.
+    /// The valid request of the case was rejected, and accepted when signed in a way that a bank may choose.
+    /// A profile declares the choice of its bank.
     Chosen {
-        /// The line of a profile that declares it.
+        /// The profile line that declares it.
         add: String,
     },
-    /// The valid request of the case was rejected after the requests of these cases, twice, and accepted
+    /// The valid request of the case was rejected twice after the requests of these cases, and accepted
     /// alone.
     Company {
         /// The cases whose requests came before it, in the order in which they were sent.
         cases: Vec<String>,
     },
-    /// It was not found.
+    /// The cause was not found.
     Unknown {
-        /// Why not.
+        /// Reason why.
         why: String,
     },
 }
 
-/// A lawful form of one place, on which it depends whether a request is refused.
+/// A valid variant of one place that decides if a request is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RefusedForm {
     /// The place (`body/creditorName`).
     pub place: String,
-    /// What it changes in the baseline, in words.
+    /// Descriptions of its changes to the baseline.
     pub changes: Vec<String>,
-    /// The clause that leaves it to the caller, where that is known.
+    /// The clause that makes it the caller's choice, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clause: Option<String>,
 }
 
 impl Culprit {
-    /// What is refused, as far as it is known.
+    /// Returns the rejected variants, as far as they are known.
     pub fn forms(&self) -> &[RefusedForm] {
         match self {
             Self::Found { forms, .. } => forms,
@@ -70,34 +69,34 @@ impl Culprit {
         }
     }
 
-    /// What was found, in one sentence about the changes that are shown.
+    /// Returns one sentence about the changes shown with it.
     pub fn says(&self) -> String {
         let (forms, shown_by) = match self {
             Self::Found { forms, shown_by } => (forms, shown_by),
             Self::Accepted { form, replaces: true } => {
                 let changes = form.changes.join("; ");
-                return format!(
-                    "accepted with this in place of what is there, which is as lawful: {changes}"
-                );
+                return format!("accepted with this instead, which is equally valid: {changes}");
             }
             Self::Accepted { form, .. } => {
-                return format!("accepted with this, which nobody has to send: {}", form.changes.join("; "));
+                return format!("accepted with this, which is optional: {}", form.changes.join("; "));
             }
             Self::OtherOperation { operation } => {
                 return format!(
-                    "the same key is accepted by {operation}, and the request has nothing else to know"
+                    "{operation} accepts the same key, and the request contains nothing else that the bank must know"
                 );
             }
-            Self::Chosen { add } => return format!("accepted as this line of a profile declares: {add}"),
+            Self::Chosen { add } => {
+                return format!("accepted when signed as this profile line declares: {add}");
+            }
             Self::Company { cases } => {
                 return format!("accepted alone, rejected after the requests of {}", cases.join(", "));
             }
-            Self::Unknown { why } => return format!("which of these changes is refused is not known: {why}"),
+            Self::Unknown { why } => return format!("cannot tell which of these changes is rejected: {why}"),
         };
         let says = match forms.len() {
-            1 => "refused with this alone, accepted without it".to_owned(),
-            2 => "refused with these two together, accepted without either of them".to_owned(),
-            count => format!("refused with these {count} together, accepted without any one of them"),
+            1 => "rejected with this alone, accepted without it".to_owned(),
+            2 => "rejected with these two together, accepted without either of them".to_owned(),
+            count => format!("rejected with these {count} together, accepted without any one of them"),
         };
         shown_by.as_ref().map_or(says.clone(), |case| format!("{says}, as {case} shows"))
     }
@@ -117,24 +116,24 @@ mod tests {
             };
             Culprit::Found { forms: vec![form; count], shown_by: shown_by.map(str::to_owned) }.says()
         };
-        assert_eq!(found(1, None), "refused with this alone, accepted without it");
+        assert_eq!(found(1, None), "rejected with this alone, accepted without it");
         assert_eq!(
             found(2, Some("a.b/pairs-1")),
-            "refused with these two together, accepted without either of them, as a.b/pairs-1 shows"
+            "rejected with these two together, accepted without either of them, as a.b/pairs-1 shows"
         );
-        assert_eq!(found(3, None), "refused with these 3 together, accepted without any one of them");
+        assert_eq!(found(3, None), "rejected with these 3 together, accepted without any one of them");
         let form = RefusedForm {
             place: "header/A".to_owned(),
             changes: vec!["header/A = \"b\"".to_owned(), "header/C removed".to_owned()],
             clause: None,
         };
-        let says = "accepted with this, which nobody has to send: header/A = \"b\"; header/C removed";
+        let says = "accepted with this, which is optional: header/A = \"b\"; header/C removed";
         assert_eq!(Culprit::Accepted { form: form.clone(), replaces: false }.says(), says);
-        let says = "accepted with this in place of what is there, which is as lawful: header/A = \"b\"; header/C removed";
+        let says = "accepted with this instead, which is equally valid: header/A = \"b\"; header/C removed";
         assert_eq!(Culprit::Accepted { form, replaces: true }.says(), says);
         let chosen = Culprit::Chosen { add: "[choices] a = \"b\"".to_owned() };
-        assert_eq!(chosen.says(), "accepted as this line of a profile declares: [choices] a = \"b\"");
+        assert_eq!(chosen.says(), "accepted when signed as this profile line declares: [choices] a = \"b\"");
         let unknown = Culprit::Unknown { why: "got 503".to_owned() };
-        assert_eq!(unknown.says(), "which of these changes is refused is not known: got 503");
+        assert_eq!(unknown.says(), "cannot tell which of these changes is rejected: got 503");
     }
 }

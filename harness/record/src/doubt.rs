@@ -1,5 +1,5 @@
-//! The cases of a run that did not come to its end, of which nobody knows what they made at the target: they
-//! were about to send something, and have no verdict.
+//! Finds the cases of an unfinished run that may have created resources at the target. Their requests may
+//! have been sent, and they have no verdict.
 
 use std::{
     collections::BTreeSet,
@@ -17,16 +17,16 @@ use crate::{
     verdict::{CaseVerdict, Verdict},
 };
 
-/// Cases that may have made something.
+/// Cases that may have created a resource.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Doubt {
     cases: BTreeSet<String>,
-    /// Cases with a verdict: what is sent for them later only asks again.
+    /// Cases with a verdict. Later requests for them are only reruns.
     concluded: BTreeSet<String>,
 }
 
 impl Doubt {
-    /// Takes the next event of a record, in the order of time.
+    /// Adds the next event of a record, in order of time.
     pub fn add(&mut self, event: &Event) {
         match event {
             Event::Sending(Sending { case, method, .. })
@@ -51,23 +51,23 @@ impl Doubt {
     }
 }
 
-/// Returns how many cases of the run with this record are in doubt: none if it came to its end.
+/// Returns the number of cases in doubt in the run with this record. Returns 0 if the run is finished.
 pub fn in_doubt(record: &Path) -> usize {
-    // A device holds no run, and may have no end.
+    // A device contains no run and may be endless.
     if !record.is_file() || has_ended(record).unwrap_or(false) {
         return 0;
     }
     let mut doubt = Doubt::default();
     let Ok(file) = File::open(record) else { return 0 };
-    // As far as it can be read.
+    // Reads as far as the record is valid.
     reader::events(BufReader::new(file)).map_while(Result::ok).for_each(|event| doubt.add(&event));
     doubt.cases().len()
 }
 
-/// Bytes at the end of a record that hold its last line, if that is the end of a run.
+/// Number of bytes at the end of a record that contain its last line, if that is the end of a run.
 const LAST: u64 = 1 << 20;
 
-/// Returns true if the last line of a record says that all was asked.
+/// Returns true if the last line of a record says that the run is finished.
 fn has_ended(record: &Path) -> io::Result<bool> {
     #[derive(Deserialize)]
     struct Last {

@@ -1,4 +1,4 @@
-//! The lines of a record, one after the other, each checked against those before it.
+//! Reads the lines of a record one after the other and checks each against those before it.
 
 use std::io::BufRead;
 
@@ -9,49 +9,49 @@ use crate::{
     read_error::ReadError,
 };
 
-/// The beginning of the one line that may follow the end of a run.
+/// The start of the only line that may follow the end of a run.
 const RESUMED: &[u8] = b"{\"event\":\"resumed\"";
 
-/// Reads lines, checks where the run begins and ends, and the hash chain. A last line without its line end is
-/// the mark of a killed run and is left out.
+/// Reads lines, and checks the start and end of the run and the hash chain. A last line without a line ending
+/// is the mark of a killed run and is ignored.
 #[derive(Debug)]
 pub(crate) struct Lines<R> {
     input: R,
     line: Vec<u8>,
-    /// Lines so far.
+    /// Lines read so far.
     number: usize,
     chain: HashChain,
-    /// True if this is the record of a shard: that of another one may follow.
+    /// True for the record of a shard. That of another shard may follow.
     is_shard: bool,
     is_finished: bool,
     is_over: bool,
 }
 
-/// The meaning of a line for the record as a whole.
+/// The role of a line in the record as a whole.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Mark<'a> {
-    /// The beginning, in this format, of a run or of one of its shards.
+    /// The start of a run or of one of its shards, in this format.
     Started { format: u32, is_shard: bool },
-    /// The run goes on, also after its end.
+    /// The run was resumed, possibly after its end.
     Resumed,
     /// The end, with its link of the hash chain.
     Finished(Option<&'a str>),
-    /// Anything in between.
+    /// Any other line.
     Other,
 }
 
-/// A line as far as it was parsed.
+/// A line, parsed as far as needed.
 pub(crate) trait Marked: Sized {
     /// Parses a line.
     fn parse(line: &[u8]) -> serde_json::Result<Self>;
 
-    /// Returns the meaning of the line for the record.
+    /// Returns the role of the line in the record.
     fn mark(&self) -> Mark<'_>;
 }
 
 impl Marked for Event {
-    /// The most frequent events are parsed as what they begin with: a tag that may stand anywhere costs a
-    /// copy of everything before it.
+    /// Parses the most frequent events by their first bytes. With a tag at an arbitrary position, serde must
+    /// copy everything before it.
     fn parse(line: &[u8]) -> serde_json::Result<Self> {
         if line.starts_with(b"{\"event\":\"exchange\",") {
             serde_json::from_slice(line).map(Self::Exchange)
@@ -92,7 +92,7 @@ impl<R: BufRead> Lines<R> {
         self.number
     }
 
-    /// Returns the length of the last line in bytes, its end included.
+    /// Returns the length of the last line in bytes, including its line ending.
     pub(crate) fn length(&self) -> usize {
         self.line.len()
     }
@@ -130,7 +130,7 @@ impl<R: BufRead> Lines<R> {
         !self.line.ends_with(b"\n") && (!self.is_finished || self.line.starts_with(RESUMED))
     }
 
-    /// Checks this line, before the chain has it.
+    /// Checks this line before it is added to the chain.
     fn check(&mut self, mark: &Mark<'_>) -> Result<(), ReadError> {
         let line = self.number;
         match mark {
@@ -165,7 +165,7 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// The events of a record in the order of time.
+/// The events of a record in order of time.
 #[derive(Debug)]
 pub(crate) struct Events<R>(Lines<R>);
 
@@ -180,7 +180,7 @@ impl<R: BufRead> Events<R> {
     }
 }
 
-/// Ends after the first error.
+/// Stops after the first error.
 impl<R: BufRead> Iterator for Events<R> {
     type Item = Result<Event, ReadError>;
 
@@ -191,7 +191,7 @@ impl<R: BufRead> Iterator for Events<R> {
     }
 }
 
-/// Returns an event that does not contradict itself, of this line.
+/// Returns the event of this line, or an error if the event contradicts itself.
 pub(crate) fn sound(event: Event, line: usize) -> Result<Event, ReadError> {
     match &event {
         Event::Verdict(verdict) => match verdict.contradiction() {

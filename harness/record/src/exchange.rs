@@ -1,10 +1,10 @@
-//! A request and what came back, as a record has them.
+//! A request and its response, as recorded.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde::{Deserialize, Serialize};
 
-/// A request that is about to be sent. It is written before the first byte leaves, so that a run that is
-/// killed knows what it may have made.
+/// A request that is about to be sent. It is recorded before the first byte leaves, so that a killed run
+/// knows what it may have created.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sending {
     /// Number of the request, as in [`Exchange::number`].
@@ -17,35 +17,35 @@ pub struct Sending {
     pub method: String,
 }
 
-/// One request and what came of it.
+/// One request and its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exchange {
-    /// Number of the request in the order in which the run sent its requests, from 1. Every report names a
-    /// request by this number. Shard K of N has the numbers K, K + N, K + 2N and so on.
+    /// Number of the request in the order in which the run sent its requests, from 1. Every report refers to
+    /// a request by this number. Shard K of N uses the numbers K, K + N, K + 2N and so on.
     pub number: u64,
     /// Case that caused it.
     pub case: String,
-    /// Why it was sent, where it is no step of the case itself.
+    /// Purpose of the request, if it is not a step of the case itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub look: Option<Look>,
-    /// Step of the case: `request` for the judged one, else the name of the preparing step.
+    /// Step of the case: `request` for the judged request, else the name of the set-up step.
     pub step: String,
     /// Operation of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
-    /// How often this request was sent, this time included.
+    /// Number of times this request was sent, including this one.
     #[serde(default = "first", skip_serializing_if = "is_first")]
     pub attempt: u32,
     /// The request as sent.
     pub request: Request,
-    /// The answer, as far as it was seen.
+    /// The response, as far as it was received.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Response>,
-    /// Why there is no complete answer; `response` is then as much as was seen of one, its body cut after 16
-    /// KiB.
+    /// Reason why there is no complete response. `response` is then the part that was received, with at most
+    /// 16 KiB of the body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// When it began, in microseconds since the run did.
+    /// Start of the exchange, in microseconds since the start of the run.
     #[serde(default)]
     pub at: u64,
     /// Time from the first byte sent to the last byte read, in microseconds.
@@ -61,61 +61,60 @@ fn is_first(attempt: &u32) -> bool {
     *attempt == 1
 }
 
-/// One header field line.
+/// One header line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header(
-    /// Name, in the letter case of the wire.
+    /// Name, spelled as on the wire.
     pub String,
-    /// Value; bytes that are not UTF-8 are replaced.
+    /// Value. Invalid UTF-8 is replaced with U+FFFD.
     pub String,
 );
 
-/// The name under which a message lists header lines that are malformed (RFC 9112 section 5), and bytes that
-/// follow its end.
+/// Name under which a message lists malformed header lines (RFC 9112 section 5) and bytes after its end.
 pub const MALFORMED: &str = "";
 
-/// A request as sent. Secrets are masked before they come here.
+/// A request as sent. Secrets are already masked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
     /// Method.
     pub method: String,
     /// Whole URL.
     pub url: String,
-    /// Header fields, in the order of the wire.
+    /// Header lines, in the order of the wire.
     pub headers: Vec<Header>,
     /// Body, if one was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Body>,
 }
 
-/// A second look: why a request was sent that is no step of its case.
+/// The purpose of a request that is not a step of its case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Look {
-    /// A valid request is sent again, to see if it is still accepted.
+    /// Checks that a valid request is still accepted.
     StillAccepting,
-    /// A failed case is sent again in isolation.
+    /// Reruns a failed case in isolation.
     Alone,
-    /// A valid request that was rejected once is sent again after the requests that came before it.
+    /// Resends a valid request that was rejected once, after the requests that preceded it.
     Company,
-    /// Another valid request is sent instead of a rejected plain one.
+    /// Sends another valid request instead of a rejected baseline request.
     Substitute,
-    /// Which of several lawful forms is rejected.
+    /// Finds out which of several valid variants is rejected.
     MinimalCause,
-    /// A request is sent with another value of the profile, which may be wrong.
+    /// Uses another value of the profile, in case the original is wrong.
     Profile,
-    /// A request shows if the target has a capability.
+    /// Finds out if the target has a capability.
     Capability,
 }
 
 impl Request {
-    /// The value of the first header field of this name, in any letter case.
+    /// Returns the value of the first header with this name, ignoring case.
     pub fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|Header(known, _)| known.eq_ignore_ascii_case(name));
         found.map(|Header(_, value)| value.as_str())
     }
 
-    /// How long its header section and its body are, in bytes, near enough.
+    /// Returns the approximate length of its header section and body, in bytes.
     pub fn length(&self) -> usize {
         let headers: usize =
             self.headers.iter().map(|Header(name, value)| name.len() + value.len() + 4).sum();
@@ -123,19 +122,19 @@ impl Request {
     }
 }
 
-/// An answer as received.
+/// A response as received.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Response {
     /// Status code.
     pub status: u16,
-    /// Header fields, in the order of the wire.
+    /// Header lines, in the order of the wire.
     pub headers: Vec<Header>,
-    /// Body; absent when it is empty.
+    /// Body. Absent if it is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Body>,
 }
 
-/// Bytes of a body: text where they are UTF-8, base64 elsewhere.
+/// The bytes of a body: as a string if they are UTF-8, otherwise in base64.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Body {
@@ -146,7 +145,7 @@ pub enum Body {
 }
 
 impl Body {
-    /// The body for these bytes; `None` when there are none.
+    /// Returns the body with these bytes. Returns `None` if there are none.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         if bytes.is_empty() {
             return None;
@@ -157,7 +156,7 @@ impl Body {
         })
     }
 
-    /// The body as text to show: base64 is shown as such, with its label.
+    /// Returns the body as a printable string. Base64 gets a label.
     pub fn shown(&self) -> std::borrow::Cow<'_, str> {
         match self {
             Self::Text(text) => text.into(),

@@ -2,34 +2,35 @@
 
 use crate::{totals::Totals, waiver::WaiverSeen};
 
-/// What the exit code of a run says. One ledger decides it, the same that the reports are drawn from.
+/// The meaning of an exit code. It is computed from the same totals as the reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Exit {
-    /// Every selected case was judged, each demanded clause was asked that the profile does not declare
-    /// absent, and nothing of level `deny` is broken, but for what is waived.
+    /// Every selected case was judged, and no clause of level `deny` is violated, apart from waived
+    /// violations. Every required clause was tested, unless the profile declares it absent.
     Conforms = 0,
-    /// At least one violation, or a waiver that does not hold (any more), or a warning or a flaky case where
-    /// those are denied.
+    /// There is a violation, a waiver that does not hold, or a denied warning or flaky case.
     Violation = 1,
-    /// The command line, the profile, a case or a clause is wrong, and nothing was sent; or a file of the run
-    /// or the output could not be written.
+    /// The input (command line, profile, case or clause) is invalid and nothing was sent. Or a file of the
+    /// run or the output cannot be written.
     BadInput = 2,
-    /// No violation is known, but the run is incomplete: a demanded clause was not asked since the profile
-    /// does not say enough, a case of one could not be judged, more than 1 % of the cases are flaky, or the
-    /// target did not answer.
+    /// The run is incomplete, and no violation is known. Possible causes:
+    /// - A required clause was not tested because the profile lacks a value.
+    /// - A required case could not be judged.
+    /// - More than 1 % of the cases are flaky.
+    /// - The target did not respond.
     CouldNotTell = 3,
-    /// No case was judged at all.
+    /// No case was judged.
     NothingRan = 4,
 }
 
 impl Exit {
-    /// All exit codes, in order.
+    /// All exit codes, in ascending order.
     pub const ALL: [Self; 5] =
         [Self::Conforms, Self::Violation, Self::BadInput, Self::CouldNotTell, Self::NothingRan];
 
-    /// The code of a run with this totals: a violation outweighs what could not be told, which outweighs
-    /// silence.
+    /// Returns the exit code for these totals. A violation outranks an incomplete result, which outranks a
+    /// run without judged cases.
     pub fn of(totals: &Totals) -> Self {
         let counts = totals.counts();
         let warned = counts.warn + usize::from(totals.is_slow());
@@ -48,26 +49,23 @@ impl Exit {
         }
     }
 
-    /// The code of a run with these waivers as well: one that does not hold is a violation of what was
-    /// agreed.
+    /// Returns the exit code for these totals and waivers. A waiver that does not hold counts as a violation.
     pub fn with(totals: &Totals, waivers: &[WaiverSeen]) -> Self {
         if waivers.iter().any(WaiverSeen::is_red) { Self::Violation } else { Self::of(totals) }
     }
 
-    /// The number.
+    /// Returns the numeric code.
     pub const fn code(self) -> u8 {
         self as u8
     }
 
-    /// One sentence for the end of a summary.
+    /// Returns the sentence at the end of a summary.
     pub const fn sentence(self) -> &'static str {
         match self {
-            Self::Conforms => "conforms: nothing that was checked is broken",
-            Self::Violation => "does not conform: at least one clause is broken",
-            Self::BadInput => "nothing was run: the input is wrong",
-            Self::CouldNotTell => {
-                "incomplete: what the document demands was not asked, or could not be judged"
-            }
+            Self::Conforms => "conforms: no clause that was checked is violated",
+            Self::Violation => "does not conform: at least one clause is violated",
+            Self::BadInput => "nothing was run: invalid input",
+            Self::CouldNotTell => "incomplete: a required clause was not tested or could not be judged",
             Self::NothingRan => "nothing ran: no case was judged",
         }
     }
@@ -173,7 +171,7 @@ mod tests {
             totals.times(&Times { operations, ..Times::default() });
             Exit::of(&totals)
         };
-        assert_eq!(slow(&denied, 1), Exit::Violation, "a slow answer is a warning too");
+        assert_eq!(slow(&denied, 1), Exit::Violation, "a slow response is a warning too");
         assert_eq!((slow(&denied, 0), slow(&[], 1)), (Exit::Conforms, Exit::Conforms));
     }
 

@@ -1,4 +1,4 @@
-//! What tells findings apart, the same in every run: their clause and place.
+//! The ids of findings, which are the same in every run. A clause and a place identify a finding.
 
 use crate::{
     culprit::Culprit,
@@ -6,10 +6,10 @@ use crate::{
     verdict::{CaseVerdict, Finding},
 };
 
-/// Digits of an id.
+/// Number of digits of an id.
 const DIGITS: usize = 16;
 
-/// The place of a finding, with `*` for each index: the same for all elements of a list.
+/// Returns a place with `*` for each index, so that all elements of a list have the same place.
 pub fn place(at: &str) -> String {
     let step = |step| {
         let is_index = |step: &str| !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit());
@@ -18,8 +18,8 @@ pub fn place(at: &str) -> String {
     at.split('/').map(step).collect::<Vec<_>>().join("/")
 }
 
-/// The place of a finding of a case, with the places of what was found to be refused: what is refused
-/// together is one thing, and something else another one.
+/// Returns the place of a finding, with the places of the rejected variants. Variants that are rejected
+/// together make one finding, and other variants make another.
 pub fn place_of(verdict: &CaseVerdict, finding: &Finding) -> String {
     let mut place = place(&finding.at);
     let culprit = verdict.culprit.as_ref().filter(|_| finding.is_answer_to(verdict));
@@ -29,15 +29,15 @@ pub fn place_of(verdict: &CaseVerdict, finding: &Finding) -> String {
     place
 }
 
-/// The id of what breaks this clause at this place.
+/// Returns the id of a violation of this clause at this place.
 pub fn id(clause: &str, place: &str) -> String {
     let mut hash = digest::sha256(format!("{clause}\n{place}").as_bytes());
     hash.truncate(DIGITS);
     hash
 }
 
-/// The ids under which reports show a finding of a case: its own, and that of the clause that another lawful
-/// request shows to be broken.
+/// Returns the ids under which reports show a finding of a case. These are its own id, and that of the clause
+/// that another valid request shows to be violated.
 pub fn ids(verdict: &CaseVerdict, finding: &Finding) -> Vec<String> {
     let place = place_of(verdict, finding);
     let named = match verdict.culprit.as_deref() {

@@ -1,40 +1,40 @@
-//! A response in short, to be told and compared.
+//! A summary of a response, to display and compare.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A response in short. `Display` gives it in words: `201 with transactionStatus RCVD`.
+/// A summary of a response. Its `Display` text is a phrase: `201 with transactionStatus RCVD`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Got {
     /// Status code.
     pub status: u16,
-    /// The member of the body with the status of the resource, and that status.
+    /// The field with the status of the resource, and its value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource: Option<(String, String)>,
-    /// The first codes of the body. They are told of an error alone.
+    /// The first codes in the body. They are displayed only for an error.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub codes: Vec<String>,
-    /// The kind of a body that is of no operation.
+    /// The kind of a body that belongs to no operation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub foreign: Option<Foreign>,
-    /// True if it came three times, while the plain request was accepted in between.
+    /// True if the response came three times, while the baseline request was accepted in between.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_repeated: bool,
 }
 
-/// A body that is of no operation.
+/// A body that belongs to no operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Foreign {
-    /// A page for people.
+    /// An HTML page.
     Page,
-    /// Something else.
+    /// Anything else.
     Other,
 }
 
 impl Got {
-    /// Returns a response of which no more is known than its status.
+    /// Returns a summary with only the status.
     pub fn status(status: u16) -> Self {
         Self { status, ..Self::default() }
     }
@@ -55,7 +55,7 @@ impl fmt::Display for Got {
             Some(Foreign::Other) => " with a body that is not the operation's",
             None => "",
         })?;
-        f.write_str(if *is_repeated { " three times, while the plain request is accepted" } else { "" })
+        f.write_str(if *is_repeated { " three times, while the baseline request is accepted" } else { "" })
     }
 }
 
@@ -84,7 +84,7 @@ mod tests {
             ),
             (
                 Got { is_repeated: true, ..Got::status(503) },
-                "503 three times, while the plain request is accepted",
+                "503 three times, while the baseline request is accepted",
             ),
         ] {
             assert_eq!(got.to_string(), words);

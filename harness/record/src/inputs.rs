@@ -1,4 +1,4 @@
-//! Files that a command reads whole: profiles, keys, certificates, tables. None of them is long.
+//! Reads small files whole: profiles, keys, certificates and tables.
 
 use std::{
     fs::File,
@@ -6,20 +6,20 @@ use std::{
     path::Path,
 };
 
-/// Bytes that such a file has at most.
+/// Longest file, in bytes.
 const MOST: u64 = 16 * 1024 * 1024;
 
-/// Returns the bytes of a file. One of more than 16 MB is an error, as a device without end is.
+/// Returns the bytes of a file. Fails if it is longer than 16 MB, for example an endless device.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     bounded(File::open(path)?)
 }
 
-/// [`read()`] for a text in UTF-8.
+/// Reads a UTF-8 file like [`read()`].
 pub fn read_to_string(path: &Path) -> io::Result<String> {
-    String::from_utf8(read(path)?).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "is no UTF-8"))
+    String::from_utf8(read(path)?).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "is not UTF-8"))
 }
 
-/// Returns all bytes of a source that has 16 MB of them at most.
+/// Returns all bytes of a source of at most 16 MB.
 pub fn bounded(source: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     source.take(MOST + 1).read_to_end(&mut bytes)?;

@@ -1,21 +1,21 @@
-//! What a breach of a clause does, as in a compiler: the levels of a run, and who set them.
+//! The effect of a violation of a clause, as in a compiler: the levels of a run and their sources.
 
 use serde::{Deserialize, Serialize};
 
-/// What a breach of a clause does.
+/// The effect of a violation of a clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
     /// It is recorded.
     Note,
-    /// It is shown, and the run conforms all the same.
+    /// It is shown, and the run still conforms.
     Warn,
     /// It is a violation.
     Deny,
 }
 
 impl Level {
-    /// The word used in profiles, in the record and in every report.
+    /// Returns the word used in profiles, in the record and in every report.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Note => "note",
@@ -24,19 +24,19 @@ impl Level {
         }
     }
 
-    /// The level of a record that does not say any: every finding was a violation.
+    /// Returns the level of a record without levels, in which every finding is a violation.
     pub(crate) fn before_levels() -> Self {
         Self::Deny
     }
 }
 
-/// Who set a level.
+/// The source of a level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LevelSource {
     /// The strength of the clause.
     Strength,
-    /// The value that the target profile declares for a choice.
+    /// The choice that the target profile declares.
     Choice,
     /// `[levels]` of the target profile.
     Profile,
@@ -45,7 +45,7 @@ pub enum LevelSource {
 }
 
 impl LevelSource {
-    /// The words after `by`.
+    /// Returns the phrase after `by`.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Strength => "its strength",
@@ -56,30 +56,30 @@ impl LevelSource {
     }
 }
 
-/// A level that somebody gave to all clauses that a pattern names. Of several the last one counts.
+/// A level for all clauses that match a pattern. The last matching rule counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LevelRule {
-    /// A clause, a beginning of its id, or a text with `*`; [`LevelRule::WARNINGS`] for all warnings,
-    /// [`LevelRule::FLAKY`] for all flaky cases.
+    /// A clause id, the start of one, or a pattern with `*`. [`LevelRule::WARNINGS`] matches all warnings,
+    /// [`LevelRule::FLAKY`] all flaky cases.
     pub pattern: String,
     /// The level.
     pub level: Level,
-    /// Who gave it.
+    /// The source of the level.
     pub by: LevelSource,
 }
 
 impl LevelRule {
-    /// The pattern that stands for whatever has the level [`Level::Warn`].
+    /// The pattern for all verdicts of level [`Level::Warn`].
     pub const WARNINGS: &str = "warnings";
-    /// The pattern that stands for all cases with the verdict [`Verdict::Flaky`](crate::Verdict::Flaky).
+    /// The pattern for all cases with the verdict [`Verdict::Flaky`](crate::Verdict::Flaky).
     pub const FLAKY: &str = "flaky";
 
-    /// Returns true if the pattern stands for a verdict and not for clauses.
+    /// Returns true if the pattern matches verdicts instead of clauses.
     pub fn is_of_verdicts(&self) -> bool {
         [Self::WARNINGS, Self::FLAKY].contains(&self.pattern.as_str())
     }
 
-    /// Returns true if what this pattern stands for is a violation of a run with these rules.
+    /// Returns true if these rules make everything that this pattern matches a violation.
     pub fn denies(rules: &[Self], pattern: &str) -> bool {
         let last = rules.iter().rev().find(|rule| rule.pattern == pattern);
         last.is_some_and(|rule| rule.level == Level::Deny)
@@ -91,7 +91,7 @@ impl LevelRule {
 pub struct ClauseLevel {
     /// The level.
     pub level: Level,
-    /// Who set it.
+    /// The source of the level.
     pub by: LevelSource,
 }
 

@@ -1,30 +1,30 @@
-//! What a run says: typed events, one JSON line each, from which every report is drawn.
+//! Defines the events of a run, one JSON line each. Every report is rendered from them.
 //!
-//! The record carries the clause texts and the case sources it speaks of, so that a report is a pure function
-//! of it and can be drawn again later, by another version, from the file alone. The types here are small and
-//! stable: other tools parse them.
+//! The record contains the clause texts and case sources that it refers to. A report is therefore a pure
+//! function of the record, and another version can render it later from the file alone. The types are small
+//! and stable because other tools parse them.
 //!
-//! - [`event`]: the events in the order in which a run writes them; [`exchange`]: those of a request.
-//! - [`changes`]: what differs from an earlier run.
-//! - [`verdict`]: the verdict of one case and what it rests on.
-//! - [`clauses`]: which demanded clauses were kept, broken, not asked or left out.
-//! - [`digest`]: SHA-256 as text.
-//! - [`finding_id`]: what tells findings apart.
-//! - [`reason`]: why a verdict is what it is, as a code with its data; [`got`]: a response in short.
-//! - [`level`]: what a breach of a clause does, and who says so.
-//! - [`mismatch`]: what a finding is, as data.
-//! - [`times`]: how long the target took; [`stopwatch`]: taking it.
-//! - [`asked_again`]: what was asked again, and is not as it was.
-//! - [`totals`]: the one count of verdicts from which exit code, `JUnit` and summaries are taken.
-//! - [`waiver`]: what has come of a waiver.
-//! - [`lines`]: reading lines of a bounded length.
-//! - [`writer`]: writing `record.jsonl`, in the order of time, with its hash [`chain`]; [`reader`]: reading
-//!   it, event by event or case by case; [`read_error`]: why it is not read.
-//! - [`parts`]: the records of shards, one after the other, as one run.
-//! - [`case_events`]: what reports take from a record, case by case.
-//! - [`outputs`]: which files a command may write, and how; [`inputs`]: reading small files whole.
-//! - [`run_folder`]: one command at a time writes into the folder of a run.
-//! - [`doubt`]: the cases of a run that was killed, of which nobody knows what they made.
+//! - [`event`]: the events in the order in which a run writes them. [`exchange`]: those of a request.
+//! - [`changes`]: the differences from an earlier run.
+//! - [`verdict`]: the verdict of one case and its evidence.
+//! - [`clauses`]: the required clauses that were kept, broken, not tested or skipped.
+//! - [`digest`]: SHA-256 in hexadecimal.
+//! - [`finding_id`]: the ids of findings.
+//! - [`reason`]: the reason for a verdict, as a code with its data. [`got`]: a summary of a response.
+//! - [`level`]: the effect of a violation of a clause, and who set it.
+//! - [`mismatch`]: the kind of a finding, as data.
+//! - [`times`]: the response times of the target. [`stopwatch`]: measuring them.
+//! - [`asked_again`]: the requests that were sent again and had another result.
+//! - [`totals`]: the one count of verdicts, for the exit code, `JUnit` and summaries.
+//! - [`waiver`]: the outcome of a waiver.
+//! - [`lines`]: reading lines of bounded length.
+//! - [`writer`]: writing `record.jsonl` in order of time, with its hash [`chain`].
+//! - [`reader`]: reading a record event by event or case by case. [`read_error`]: the reasons for a failure.
+//! - [`parts`]: reading the concatenated records of shards as one run.
+//! - [`case_events`]: the entries of a record, case by case.
+//! - [`outputs`]: the rules for files that a command may write. [`inputs`]: reading small files whole.
+//! - [`run_folder`]: the lock on the folder of a run.
+//! - [`doubt`]: the cases of a killed run that may have created resources.
 
 pub mod asked_again;
 pub mod case_events;

@@ -1,25 +1,25 @@
-//! Lines of a bounded length: a file that was given to us may be one line without an end.
+//! Reads lines of bounded length, because an input file may be one endless line.
 
 use std::io::{self, BufRead, Read as _};
 
-/// Bytes of the longest line that is read, its end included. A body has at most 8 MB.
+/// Length of the longest line that is read, including its line ending, in bytes. A body has at most 8 MB.
 pub const LONGEST: u64 = 64 << 20;
 
-/// The length of the longest line, in words.
+/// The length of the longest line, for messages.
 pub const LONGEST_WORDS: &str = "64 MB";
 
-/// The next line of an input.
+/// The result of reading a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NextLine {
-    /// There is one.
+    /// A line was read.
     Line,
-    /// It is longer than [`LONGEST`].
+    /// The line is longer than [`LONGEST`].
     TooLong,
-    /// There is none.
+    /// There are no more lines.
     End,
 }
 
-/// Reads the next line, with its end, in place of what `line` holds.
+/// Reads the next line, including its line ending, and replaces the content of `line` with it.
 pub fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<NextLine> {
     line.clear();
     let length = input.take(LONGEST + 1).read_until(b'\n', line)?;

@@ -1,58 +1,58 @@
-//! What a finding is, as data. Reports group findings by it and never by their words.
+//! The kind of a finding, as data. Reports group findings by it, not by their text.
 
 use serde::{Deserialize, Serialize};
 
-/// What kind of thing is wrong.
+/// The kind of a mismatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mismatch {
-    /// A record of an older format does not say it.
+    /// Unknown, in a record of an older format.
     #[default]
     Unknown,
-    /// A request that must be accepted was not.
+    /// A request was rejected that must be accepted.
     NotAccepted,
-    /// A request that must be rejected was not.
+    /// A request was accepted that must be rejected.
     NotRejected,
     /// The server failed.
     ServerError,
-    /// No whole response came.
+    /// There was no complete response.
     NoResponse,
-    /// A request was accepted or rejected as it must be, with another status than it must.
+    /// A request was correctly accepted or rejected, but with the wrong status.
     Status,
-    /// A request was rejected as it must be, without the code or the message that it must have.
+    /// A request was correctly rejected, but without the required code or message.
     Code,
-    /// A value that a response must have is missing.
+    /// A response lacks a required value.
     Missing,
-    /// A value of a response is not what it must be.
+    /// A response has a wrong value.
     Value,
-    /// The client broke a rule of its request.
+    /// The client violated a rule for its request.
     Request,
 }
 
 impl Mismatch {
-    /// Returns true if it is unknown.
+    /// Returns true if the kind is unknown.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
     pub(crate) fn is_unknown(&self) -> bool {
         *self == Self::Unknown
     }
 }
 
-/// A place at which the request of a case differs from that of its control. Values keep their placeholders:
-/// they show how a secret was used and not what it is.
+/// A place at which the request of a case differs from that of its control. Values keep their placeholders,
+/// which show how a secret was used without showing the secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Written")]
 pub struct Difference {
     /// The place (`body/instructedAmount/currency`, `header/Signature`, `signing`, `before`).
     pub place: String,
-    /// What the case sends there, if anything.
+    /// The value that the case sends there, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sent: Option<String>,
-    /// What its control sends there, if anything.
+    /// The value that its control sends there, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control: Option<String>,
 }
 
-/// A difference as it is written: a record of an older format has the place alone.
+/// A difference as serialized. A record of an older format has only the place.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Written {

@@ -1,5 +1,5 @@
-//! Files that a command writes. One rule for all commands: none writes over what it reads, over a key, or
-//! over a record that somebody may still need; and what it writes is there whole or not at all.
+//! Rules for the files that commands write. A command does not overwrite its inputs, a private key, or a
+//! record that may still be needed. Files appear complete or not at all.
 
 use std::{
     fs::{self, File},
@@ -12,67 +12,67 @@ use tempfile::{Builder, NamedTempFile};
 /// The record of a run, in its folder.
 pub const RECORD: &str = "record.jsonl";
 
-/// The file with the key of the pseudonyms of a run that has not ended, beside its record.
+/// The file with the pseudonym key of an unfinished run, next to its record.
 pub const MASK_KEY: &str = "mask.key";
 
-/// What the record of a run begins with.
+/// The first bytes of the record of a run.
 pub(crate) const RECORD_BEGINS: &[u8] = b"{\"event\":\"run-started\"";
 
-/// Bytes at the beginning of a file in which a key is looked for.
+/// Number of bytes at the start of a file that are searched for a key.
 const LOOKED_AT: u64 = 64 * 1024;
 
-/// Bytes that are written at once.
+/// Size of the write buffer, in bytes.
 const BUFFER: usize = 1 << 16;
 
-/// Why a file is not written.
+/// The reason why a file is not written.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
-    /// It is what the command reads, by whatever name.
-    #[error("{}: this is `{}`, which the command reads: name another place to write to", path.display(), read.display())]
+    /// The path leads to a file that the command reads.
+    #[error("{}: refusing to overwrite `{}`, which the command reads: choose another path", path.display(), read.display())]
     Input {
-        /// What would be written.
+        /// The output path.
         path: PathBuf,
-        /// What is read, as it was named.
+        /// The input, as it was named.
         read: PathBuf,
     },
-    /// Something stands there that nobody can make again.
-    #[error("{}: {what} stands there, and nothing is written over one: name another file, or remove it", path.display())]
+    /// The path leads to a file that cannot be recreated.
+    #[error("{}: refusing to overwrite {what}: choose another path or delete it first", path.display())]
     Precious {
-        /// What would be written.
+        /// The output path.
         path: PathBuf,
-        /// What stands there.
+        /// Description of the existing file.
         what: &'static str,
     },
-    /// Another command writes a run there.
-    #[error("{}: another command writes into this folder: wait until it ends, or name another folder", folder.display())]
+    /// Another command is writing a run to the folder.
+    #[error("{}: another command is writing to this folder: wait until it ends or choose another folder", folder.display())]
     Busy {
         /// The folder.
         folder: PathBuf,
     },
-    /// The system.
+    /// The system reported an error.
     #[error("{}: cannot be written: {error}", path.display())]
     Write {
-        /// What cannot be written.
+        /// The output path.
         path: PathBuf,
-        /// Why.
+        /// The error.
         error: io::Error,
     },
-    /// A run that did not come to its end, with cases of which nobody knows whether they made anything.
+    /// An unfinished run has cases that may have created resources.
     #[error(
-        "{}: the run there did not come to its end, and {cases} of its cases may have made something at the target: `xs2aspec run --resume {}` goes \
-         on with it",
+        "{}: the run in this folder is unfinished, and {cases} of its cases may have created resources at the target: resume it with \
+         `xs2aspec run --resume {}`",
         folder.display(),
         folder.display()
     )]
     InDoubt {
         /// The folder of that run.
         folder: PathBuf,
-        /// How many cases are in doubt.
+        /// Number of cases in doubt.
         cases: usize,
     },
 }
 
-/// Whether a command that reads these files may write this one.
+/// Returns an error unless a command with these inputs may write this file.
 pub fn may_write(path: &Path, reads: &[&Path]) -> Result<(), OutputError> {
     is_no_input(path, reads)?;
     match precious(path) {
@@ -81,14 +81,13 @@ pub fn may_write(path: &Path, reads: &[&Path]) -> Result<(), OutputError> {
     }
 }
 
-/// Returns an error if a file that is to hold a part of a run holds something else, by whatever name or link:
-/// what runs write begins so.
+/// Returns an error if the file exists and does not start like a file of a run.
 pub(crate) fn holds_nothing_else(path: &Path, begins: Option<&[u8]>) -> Result<(), OutputError> {
     let start = start_of(path).unwrap_or_default();
     if start.is_empty() || begins.is_some_and(|begins| start.starts_with(begins)) {
         return Ok(());
     }
-    let what = if is_key(&start) { "a private key" } else { "a file that no run wrote" };
+    let what = if is_key(&start) { "a private key" } else { "a file that was not written by a run" };
     Err(OutputError::Precious { path: path.to_owned(), what })
 }
 
@@ -99,7 +98,8 @@ pub(crate) fn is_no_input(path: &Path, reads: &[&Path]) -> Result<(), OutputErro
     }
 }
 
-/// Whether two paths name one file, by links of either kind too. What is not there is nothing else's.
+/// Returns true if two paths lead to the same file, including by hard or symbolic links. A missing file
+/// equals no other.
 pub fn is_same(one: &Path, other: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -113,8 +113,8 @@ pub fn is_same(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// Returns true if an open file still has this name: it may have been removed since. Elsewhere than on Unix
-/// an open file cannot be told from another one.
+/// Returns true if an open file still has this name and was not removed since. Only Unix can identify an open
+/// file. Elsewhere, checks only that the path exists.
 pub(crate) fn is_still(file: &File, path: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -134,7 +134,7 @@ fn id(file: &fs::Metadata) -> (u64, u64) {
     (file.dev(), file.ino())
 }
 
-/// What stands in a file that no command may write over.
+/// Returns a description of the file if no command may overwrite it.
 fn precious(path: &Path) -> Option<&'static str> {
     let start = start_of(path)?;
     if is_key(&start) {
@@ -143,7 +143,8 @@ fn precious(path: &Path) -> Option<&'static str> {
     start.starts_with(RECORD_BEGINS).then_some("the record of a run")
 }
 
-/// Returns the first bytes of a regular file. Devices and pipes hold nothing, and may not end.
+/// Returns the first bytes of a regular file. Devices and pipes have no content to protect and may be
+/// endless.
 fn start_of(path: &Path) -> Option<Vec<u8>> {
     if !fs::metadata(path).is_ok_and(|file| file.is_file()) {
         return None;
@@ -153,22 +154,22 @@ fn start_of(path: &Path) -> Option<Vec<u8>> {
     Some(start)
 }
 
-/// Returns true if a file that begins so holds a private key.
+/// Returns true if a file with these first bytes contains a private key.
 fn is_key(start: &[u8]) -> bool {
     const PEM: &[u8] = b"PRIVATE KEY-----";
     start.windows(PEM.len()).any(|part| part == PEM) || is_key_in_der(start)
 }
 
-/// Whether bytes begin as a private key in DER (PKCS#1, PKCS#8, SEC 1) or as PKCS#12 does: a sequence whose
-/// first member is the version.
+/// Returns true if the bytes start like a private key in DER (PKCS#1, PKCS#8, SEC 1) or like PKCS#12. These
+/// are sequences that start with the version.
 fn is_key_in_der(bytes: &[u8]) -> bool {
     let [0x30, length, rest @ ..] = bytes else { return false };
     let skipped = if *length < 0x80 { 0 } else { usize::from(length & 0x7f) };
     matches!(rest.get(skipped..skipped + 3), Some([0x02, 0x01, 0 | 1 | 3]))
 }
 
-/// A file that is written beside the place where it belongs, and put there when it is whole. What stood there
-/// stays until then, and stays for good where it is dropped before.
+/// A file that is written under a temporary name and moved to its path when it is complete. If dropped
+/// earlier, the previous file stays.
 #[derive(Debug)]
 pub struct Output {
     out: BufWriter<Place>,
@@ -178,18 +179,18 @@ pub struct Output {
 #[derive(Debug)]
 enum Place {
     Beside(NamedTempFile),
-    /// Devices and pipes, and files in a folder where no other can be made.
+    /// Devices and pipes, and files in a folder where no other file can be created.
     There(File),
 }
 
 impl Output {
-    /// Begins a file that belongs there. Symbolic links are followed, and stay.
+    /// Starts a file for this path. Symbolic links are followed and kept.
     pub fn create(path: &Path) -> io::Result<Self> {
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let place = match fs::metadata(&path) {
             Err(_) => Place::Beside(beside(&path)?),
             Ok(file) if !file.is_file() => Place::There(File::options().write(true).open(&path)?),
-            // What is protected against writing is not replaced either.
+            // A write-protected file must not be replaced either.
             Ok(file) => {
                 let there = File::options().write(true).open(&path)?;
                 if let Ok(new) = beside(&path) {
@@ -204,8 +205,8 @@ impl Output {
         Ok(Self { out: BufWriter::with_capacity(BUFFER, place), path })
     }
 
-    /// [`Output::create`] for a file of a folder that a command was given. A symbolic link there may lead out
-    /// of the folder, and is replaced, unless it leads to a device.
+    /// Starts a file in a folder that was given to a command, like [`Output::create`]. A symbolic link is
+    /// replaced because it may lead out of the folder, unless it leads to a device.
     pub fn in_folder(path: &Path) -> io::Result<Self> {
         let is_device = fs::metadata(path).is_ok_and(|file| !file.is_file());
         if !path.is_symlink() || is_device {
@@ -215,13 +216,13 @@ impl Output {
         Ok(Self { out, path: path.to_owned() })
     }
 
-    /// Writes all of it.
+    /// Writes the whole content.
     fn filled(mut self, content: &[u8]) -> io::Result<()> {
         self.write_all(content)?;
         self.finish()
     }
 
-    /// Returns the file that holds what was written so far.
+    /// Returns the path of the file with the content written so far.
     pub fn written(&mut self) -> io::Result<&Path> {
         self.out.flush()?;
         Ok(match self.out.get_ref() {
@@ -230,14 +231,14 @@ impl Output {
         })
     }
 
-    /// Puts the file where it belongs.
+    /// Moves the file to its path.
     pub fn finish(self) -> io::Result<()> {
         let Self { out, path } = self;
         match out.into_inner().map_err(io::IntoInnerError::into_error)? {
             Place::There(_) => Ok(()),
             Place::Beside(file) => match file.persist(&path) {
                 Ok(_) => Ok(()),
-                // A file that is mounted by itself cannot be replaced, only written.
+                // A file that is a mount point cannot be replaced, only written.
                 Err(failed) if path.is_file() => fs::copy(failed.file.path(), &path).map(drop),
                 Err(failed) => Err(failed.error),
             },
@@ -271,7 +272,7 @@ impl Write for Place {
     }
 }
 
-/// An empty file in the folder of this one, with the permissions that a new file has.
+/// Creates an empty file in the folder of `path`, with the permissions of a new file.
 fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?.to_string_lossy();
     let prefix = format!(".{name}.");
@@ -280,7 +281,7 @@ fn beside(path: &Path) -> io::Result<NamedTempFile> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
-        // The system takes away what its mask says.
+        // The umask still applies.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     builder.tempfile_in(folder_of(path))
@@ -290,27 +291,27 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Writes a file whole, or leaves what stands there.
+/// Writes a whole file, or keeps the previous one.
 pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     Output::create(path)?.filled(content)
 }
 
-/// [`write()`] for a file of a folder that a command was given, as [`Output::in_folder`] has it.
+/// Writes a file like [`write()`] in a folder that was given to a command, as [`Output::in_folder`] does.
 pub fn write_in_folder(path: &Path, content: &[u8]) -> io::Result<()> {
     Output::in_folder(path)?.filled(content)
 }
 
-/// [`write()`] for a private key, which its owner alone may read, where the system knows owners; whoever
-/// could read what stood there.
+/// Writes a private key like [`write()`]. Only its owner may read it, on systems that have owners, whatever
+/// the permissions of the previous file were.
 pub fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
-    // A file of the system for a while, which it makes for its owner alone.
+    // The system creates temporary files with access for the owner only.
     let mut file = Builder::new().prefix(".").suffix(".part").tempfile_in(folder_of(path))?;
     file.write_all(content)?;
     file.persist(path).map(drop).map_err(|failed| failed.error)
 }
 
-/// Whether files can be written into this folder, or into the one that would have to be made for it. Nothing
-/// is left behind.
+/// Returns an error unless files can be created in this folder, or in its nearest existing parent. Leaves
+/// nothing behind.
 pub fn is_writable(folder: &Path) -> io::Result<()> {
     match fs::metadata(folder) {
         Ok(_) => tempfile::tempfile_in(folder).map(drop),
@@ -365,13 +366,13 @@ mod tests {
             ("sub/../input", Some("which the command reads")),
             ("hard", Some("which the command reads")),
             ("soft", Some("which the command reads")),
-            ("key.pem", Some("a private key stands there")),
-            ("soft.pem", Some("a private key stands there")),
-            ("rsa.pem", Some("a private key stands there")),
-            ("key.der", Some("a private key stands there")),
-            ("small.der", Some("a private key stands there")),
-            ("store.p12", Some("a private key stands there")),
-            ("some.jsonl", Some("the record of a run stands there")),
+            ("key.pem", Some("refusing to overwrite a private key")),
+            ("soft.pem", Some("refusing to overwrite a private key")),
+            ("rsa.pem", Some("refusing to overwrite a private key")),
+            ("key.der", Some("refusing to overwrite a private key")),
+            ("small.der", Some("refusing to overwrite a private key")),
+            ("store.p12", Some("refusing to overwrite a private key")),
+            ("some.jsonl", Some("refusing to overwrite the record of a run")),
         ] {
             let said = may_write(&path(name), &[&path("none"), &path("input")]).err();
             let said = said.map(|error| error.to_string());

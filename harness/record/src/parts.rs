@@ -1,4 +1,4 @@
-//! The records of the shards of a run, one after the other: what they come to as one run.
+//! Reads the concatenated records of the shards of a run as one run.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -16,44 +16,44 @@ use crate::{
     waiver::{WaiverSeen, WaiverState},
 };
 
-/// Why records are not those of all shards of one run.
+/// An error in a set of records that should be all shards of one run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PartsError {
-    /// A part is missing, or there twice.
+    /// A shard is missing or occurs twice.
     #[error("expected one record of each of {of} shards, found {found} of shard {number}")]
     Shards {
-        /// The shard, from 1.
+        /// Number of the shard, from 1.
         number: u32,
-        /// How many records are of it.
+        /// Number of records of this shard.
         found: usize,
-        /// How many shards there are.
+        /// Number of shards.
         of: u32,
     },
-    /// Two runs that differ in what must be the same.
+    /// Two records differ in a property that all shards must share.
     #[error("expected runs with the same {what}, found `{one}` and `{other}`")]
     Differ {
-        /// What differs.
+        /// The property that differs.
         what: &'static str,
-        /// In the first record.
+        /// Its value in the first record.
         one: String,
-        /// In another one.
+        /// Its value in another record.
         other: String,
     },
-    /// A case with two verdicts.
+    /// A selected case has two verdicts.
     #[error("expected each case once, found two verdicts of `{0}`")]
     Twice(String),
 }
 
-/// The parts of a record, each with a `run-started` and a `run-finished`, as the events of one run.
+/// The parts of a record, each from `run-started` to `run-finished`, combined into the events of one run.
 #[derive(Debug)]
 pub(crate) struct Parts {
-    /// The beginning of the run.
+    /// The start of the combined run.
     start: RunStarted,
-    /// How much later than the first part each one started, in microseconds.
+    /// Delay of each part after the earliest one, in microseconds.
     later: Vec<u64>,
-    /// The ends of all parts.
+    /// The closing events of all parts.
     ends: Vec<Event>,
-    /// How many parts began so far.
+    /// Number of parts that were started so far.
     begun: usize,
     /// The profile of the first part.
     profile: Option<TargetProfile>,
@@ -65,7 +65,7 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// Joins parts that began and ended so.
+    /// Combines parts with these starts and closing events.
     pub(crate) fn new(starts: &[RunStarted], ends: Vec<Event>) -> Result<Self, PartsError> {
         check(starts)?;
         let moments = || starts.iter().map(|start| start.now.parse::<DateTime<Utc>>().unwrap_or_default());
@@ -99,8 +99,8 @@ impl Parts {
         })
     }
 
-    /// Takes the next event before the cases, which is in this line. Returns it if no earlier part has it.
-    /// The profile is that of the last part.
+    /// Adds the next event before the cases, parsed from `line`. Returns it unless an earlier part contained
+    /// it. The profile returned is that of the last part.
     pub(crate) fn introduce(&mut self, event: Event, line: &[u8]) -> Result<Option<Event>, PartsError> {
         let is_new = self.introduced.insert(sha256(line));
         match &event {
@@ -122,8 +122,8 @@ impl Parts {
         Ok(Some(event).filter(|_| is_new))
     }
 
-    /// Returns one of the runs of a case, by part. A control runs in each shard that needs it. Of those, the
-    /// selected one counts, or else the first.
+    /// Returns one of the runs of a case, given by part. A control runs in each shard that needs it. A
+    /// selected run takes precedence, then the first.
     pub(crate) fn case(
         &mut self,
         runs: BTreeMap<usize, CaseEvents>,
@@ -148,14 +148,15 @@ impl Parts {
         }))
     }
 
-    /// Returns the events after the cases. Without the end of some part, the run has none.
+    /// Returns the events after the cases. The run has no end if a part has none.
     pub(crate) fn end(mut self) -> Vec<Event> {
         let (mut again, mut checks) = (Vec::new(), BTreeMap::new());
         let (mut finished, mut parts) = (RunFinished::default(), 0);
         for event in self.ends {
             match event {
                 Event::AskedAlone(_) | Event::RefusedSince(_) => again.push(event),
-                // These may be more than one run has: each shard sends the controls that it needs.
+                // The sums may exceed those of a single run because each shard sends the controls that it
+                // needs.
                 Event::AnswerChecks(part) => part.checks.iter().for_each(|check| check.add_to(&mut checks)),
                 Event::RunFinished(part) => {
                     parts += 1;
@@ -166,7 +167,7 @@ impl Parts {
         }
         let checks: Vec<AnswerCheck> =
             checks.into_values().inspect(|check| self.totals.check(check)).collect();
-        // What no part of a whole run shows is not there.
+        // A finding that no part of a whole run shows does not exist.
         for waiver in &mut finished.waivers {
             waiver.state = match waiver.state {
                 WaiverState::NotAsked if !self.start.is_whole() => WaiverState::NotAsked,
@@ -187,20 +188,18 @@ impl Parts {
     }
 }
 
-/// Returns what a run says at its beginning of one thing.
+/// Formats one property of the start of a run.
 type Said = fn(&RunStarted) -> String;
 
-/// What is the same in all parts of a run.
+/// The properties that all parts of a run must share.
 const SAME: [(&str, Said); 15] = [
     ("number of shards", |start| start.part().unwrap_or_default().1.to_string()),
     ("suite", |start| start.suite_sha256.clone()),
     ("document", |start| start.document_sha256.clone()),
     ("version of xs2aspec", |start| start.tool.clone()),
     ("target", |start| start.target.clone()),
-    // The built-in bank has another address in each shard.
-    ("address of the target", |start| {
-        start.named_address().unwrap_or("that of the built-in bank").to_owned()
-    }),
+    // The reference bank has another address in each shard.
+    ("target address", |start| start.named_address().unwrap_or("that of the reference bank").to_owned()),
     ("levels", |start| {
         let rules = start.levels.iter().map(|rule| format!("{} {}", rule.level.word(), rule.pattern));
         rules.collect::<Vec<_>>().join(", ")
@@ -215,7 +214,7 @@ const SAME: [(&str, Said); 15] = [
     ("plan", |start| format!("{:?}", start.planned)),
 ];
 
-/// Fails unless these are the beginnings of all parts of one run.
+/// Returns an error unless these are the starts of all parts of one run.
 fn check(starts: &[RunStarted]) -> Result<(), PartsError> {
     let first = &starts[0];
     for (start, (what, of)) in starts.iter().flat_map(|start| SAME.map(|same| (start, same))) {
@@ -238,11 +237,11 @@ fn check(starts: &[RunStarted]) -> Result<(), PartsError> {
     Ok(())
 }
 
-/// Returns the error if a value of the profile differs between two parts with one mask key. Parts with a
-/// common pseudonym have one key. Values that different keys masked cannot be compared.
+/// Returns an error if a profile value differs between two parts that share a mask key. Parts that share a
+/// pseudonym share a key. Values masked with different keys cannot be compared.
 fn other_value(one: &TargetProfile, other: &TargetProfile) -> Option<PartsError> {
     let (one, other) = (&one.values, &other.values);
-    // Of the values that are not masked only a URL may have a tilde.
+    // Among unmasked values, only a URL may contain a tilde.
     let is_pseudonym = |text: &String| text.contains('~') && !text.contains('/');
     let has_one_key = one.iter().any(|(name, text)| is_pseudonym(text) && other.get(name) == Some(text));
     let differs = one.iter().find(|(name, text)| is_pseudonym(text) && other.get(*name) != Some(*text));
@@ -268,7 +267,8 @@ fn add(finished: &mut RunFinished, part: RunFinished) {
     }
 }
 
-/// Adds what has come of a waiver in another part: what is in force in one is in force.
+/// Combines the state of a waiver with that from another part. A waiver that is in force in one part is in
+/// force.
 fn combine(known: &mut WaiverSeen, other: WaiverSeen) {
     if other.state > known.state {
         known.state = other.state;

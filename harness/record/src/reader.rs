@@ -1,5 +1,5 @@
-//! Reading a record. Its events stand in the order of time, and reports speak of one case after the other: an
-//! index, made in one pass, says where the lines of each case are.
+//! Reads a record. Its events are in order of time, but reports show one case after the other. An index,
+//! built in one pass, locates the lines of each case.
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque, hash_map},
@@ -19,27 +19,27 @@ use crate::{
     read_error::ReadError,
 };
 
-/// Bytes that are read at once. Most lines fit, and the lines of a case are often near one another.
+/// Size of the read buffer, in bytes. Most lines fit, and the lines of a case are often close together.
 const BUFFER: usize = 1 << 13;
 
-/// A record, entry by entry: the events of the run as a whole, the cases in the order of their ids, each with
-/// its last verdict, then the end. One case is in memory at a time.
+/// A record as entries: the events of the run as a whole, the cases sorted by id, each with its last verdict,
+/// then the end. Only one case is in memory at a time.
 ///
-/// Every reader of a record reads it through this one, which checks each line, and the hash chain where the
-/// run ends. The records of all shards of a run, one after the other, are read as that of one run.
+/// All code reads records through this type. It checks each line, and the hash chain at the end of the run.
+/// The concatenated records of all shards of a run are read as one run.
 #[derive(Debug)]
 pub struct RecordReader<'a>(State<Box<dyn Source + 'a>>);
 
-/// Where the bytes of a record are.
+/// A source of the bytes of a record.
 pub trait Source: Read + Seek + Send + std::fmt::Debug {}
 
 impl<R: Read + Seek + Send + std::fmt::Debug> Source for R {}
 
 #[derive(Debug)]
 enum State<R> {
-    /// The record, and how many bytes of it count.
+    /// The record, and the number of bytes to read.
     Unread(R, u64),
-    /// Cases that stand in the order of their ids need no index.
+    /// The cases are sorted by id, so no index is needed.
     InOrder(Box<InOrder<R>>),
     Indexed(Box<Indexed<R>>),
     Over,
@@ -53,17 +53,17 @@ impl RecordReader<'static> {
 }
 
 impl<'a> RecordReader<'a> {
-    /// Reads a record from its beginning.
+    /// Reads a record from its start.
     pub fn new(input: impl Source + 'a) -> Self {
         Self::until(input, u64::MAX)
     }
 
-    /// Reads so many bytes of a record, which may grow meanwhile.
+    /// Reads the first `length` bytes of a record, which may grow meanwhile.
     pub fn until(input: impl Source + 'a, length: u64) -> Self {
         Self(State::Unread(Box::new(input), length))
     }
 
-    /// Returns the events in the order of time, instead of the entries.
+    /// Returns the events in order of time instead of the entries.
     pub fn events(self) -> impl Iterator<Item = Result<Event, ReadError>> + 'a {
         let input = if let State::Unread(input, length) = self.0 { Some((input, length)) } else { None };
         input
@@ -96,7 +96,7 @@ impl<'a> RecordReader<'a> {
         input.rewind()?;
         let is_in_order = match is_in_order {
             Ok(is_in_order) => is_in_order,
-            // An earlier line may say more of what was edited.
+            // An earlier line may contain a more specific sign of editing.
             Err(error) => {
                 let mut events = Events::new(BufReader::new(input).take(length));
                 return Err(events.find_map(Result::err).unwrap_or(error));
@@ -112,7 +112,7 @@ impl<'a> RecordReader<'a> {
     }
 }
 
-/// Ends after the first error.
+/// Stops after the first error.
 impl Iterator for RecordReader<'_> {
     type Item = Result<Entry, ReadError>;
 
@@ -125,7 +125,7 @@ impl Iterator for RecordReader<'_> {
     }
 }
 
-/// The part of a line that an index needs.
+/// The part of a line that the index needs.
 #[derive(Debug, Deserialize)]
 struct Head {
     event: String,
@@ -138,7 +138,7 @@ struct Head {
 impl Marked for Head {
     fn parse(line: &[u8]) -> serde_json::Result<Self> {
         let mut head: Self = serde_json::from_slice(line)?;
-        // Other events name a case, and are not of it.
+        // Other events name a case but do not belong to it.
         head.case.take_if(|_| !matches!(head.event.as_str(), "sending" | "exchange" | "verdict"));
         Ok(head)
     }
@@ -155,21 +155,21 @@ impl Marked for Head {
     }
 }
 
-/// Where a line is.
+/// The location of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Place {
-    /// Its first byte.
+    /// Offset of its first byte.
     start: u64,
-    /// Its number, from 1.
+    /// Line number, from 1.
     line: u32,
-    /// The position of its case.
+    /// Position of its case.
     case: u32,
 }
 
-/// Where the lines of a record are.
+/// The locations of the lines of a record.
 #[derive(Debug, Default)]
 struct Index {
-    /// Where each part begins.
+    /// The start of each part.
     starts: Vec<Place>,
     run: Vec<Place>,
     cases: Vec<Place>,
@@ -181,7 +181,7 @@ impl Index {
     fn add(&mut self, head: Head, start: u64, line: u32) {
         let place = Place { start, line, case: 0 };
         match (head.case, head.event.as_str()) {
-            // It is said of the request, and not of the verdict.
+            // This event describes the request, not the verdict.
             (Some(_), "sending") => {}
             (Some(id), _) => {
                 let next = u32::try_from(self.ids.len()).unwrap_or(u32::MAX);
@@ -199,7 +199,7 @@ impl Index {
                     self.starts.push(place);
                 }
                 if event == "resumed" {
-                    // The end that was written before is none.
+                    // Resuming discards the end that was written before.
                     let start = self.starts.last().map_or(0, |start| start.line);
                     self.end.retain(|end| end.line < start);
                 }
@@ -208,7 +208,7 @@ impl Index {
         }
     }
 
-    /// Returns the places of all cases by their ids.
+    /// Returns the locations of all cases, sorted by id.
     fn sorted(mut cases: Vec<Place>, ids: HashMap<String, u32>) -> VecDeque<Place> {
         let mut ids: Vec<(String, u32)> = ids.into_iter().collect();
         ids.sort_unstable();
@@ -224,9 +224,9 @@ impl Index {
     }
 }
 
-/// Reads a record once. Adds each line to the index, or else returns at the first case that does not stand in
-/// the order of ids with all its lines together, and at the first place where the run went on or another part
-/// begins.
+/// Reads a record once. Adds each line to the index, if there is one. Without an index, returns false if the
+/// cases are not sorted by id with their lines together. Also returns false where the run was resumed or
+/// another part starts.
 fn is_in_order(input: impl BufRead, mut index: Option<&mut Index>) -> Result<bool, ReadError> {
     let mut lines = Lines::new(input);
     let (mut start, mut last, mut is_open) = (0, String::new(), false);
@@ -249,7 +249,7 @@ fn is_in_order(input: impl BufRead, mut index: Option<&mut Index>) -> Result<boo
     Ok(true)
 }
 
-/// A record whose cases stand in the order of their ids.
+/// A record whose cases are sorted by id.
 #[derive(Debug)]
 struct InOrder<R> {
     events: Events<Take<BufReader<R>>>,
@@ -282,18 +282,18 @@ impl<R: Read> InOrder<R> {
     }
 }
 
-/// A record in the order of time, with its index.
+/// A record in order of time, with its index.
 #[derive(Debug)]
 struct Indexed<R> {
     input: BufReader<R>,
-    /// Where the input stands.
+    /// The position in the input.
     at: u64,
     line: Vec<u8>,
     starts: Vec<Place>,
     run: VecDeque<Place>,
     cases: VecDeque<Place>,
     end: VecDeque<Event>,
-    /// What joins several parts.
+    /// Combines several parts.
     parts: Option<Box<Parts>>,
 }
 
@@ -368,12 +368,12 @@ impl<R: Read + Seek> Indexed<R> {
     }
 }
 
-/// Reads the events of a record in the order of time. Ends after the first error.
+/// Returns the events of a record in order of time. Stops after the first error.
 pub fn events(input: impl BufRead) -> impl Iterator<Item = Result<Event, ReadError>> {
     Events::new(input)
 }
 
-/// Reads a whole record in the order of time, for what is known to be small.
+/// Reads a whole record in order of time. Meant for small records.
 pub fn read(input: impl BufRead) -> Result<Vec<Event>, ReadError> {
     events(input).collect()
 }

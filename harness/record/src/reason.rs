@@ -1,4 +1,4 @@
-//! Why a verdict is what it is: a code with its data. Reports say it in the words of its `Display`.
+//! The reason for a verdict, as a code with its data. Reports show its `Display` text.
 
 mod data;
 mod text;
@@ -16,74 +16,75 @@ pub use self::{
 };
 use crate::got::Got;
 
-/// Why a case is `flaky`, `waived`, `inconclusive`, `not-applicable` or an `error`, or is only observed.
+/// The reason why a case is `flaky`, `waived`, `inconclusive`, `not-applicable`, an `error`, or only
+/// observed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum Reason {
-    /// A plain request was not accepted.
+    /// A baseline request was not accepted.
     #[error("{0}")]
     PlainRejected(Box<PlainRejected>),
-    /// No plain request was accepted, so that nothing was asked that leans on one.
+    /// No baseline request was accepted, so the requests that depend on one were not sent.
     #[error("{because}{}", given_up(true))]
     GivenUp {
-        /// The other reason.
+        /// The underlying reason.
         because: Box<Self>,
     },
-    /// A plain request that was never accepted: what is refused like it says nothing.
+    /// A baseline request was never accepted, so rejections of similar requests are inconclusive.
     #[error(
-        "the plain request {plain} was not accepted in this run: {came}: what is refused like it says nothing"
+        "the baseline request {plain} was never accepted in this run ({came}), so similar rejections are inconclusive"
     )]
     NeverAccepted {
-        /// The plain request.
+        /// Case id of the baseline request.
         plain: String,
-        /// The result.
+        /// Its result.
         came: Came,
     },
-    /// A plain request was accepted, and then no more.
+    /// A baseline request was accepted at first, and later rejected.
     #[error(
-        "the target accepted the plain request {plain} earlier in this run, and then no more: {came}: what it refuses \
-         since then says nothing"
+        "the target accepted the baseline request {plain} earlier in this run and then stopped ({came}): its later \
+         rejections are inconclusive"
     )]
     AcceptedNoMore {
-        /// The plain request.
+        /// Case id of the baseline request.
         plain: String,
-        /// The result.
+        /// Its result.
         came: Came,
     },
-    /// The plain request was not accepted right after a rejection.
+    /// The baseline request was not accepted right after a rejection.
     #[error(
-        "the target accepts nothing any more, so that its refusal says nothing: the plain request {plain} was asked again, \
-         and {came}"
+        "the target no longer accepts valid requests, so this rejection is inconclusive: the baseline request {plain} was \
+         sent again, and {came}"
     )]
     AcceptsNothing {
-        /// The plain request.
+        /// Case id of the baseline request.
         plain: String,
-        /// The result.
+        /// Its result.
         came: Came,
     },
     /// The control was not accepted.
     #[error("its control {control} was not accepted: {came}")]
     ControlRejected {
-        /// The control.
+        /// Case id of the control.
         control: String,
-        /// The result.
+        /// Its result.
         came: Came,
     },
     /// The control was not accepted, which is waived or allowed.
     #[error("its control {control} was not accepted, which is {excuse}")]
     ControlExcused {
-        /// The control.
+        /// Case id of the control.
         control: String,
-        /// The excuse.
+        /// The reason why that is allowed.
         excuse: Excuse,
     },
     /// All findings are waived.
     #[error("{excuse}")]
     Waived {
-        /// The excuse.
+        /// The waiver or level.
         excuse: Excuse,
     },
-    /// A request that prepares the case was not accepted.
+    /// A set-up request was not accepted.
     #[error("set-up step `{step}` got {got}")]
     SetUpRejected {
         /// The step.
@@ -91,16 +92,16 @@ pub enum Reason {
         /// The response.
         got: Got,
     },
-    /// The response to a request that prepares the case lacks what the case needs of it.
-    #[error("the answer to set-up step `{step}` has no {place}")]
+    /// The response to a set-up request lacks a value that the case needs.
+    #[error("the response to set-up step `{step}` has no {place}")]
     SetUpLacks {
         /// The step.
         step: String,
-        /// The place.
+        /// The place of the missing value.
         place: String,
     },
-    /// A request that prepares the case got a response after which the case is not sent.
-    #[error("a request that prepares it was answered with {got}, after which it is not sent")]
+    /// A set-up request got a response that ends the case before its own request is sent.
+    #[error("a set-up request got {got}, so the request of the case was not sent")]
     SetUpEnds {
         /// The response.
         got: Got,
@@ -111,29 +112,29 @@ pub enum Reason {
         /// The evidence.
         by: Box<Suspicion>,
     },
-    /// The same request got different responses, with other ids and amounts.
-    #[error("it got {} for the same with other values", listed(got))]
+    /// The same request, with other ids and amounts, got different responses.
+    #[error("it got {} for the same request with other values", listed(got))]
     Unsteady {
-        /// The responses, in the order of time.
+        /// The responses, in order of time.
         got: Vec<Got>,
     },
-    /// A valid request was rejected once, and accepted twice when it had other ids and amounts.
-    #[error("it got {got} once, and was accepted twice when it had other values")]
+    /// A valid request was rejected once, and accepted twice with other ids and amounts.
+    #[error("it got {got} once, and was accepted twice with other values")]
     RejectedOnce {
         /// The response.
         got: Got,
     },
     /// A gateway may have failed.
-    #[error("it got {status}, which may be of a gateway, and was served when it was sent again")]
+    #[error("it got {status}, perhaps from a gateway, and succeeded when it was sent again")]
     ServedAgain {
         /// The status of the first response.
         status: u16,
     },
-    /// It was refused, and accepted when it was asked again.
-    #[error("the target refused it, and accepted it when the same was asked again")]
+    /// The request was rejected, and accepted when it was sent again.
+    #[error("the target rejected it, and accepted it when it was sent again")]
     AcceptedAgain,
-    /// The target had no time.
-    #[error("it got {got}: the target had no time for it")]
+    /// The target was too busy.
+    #[error("it got {got}: the target was too busy")]
     Busy {
         /// The response.
         got: Got,
@@ -144,23 +145,23 @@ pub enum Reason {
         /// The response.
         got: Got,
     },
-    /// Whoever called before may have used up the calls of the day.
+    /// Earlier calls on the same day may have used up the daily limit.
     #[error("the daily calls may be used up")]
     DailyCalls,
-    /// There was no whole response.
+    /// There was no complete response.
     #[error("{failure}")]
     NoResponse {
         /// The failure.
         failure: String,
     },
-    /// There was no whole response three times, while the plain request was accepted in between.
-    #[error("no answer three times, while the plain request is accepted: {failure}")]
+    /// There was no complete response three times, while the baseline request was accepted in between.
+    #[error("no response three times, while the baseline request is accepted: {failure}")]
     NoResponseThreeTimes {
         /// The failure.
         failure: String,
     },
-    /// A record has no response.
-    #[error("no answer was recorded")]
+    /// A record contains no response.
+    #[error("no response was recorded")]
     NoResponseRecorded,
     /// A record lacks a request.
     #[error("no `{step}` was recorded")]
@@ -168,57 +169,57 @@ pub enum Reason {
         /// The step.
         step: String,
     },
-    /// No request before it got a response.
-    #[error("not sent, since no request before it got a response: {failure}")]
+    /// None of the earlier requests got a response.
+    #[error("not sent because no earlier request got a response: {failure}")]
     Silence {
         /// The failure.
         failure: Box<Self>,
     },
-    /// The run was interrupted while it was under way.
+    /// The run was interrupted while this case was in progress.
     #[error(
-        "it was under way when the run was interrupted, and may have made something: it was not sent again"
+        "the run was interrupted during this case, which may have created a resource: it was not sent again"
     )]
     LeftInDoubt,
-    /// The target is only read.
-    #[error("it could make something, and the target is a production system, which is only read")]
+    /// The target is a production system, to which only read requests are sent.
+    #[error("it could create a resource, and a production system only gets read requests")]
     OnlyRead,
-    /// As many requests were sent as there may be.
-    #[error("as many requests were sent as this run may send")]
+    /// The limit of requests was reached.
+    #[error("the limit of requests of this run was reached")]
     NoMoreRequests,
-    /// The record could not be written, so that nothing is sent any more.
-    #[error("what is sent cannot be recorded, so it was not sent")]
+    /// The record cannot be written, so no further request is sent.
+    #[error("the request cannot be recorded, so it was not sent")]
     NotWritten,
-    /// The target was asked for a capability, and lacks it.
+    /// A probe showed that the target lacks a capability.
     #[error(
-        "asked, the target answered {answer}: it has no `{capability}`; to insist, add {add}, else [capabilities] \
+        "the target does not appear to support `{capability}` (it answered {answer}); to test it anyway, add {add}, else [capabilities] \
          {capability} = false"
     )]
     CapabilityLacked {
         /// The capability.
         capability: String,
-        /// The response, and the request.
+        /// The response and the request of the probe.
         answer: String,
-        /// The line to add to the profile.
+        /// The line to add to the profile to test it anyway.
         add: String,
     },
-    /// The profile says that the target lacks a capability.
-    #[error("the target profile says that it has no `{capability}`")]
+    /// The profile declares that the target lacks a capability.
+    #[error("the target profile declares that the target has no `{capability}`")]
     DeclaredAbsent {
         /// The capability.
         capability: String,
     },
-    /// The profile has one value where a capability needs two.
-    #[error("the target profile has one value for `{one}` and `{other}`, and so no `{capability}`")]
+    /// The profile has the same value twice where a capability needs two different ones.
+    #[error("the target profile has the same value for `{one}` and `{other}`, so it has no `{capability}`")]
     OneValue {
-        /// The first value.
+        /// Name of the first value.
         one: String,
-        /// The other value.
+        /// Name of the other value.
         other: String,
         /// The capability.
         capability: String,
     },
-    /// The profile does not say whether the target has a capability.
-    #[error("the target profile does not say whether it offers `{capability}`; add {add}")]
+    /// The profile does not declare whether the target has a capability.
+    #[error("the target profile does not declare whether the target offers `{capability}`; add {add}")]
     NotSaid {
         /// The capability.
         capability: String,
@@ -228,12 +229,12 @@ pub enum Reason {
     /// The profile lacks a value.
     #[error("the target profile has no `{value}`; add {add}")]
     NoValue {
-        /// The value.
+        /// Name of the value.
         value: String,
         /// The line to add to the profile.
         add: String,
     },
-    /// The profile has too few entries of a table with a key.
+    /// The profile has too few entries in a table with a certain key.
     #[error("the target profile has no further `{table}` with `{key}`; add {add}")]
     NoFurtherEntry {
         /// The table.
@@ -243,91 +244,91 @@ pub enum Reason {
         /// The line to add to the profile.
         add: String,
     },
-    /// The values of the profile make the request that of its control.
-    #[error("the values of the target profile make it the request of its control")]
+    /// The values of the profile make the request equal to that of its control.
+    #[error("with the values of the target profile, the request equals that of its control")]
     SameAsControl,
-    /// With this profile there is no such request.
+    /// The request does not exist with this profile.
     #[error("{why}")]
     NoSuchRequest {
-        /// The reason in words.
+        /// The explanation.
         why: String,
     },
-    /// The request cannot be made of what the target responded.
+    /// A value of the target's response cannot be used in the request.
     #[error("{why}")]
     Unusable {
-        /// The reason in words.
+        /// The explanation.
         why: String,
     },
     /// The suite has a defect.
     #[error("{why}")]
     Defect {
-        /// The reason in words.
+        /// The explanation.
         why: String,
     },
-    /// Traffic: a client did not show it.
+    /// Traffic: the client did not demonstrate it.
     #[error("not shown{}", meeting(meet.as_deref()))]
     NotShown {
-        /// The options of `xs2aspec serve` by which a client can meet it.
+        /// Options of `xs2aspec serve` that let a client demonstrate it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         meet: Option<String>,
     },
-    /// Traffic: the client is declared to lack a part of the document.
+    /// Traffic: the client is declared not to use a part of the document.
     #[error("not needed: --without {part} declares a client that {says}")]
     NotNeeded {
         /// The part.
         part: String,
-        /// What such a client does not do.
+        /// The actions that such a client does not take.
         says: String,
     },
-    /// Traffic: an alternative is shown.
-    #[error("not needed: {shown} is shown, and one of them is enough")]
+    /// Traffic: an alternative was demonstrated.
+    #[error("not needed: {shown} is shown, and one alternative is enough")]
     OneEnough {
         /// The alternative.
         shown: String,
     },
-    /// Traffic: what would show it is not in the record.
-    #[error("what would show it is masked, or cut off, in the record")]
+    /// Traffic: the evidence is not in the record.
+    #[error("the evidence is masked or truncated in the record")]
     NotReadable,
-    /// Traffic: an entry of a file is no exchange.
+    /// Traffic: an entry of a file is not an exchange.
     #[error("it cannot be read: {why}")]
     Unread {
-        /// What was expected and what was found.
+        /// The expected and the actual content.
         why: String,
     },
-    /// Traffic: the request is for no operation of the document.
-    #[error("the request is for no operation of the document")]
+    /// Traffic: the request matches no operation of the document.
+    #[error("the request matches no operation of the document")]
     OfNoOperation,
-    /// Traffic: a bank may refuse it for what nobody sees.
-    #[error("it was refused with {got}, and {why}")]
+    /// Traffic: the bank may have rejected the request for a reason that the traffic does not show.
+    #[error("it was rejected with {got}, and {why}")]
     RefusalUndecided {
         /// The response.
         got: Got,
         /// The reason.
         why: Box<Untold>,
     },
-    /// Traffic: it had to be refused, and a body that is not known may say so.
-    #[error("it had to be refused and got {got}, and the body {why}")]
+    /// Traffic: the request had to be rejected, and an unknown body may say that it was.
+    #[error("it had to be rejected and got {got}, and the body {why}")]
     BodyUnknown {
         /// The response.
         got: Got,
         /// The reason.
         why: Box<Untold>,
     },
-    /// A reason of which the words alone are known.
+    /// A reason that is available only as a sentence.
     #[error("{says}")]
     InWords {
-        /// The words.
+        /// The sentence.
         says: String,
     },
 }
 
 impl Reason {
-    /// Returns that there was no whole response.
+    /// Returns the reason for a missing or incomplete response.
     pub fn no_response(failure: impl fmt::Display) -> Self {
         Self::NoResponse { failure: failure.to_string() }
     }
 
-    /// Adds that nothing was asked which leans on a plain request.
+    /// Adds that the requests that depend on a baseline request were not sent.
     #[must_use]
     pub fn given_up(self) -> Self {
         match self {
@@ -336,7 +337,7 @@ impl Reason {
         }
     }
 
-    /// Returns it with its texts changed, as for masking.
+    /// Returns the reason with `change` applied to its strings, for example to mask them.
     #[must_use]
     pub fn with_texts(&self, change: &dyn Fn(&str) -> String) -> Self {
         changed(self, change).unwrap_or_else(|| Self::InWords { says: change(&self.to_string()) })
@@ -344,7 +345,7 @@ impl Reason {
 }
 
 fn meeting(meet: Option<&str>) -> String {
-    meet.map(|meet| format!("; `xs2aspec serve {meet}` lets a client meet it")).unwrap_or_default()
+    meet.map(|meet| format!("; `xs2aspec serve {meet}` lets a client show it")).unwrap_or_default()
 }
 
 fn listed(got: &[Got]) -> String {

@@ -1,4 +1,5 @@
-//! The folder of a run. One command at a time writes into it: the record of another one would be lost.
+//! The folder of a run. Only one command at a time writes to it, because a second one would destroy its
+//! record.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -13,26 +14,25 @@ use crate::{
     outputs::{self, MASK_KEY, OutputError, RECORD, RECORD_BEGINS},
 };
 
-/// The file that the command holds locked that writes into the folder. It is empty.
+/// The empty file that a command keeps locked while it writes to the folder.
 pub const LOCK: &str = "run.lock";
 
-/// How often a folder is tried to be locked. A command that was stopped may hold it a moment longer.
+/// Attempts to lock a folder. A command that was stopped may hold it a moment longer.
 const TRIES: u32 = 20;
 
-/// The pause between two tries.
+/// Pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What a command does with a run that did not come to its end, while nobody knows what it made at the
-/// target.
+/// The treatment of an unfinished run that may have created resources at the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Doubt {
-    /// It leaves that run alone, and fails.
+    /// Keep that run and fail.
     Fail,
-    /// It gives that run up.
+    /// Give that run up.
     GiveUp,
 }
 
-/// What a command writes into the folder of a run, and reads meanwhile.
+/// The files that a command writes to the folder of a run, and those that it reads meanwhile.
 #[derive(Debug, Clone, Copy)]
 pub struct Files<'a> {
     /// The names of its reports.
@@ -41,8 +41,8 @@ pub struct Files<'a> {
     pub reads: &'a [&'a Path],
 }
 
-/// A folder that belongs to the command that writes a run into it, until this is dropped. Every command that
-/// writes one holds it.
+/// A folder locked by the command that writes a run to it, until this is dropped. Every such command holds
+/// one.
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
@@ -50,18 +50,18 @@ pub struct RunFolder {
 }
 
 impl RunFolder {
-    /// Returns an error if a run could not begin here now. Changes nothing.
+    /// Returns an error if a run cannot start here now. Changes nothing.
     pub fn may_begin(path: &Path, files: Files<'_>, doubt: Doubt) -> Result<(), OutputError> {
         check(path, files)?;
         match lock(path, || File::options().append(true).open(path.join(LOCK))) {
-            // Where there is no such file nobody writes.
+            // Without the lock file, no command is writing.
             Err(OutputError::Write { error, .. }) if error.kind() == io::ErrorKind::NotFound => {}
             locked => drop(locked?),
         }
         check_doubt(path, doubt)
     }
 
-    /// Makes the folder this command's. Its run takes the place of one that ended, or that is given up.
+    /// Locks the folder for a new run, which replaces a finished run or one that is given up.
     pub fn begin(path: &Path, files: Files<'_>, doubt: Doubt) -> Result<Self, OutputError> {
         let folder = Self::locked(path, files)?;
         check_doubt(path, doubt)?;
@@ -69,7 +69,7 @@ impl RunFolder {
         Ok(folder)
     }
 
-    /// Makes the folder this command's, which goes on with the run there.
+    /// Locks the folder to resume the run in it.
     pub fn go_on(path: &Path, files: Files<'_>) -> Result<Self, OutputError> {
         Self::locked(path, files)
     }
@@ -81,7 +81,7 @@ impl RunFolder {
         Ok(Self { path: path.to_owned(), lock })
     }
 
-    /// Removes the mask key: the run has come to its end.
+    /// Removes the mask key at the end of the run.
     pub fn end(self) -> io::Result<()> {
         self.remove(MASK_KEY)
     }
@@ -96,19 +96,19 @@ impl RunFolder {
 
 impl Drop for RunFolder {
     fn drop(&mut self) {
-        // What cannot be removed says nothing to whoever comes next.
+        // A leftover lock file does not affect later commands.
         drop(self.remove(LOCK));
         drop(self.lock.unlock());
     }
 }
 
-/// Returns the file that `open` gives, locked. Who held it before may have removed it meanwhile.
+/// Opens and locks the lock file. Retries if the previous holder removed the file meanwhile.
 fn lock(folder: &Path, open: impl Fn() -> io::Result<File>) -> Result<File, OutputError> {
     for _ in 0..TRIES {
         let file = open().map_err(|error| write(folder, error))?;
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
-            // Where files cannot be locked there is nobody to ask.
+            // Some file systems have no locks. The folder then counts as free.
             Ok(()) | Err(TryLockError::Error(_)) if outputs::is_still(&file, &folder.join(LOCK)) => {
                 return Ok(file);
             }
@@ -118,7 +118,7 @@ fn lock(folder: &Path, open: impl Fn() -> io::Result<File>) -> Result<File, Outp
     Err(OutputError::Busy { folder: folder.to_owned() })
 }
 
-/// Returns an error if a name of a run leads to something else.
+/// Returns an error if a file name of a run leads to something else.
 pub fn check(folder: &Path, files: Files<'_>) -> Result<(), OutputError> {
     for (name, begins) in [(RECORD, Some(RECORD_BEGINS)), (LOCK, None)] {
         let path = folder.join(name);

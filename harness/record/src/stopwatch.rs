@@ -1,4 +1,4 @@
-//! Measures how long a target took, from the exchanges of a record.
+//! Measures the response times of a target from the exchanges of a record.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use crate::{
     times::{OperationTimes, Times},
 };
 
-/// Number of slow cases that are named per operation.
+/// Number of slow cases to list per operation.
 const NAMED: usize = 3;
 
-/// Collects the times of a run, case after case.
+/// Collects the times of a run, case by case.
 #[derive(Debug, Default)]
 pub struct Stopwatch {
     slow_ms: Option<u64>,
@@ -21,17 +21,17 @@ pub struct Stopwatch {
 struct Operation {
     all: Vec<u64>,
     slow: u64,
-    /// The slowest responses beyond the limit, slowest first.
+    /// The slowest responses over the limit, slowest first.
     slowest: Vec<(u64, String)>,
 }
 
 impl Stopwatch {
-    /// Returns a stopwatch with this limit for one response, in milliseconds.
+    /// Returns a stopwatch with this limit for a response, in milliseconds.
     pub fn new(slow_ms: Option<u64>) -> Self {
         Self { slow_ms, operations: BTreeMap::new() }
     }
 
-    /// Adds the exchanges of a case. An exchange without a whole response has no time.
+    /// Adds the exchanges of a case. Exchanges without a complete response are ignored.
     pub fn add(&mut self, exchanges: &[Exchange]) {
         for exchange in exchanges {
             let is_whole = exchange.response.is_some() && exchange.failure.is_none();
@@ -44,7 +44,7 @@ impl Stopwatch {
         }
     }
 
-    /// Returns what was measured.
+    /// Returns the measured times.
     pub fn finish(self) -> Times {
         let operations = self.operations.into_iter().map(|(name, operation)| operation.finish(name));
         Times { slow_ms: self.slow_ms, operations: operations.collect() }
@@ -58,7 +58,7 @@ impl Operation {
             return;
         }
         self.slowest.retain(|(_, case)| *case != exchange.case);
-        // By their names where they took as long, in whatever order they come.
+        // Ties are sorted by id, so the result does not depend on the order of the cases.
         let is_before = |(micros, case): &(u64, String)| {
             *micros > exchange.micros || *micros == exchange.micros && *case < exchange.case
         };
@@ -90,7 +90,7 @@ impl Operation {
 mod tests {
     use super::*;
 
-    /// Adds a case whose request took so long, after one that broke off.
+    /// Adds a case whose request took `micros`, after an exchange that broke off.
     fn add(watch: &mut Stopwatch, case: &str, micros: u64) {
         let text = format!(
             r#"{{"number":1,"case":"{case}","step":"request","operation":"ncbct","micros":{micros},

@@ -1,30 +1,30 @@
-//! How long a target took, by operation.
+//! Response times of a target, by operation.
 
 use serde::{Deserialize, Serialize};
 
-/// The times of a run. All of them are microseconds from the first byte sent to the last byte read, but for
-/// the limit.
+/// The response times of a run. Apart from the limit, all are in microseconds from the first byte sent to the
+/// last byte read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Times {
-    /// The longest time that the target profile allows an answer (`[limits] slow-ms`), in milliseconds.
+    /// The longest response time that the target profile allows (`[limits] slow-ms`), in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow_ms: Option<u64>,
-    /// By name.
+    /// The operations, sorted by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<OperationTimes>,
 }
 
 impl Times {
-    /// Where the limit stands, for whoever is warned of it. It is the profile's, and not the document's.
+    /// The profile key of the limit, which warnings show. The limit is the profile's, not the document's.
     pub const LIMIT: &str = "limits.slow-ms";
 
-    /// Whether nothing was measured.
+    /// Returns true if nothing was measured.
     pub fn is_empty(&self) -> bool {
         self.operations.is_empty()
     }
 
-    /// Answers that took longer than the profile allows.
+    /// Returns the number of responses that took longer than the profile allows.
     pub fn slow(&self) -> u64 {
         self.operations.iter().map(|operation| operation.slow).sum()
     }
@@ -36,20 +36,20 @@ impl Times {
 pub struct OperationTimes {
     /// The operation.
     pub operation: String,
-    /// Whole answers.
+    /// Number of complete responses.
     pub answers: u64,
-    /// Half of the answers took at most this.
+    /// 50th percentile.
     pub p50: u64,
-    /// 95 of 100.
+    /// 95th percentile.
     pub p95: u64,
-    /// 99 of 100.
+    /// 99th percentile.
     pub p99: u64,
-    /// All of them.
+    /// Longest time.
     pub largest: u64,
-    /// Answers that took longer than the profile allows.
+    /// Number of responses that took longer than the profile allows.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub slow: u64,
-    /// Cases of the slowest of those.
+    /// Cases with the slowest of those responses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slow_cases: Vec<String>,
 }

@@ -1,5 +1,4 @@
-//! The one count of verdicts. Exit code, `JUnit`, summary and progress are all taken from it, so that they
-//! cannot disagree.
+//! The one count of verdicts. Exit code, `JUnit`, summary and progress all use it, so they cannot disagree.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +11,7 @@ use crate::{
     verdict::{CaseVerdict, Role, Strength},
 };
 
-/// Verdicts of the selected cases, counted whole, by operation and by strength of the case's clause.
+/// Verdicts of the selected cases, counted in total, by operation, and by strength of the clause.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Totals {
     counts: Counts,
@@ -22,19 +21,19 @@ pub struct Totals {
     broken_controls: usize,
     denies_warnings: bool,
     denies_flaky: bool,
-    /// Answers that took longer than the target profile allows.
+    /// Number of responses that took longer than the target profile allows.
     slow: u64,
 }
 
 impl Totals {
-    /// Takes the beginning of the run, which says whether warnings and flaky cases are violations.
+    /// Adds the start of the run, which decides if warnings and flaky cases are violations.
     pub fn start(&mut self, start: &RunStarted) {
         self.denies_warnings = LevelRule::denies(&start.levels, LevelRule::WARNINGS);
         self.denies_flaky = LevelRule::denies(&start.levels, LevelRule::FLAKY);
     }
 
-    /// Takes a clause of the document; only those that it demands have a state. One whose breach is only
-    /// noted is left out of what the run says.
+    /// Adds a clause of the document. Only required clauses have a state. A clause of level `note` counts as
+    /// skipped.
     pub fn clause(&mut self, clause: &ClauseText) {
         match clause.level().level {
             _ if !clause.strength.is_demanded() => {}
@@ -43,28 +42,28 @@ impl Totals {
         }
     }
 
-    /// Takes what a check on answers saw.
+    /// Adds the counts of a response check.
     pub fn check(&mut self, check: &AnswerCheck) {
         self.clauses.check(check);
     }
 
-    /// Takes how long the target took.
+    /// Adds the response times of the target.
     pub fn times(&mut self, times: &Times) {
         self.slow = times.slow();
     }
 
-    /// Whether some answers took longer than the target profile allows, which is a warning.
+    /// Returns true if some responses took longer than the target profile allows, which is a warning.
     pub fn is_slow(&self) -> bool {
         self.slow > 0
     }
 
-    /// What is known of each demanded clause.
+    /// Returns the state of each required clause.
     pub fn clauses(&self) -> &DemandedClauses {
         &self.clauses
     }
 
-    /// Counts a verdict whose clause has this strength. Controls that nobody selected are not counted, but
-    /// what they say of clauses is.
+    /// Counts a verdict whose clause has this strength. Unselected controls are not counted, but their
+    /// results for clauses are.
     pub fn add(&mut self, verdict: &CaseVerdict, strength: Strength) {
         self.clauses.add(verdict);
         self.broken_controls += usize::from(verdict.is_broken_control());
@@ -76,27 +75,27 @@ impl Totals {
         self.by_strength.entry(strength).or_default().add(verdict.verdict);
     }
 
-    /// All selected cases.
+    /// Returns the counts of all selected cases.
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// Controls that nobody selected and that break something themselves.
+    /// Returns the number of unselected controls that violate a clause by themselves.
     pub fn broken_controls(&self) -> usize {
         self.broken_controls
     }
 
-    /// By operation of the judged request, in alphabetical order.
+    /// Returns the counts by operation of the judged request, in alphabetical order.
     pub fn by_operation(&self) -> &BTreeMap<String, Counts> {
         &self.by_operation
     }
 
-    /// By strength of the case's clause, firmest first.
+    /// Returns the counts by strength of the clause, firmest first.
     pub fn by_strength(&self) -> &BTreeMap<Strength, Counts> {
         &self.by_strength
     }
 
-    /// Whether warnings are violations.
+    /// Returns true if warnings are violations.
     pub fn denies_warnings(&self) -> bool {
         self.denies_warnings
     }
@@ -106,13 +105,13 @@ impl Totals {
         self.denies_flaky
     }
 
-    /// Returns true if more than 1 % of all cases are flaky, so that the run says nothing.
+    /// Returns true if more than 1 % of all cases are flaky, which makes the run inconclusive.
     pub fn is_flaky(&self) -> bool {
         self.counts.flaky * 100 > self.counts.total()
     }
 
-    /// Cases of stated, derived and choice clauses that could not be judged; of what is expected or observed
-    /// nothing is demanded.
+    /// Returns the number of cases of stated, derived and choice clauses that could not be judged. Expected
+    /// and observed clauses require nothing.
     pub fn demanded_inconclusive(&self) -> usize {
         self.by_strength
             .iter()

@@ -1,4 +1,4 @@
-//! The verdict of one case and what it rests on.
+//! The verdict of one case and its evidence.
 
 mod observation;
 
@@ -13,34 +13,35 @@ use crate::{
 
 pub use self::observation::{NotTold, Observation};
 
-/// What a run concludes about one case.
+/// The verdict of a run on one case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Every check held.
+    /// Every check passed.
     Pass,
-    /// Every check held, but the target served a valid request only when it was sent again: a gateway had
-    /// failed on it.
+    /// Every check passed, but the target accepted a valid request only when it was sent again, because a
+    /// gateway had failed.
     Flaky,
-    /// The target broke a clause of level `deny`.
+    /// The target violated a clause of level `deny`.
     Fail,
-    /// The target broke a clause of level `warn`, and none of level `deny`.
+    /// The target violated a clause of level `warn`, and none of level `deny`.
     Warn,
-    /// The target broke a clause of level `deny` or `warn`, as a waiver says; or the control of the case was
-    /// not accepted, which is waived or allowed.
+    /// The target violated a clause of level `deny` or `warn`, and a waiver covers it. Or the control of the
+    /// case was not accepted, which is waived or allowed.
     Waived,
-    /// Could not be told: the control was refused, the set-up failed, or the target asked to come back later.
+    /// The case could not be judged: the control was rejected, the set-up failed, or the target asked to
+    /// retry later.
     Inconclusive,
     /// The target does not claim the capability that the case needs.
     NotApplicable,
-    /// Nothing is demanded here; what the target did is recorded.
+    /// The document requires nothing here. The behavior of the target is recorded.
     Observed,
-    /// The harness could not do its work: no connection, no answer in time, an answer that is not HTTP.
+    /// The harness could not do its work: no connection, no response in time, or a response that is not HTTP.
     Error,
 }
 
 impl Verdict {
-    /// All verdicts, in the order in which reports list them.
+    /// All verdicts, in the order of reports.
     pub const ALL: [Self; 9] = [
         Self::Pass,
         Self::Flaky,
@@ -53,7 +54,7 @@ impl Verdict {
         Self::Error,
     ];
 
-    /// The word used in every report and in the record.
+    /// Returns the word used in every report and in the record.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Pass => "pass",
@@ -68,27 +69,27 @@ impl Verdict {
         }
     }
 
-    /// Returns true if every check held.
+    /// Returns true if every check passed.
     pub const fn is_pass(self) -> bool {
         matches!(self, Self::Pass | Self::Flaky)
     }
 }
 
-/// How firmly the document makes a statement.
+/// The firmness of a statement of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Strength {
-    /// The document says it, in words or in a table.
+    /// The document states it, in a sentence or a table.
     Stated,
     /// It follows from a standard that the document names.
     Derived,
-    /// The plain reading of the document, which has others; a breach is a warning.
+    /// The plain reading of the document, which allows others. A violation is a warning.
     Expected,
-    /// The document leaves it to the bank; the target profile decides.
+    /// The document leaves it to the bank, and the target profile decides.
     Choice,
-    /// Recorded, never a violation.
+    /// Recorded. A deviation is not a violation.
     Observed,
-    /// Cannot be decided from outside.
+    /// Cannot be tested from outside.
     Untestable,
 }
 
@@ -97,12 +98,12 @@ impl Strength {
     pub const ALL: [Self; 6] =
         [Self::Stated, Self::Derived, Self::Expected, Self::Choice, Self::Observed, Self::Untestable];
 
-    /// Whether the document demands it, in its own words or by a standard that it names.
+    /// Returns true if the document requires it, directly or through a standard that it names.
     pub const fn is_demanded(self) -> bool {
         matches!(self, Self::Stated | Self::Derived)
     }
 
-    /// The level of a clause of this strength where nobody sets another one.
+    /// Returns the default level of a clause of this strength.
     pub const fn usual_level(self) -> ClauseLevel {
         let level = match self {
             Self::Stated | Self::Derived => Level::Deny,
@@ -112,7 +113,7 @@ impl Strength {
         ClauseLevel { level, by: LevelSource::Strength }
     }
 
-    /// The word used in the ledger and in every report.
+    /// Returns the word used in the ledger and in every report.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Stated => "stated",
@@ -128,7 +129,7 @@ impl Strength {
 /// A place in a case file. Line and column count from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Place {
-    /// Path of the file, with forward slashes, as the tree of case files names it
+    /// Path of the file, with forward slashes, relative to the tree of case files
     /// (`cases/periodic/months-of-execution.yaml`).
     pub file: String,
     /// Line, from 1.
@@ -143,19 +144,20 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// An end of an exchange: who did what a finding is about.
+/// An end of an exchange, which a finding is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum End {
-    /// Who asked.
+    /// The sender of the request.
     Client,
-    /// Who answered. In a run of cases it is always this one: what their requests break is broken on purpose.
+    /// The sender of the response. A run of cases blames only this end, because its requests violate rules on
+    /// purpose.
     #[default]
     Bank,
 }
 
 impl End {
-    /// The word used in every report and in the record.
+    /// Returns the word used in every report and in the record.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Client => "client",
@@ -169,26 +171,27 @@ impl End {
     }
 }
 
-/// One mismatch between what a clause demands and what the target did.
+/// One mismatch between the requirement of a clause and the behavior of the target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Id of the clause that is broken; not always the case's own clause, since every 2xx body is checked in
-    /// every case.
+    /// Id of the violated clause. It may differ from the clause of the case, because every 2xx body is
+    /// checked in every case.
     pub clause: String,
-    /// What was expected, in words.
+    /// Description of the expected value.
     pub expected: String,
-    /// What came back, in words.
+    /// Description of the actual value.
     pub actual: String,
-    /// Where in the answer: `status`, a header name, or a JSON pointer into the body
-    /// (`body/transactionFees/amount`). What the client broke stands in the request: `request/header/NAME`.
+    /// Place in the response: `status`, a header name, or a JSON pointer into the body
+    /// (`body/transactionFees/amount`). For a violation by the client, the place in the request:
+    /// `request/header/NAME`.
     pub at: String,
-    /// What kind of thing is wrong.
+    /// Kind of the mismatch.
     #[serde(default, skip_serializing_if = "Mismatch::is_unknown")]
     pub kind: Mismatch,
-    /// What it does: `deny` or `warn`. What is only noted is an observation.
+    /// Level of the finding: `deny` or `warn`. At level `note` it is an observation instead.
     #[serde(default = "Level::before_levels")]
     pub level: Level,
-    /// Who broke the clause.
+    /// The end that violated the clause.
     #[serde(default, skip_serializing_if = "End::is_bank")]
     pub end: End,
 }
@@ -213,13 +216,13 @@ impl Finding {
         }
     }
 
-    /// Whether it is what the target made of the request as a whole, under the clause of the case.
+    /// Returns true if the finding is about the status of the judged response, under the clause of the case.
     pub fn is_answer_to(&self, verdict: &CaseVerdict) -> bool {
         self.at == "status" && self.clause == verdict.clause
     }
 
-    /// The mismatch in words: `expected a refusal (4xx), got 201`, with the place in the answer where that is
-    /// not the status.
+    /// Returns a description of the mismatch: `expected a refusal (4xx), got 201`. Unless the place is the
+    /// status, the description starts with it.
     pub fn mismatch(&self) -> String {
         let Self { expected, actual, at, .. } = self;
         let words = format!("expected {expected}, got {actual}");
@@ -227,36 +230,36 @@ impl Finding {
     }
 }
 
-/// Whether a case was asked for, or only runs because another one needs it as its control.
+/// The role of a case in a run: selected, or needed only as the control of another case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// Asked for: it counts.
+    /// Selected. It counts.
     Selected,
-    /// Runs only as the control of a selected case; its verdict is recorded but not counted. One that is
-    /// refused by itself is a violation all the same.
+    /// Runs only as the control of a selected case. Its verdict is recorded but not counted. A control that
+    /// is rejected by itself is still a violation.
     Control,
 }
 
-/// Why a case does not apply to a target.
+/// The reason why a case does not apply to a target.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Absence {
-    /// The profile does not say what the case needs.
+    /// The profile does not declare what the case needs.
     NotSaid {
-        /// The line that would open the case.
+        /// The line that would enable the case.
         add: String,
     },
     /// The profile declares it absent, or the case cannot apply to such a target.
     Declared,
 }
 
-/// What became of the control of a case.
+/// The result of the control of a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ControlSeen {
     /// Case id of the control.
     pub case: String,
-    /// Whether the target accepted it in this run.
+    /// True if the target accepted it in this run.
     pub accepted: bool,
 }
 
@@ -265,82 +268,82 @@ pub struct ControlSeen {
 pub struct CaseVerdict {
     /// Id of the expanded case (`periodic.months.duplicate/adjacent`).
     pub case: String,
-    /// Id of the clause that the case shows.
+    /// Id of the clause that the case tests.
     pub clause: String,
-    /// Area: the folder of the case file below `cases/`; a family of cases.
+    /// Area: the folder of the case file below `cases/`.
     pub area: String,
     /// Operation of the judged request (`ncbct`, `periodic`, `basket`, `customers`, `transaction`).
     pub operation: String,
     /// Selected, or run only as a control.
     pub role: Role,
-    /// Where the case stands.
+    /// Place of the case in its file.
     pub place: Place,
     /// The verdict.
     pub verdict: Verdict,
-    /// What the case expected, in words (`accepted`, `refused with status 400`).
+    /// Description of the expected result (`accepted`, `refused with status 400`).
     pub expected: String,
-    /// How many checks were evaluated; at least 1 unless the case could not be judged.
+    /// Number of evaluated checks. At least 1 unless the case could not be judged.
     pub checks: u32,
-    /// Every mismatch, together. Empty unless the verdict is `fail`, `warn` or `waived`.
+    /// All mismatches. Empty unless the verdict is `fail`, `warn` or `waived`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
-    /// What the target did where the document leaves it free.
+    /// Behavior of the target where the document leaves a choice.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observations: Vec<String>,
-    /// Of traffic: what else was seen of it, and what of it cannot be told.
+    /// Traffic: other observations, and the parts that cannot be judged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seen: Vec<Observation>,
-    /// The observation that falls when the refusal turns out to have another cause. No record has it.
+    /// The observation to drop if the rejection turns out to have another cause. Not recorded.
     #[serde(skip)]
     pub refusal: Option<String>,
-    /// Why the verdict is `flaky`, `waived`, `inconclusive`, `not-applicable` or `error`; for these it is
-    /// always present.
+    /// Reason for the verdict. Always present for `flaky`, `waived`, `inconclusive`, `not-applicable` and
+    /// `error`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
-    /// Of what is `not-applicable`: whether the profile declares it, or does not say enough.
+    /// For `not-applicable`: declared absent by the profile, or not declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub absence: Option<Absence>,
-    /// The control, where the case has one.
+    /// The control of the case, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<ControlSeen>,
-    /// What the case changes in its baseline, in words, for the failure text (`body/monthsOfExecution = [3,
+    /// Changes that the case makes to its baseline, for the text of a failure (`body/monthsOfExecution = [3,
     /// 3]`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
-    /// Of a case that breaks something: where its request differs from that of its control.
+    /// Differences between the request of an invalid case and that of its control.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<Difference>,
-    /// Of a case that breaks something: the error codes of the judged response.
+    /// Error codes of the judged response of an invalid case.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub codes: Vec<String>,
-    /// Which of many changes are refused, of a case that must be accepted with all of them.
+    /// The changes that are rejected, for a case whose changes must all be accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub culprit: Option<Box<Culprit>>,
-    /// The plain case whose request this is once more: nothing was sent again, and its answer is judged for
-    /// this clause.
+    /// The baseline case with the same request. The request was not sent again, and its response is judged
+    /// for this clause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub same_as: Option<String>,
-    /// What was another in its requests than it says, in words: the target refuses the plain request of an
-    /// operation, and accepts it with this.
+    /// Descriptions of differences between the requests sent and those of the case. The target rejects the
+    /// baseline request of an operation and accepts it with these.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judged_with: Vec<String>,
-    /// The control that was not accepted and is waived or allowed, of a case that is waived with it: nothing
-    /// else keeps the case from being judged.
+    /// The control that was not accepted, which is waived or allowed. The case is waived for this reason
+    /// alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waived_with: Option<String>,
-    /// Whether a rejection says nothing because of other requests: the target no longer accepted valid ones
+    /// True if other requests make a rejection inconclusive: the target stopped accepting valid requests
     /// after this case, or the daily calls may be used up.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unconfirmed: bool,
-    /// Number of the judged exchange, if one took place.
+    /// Number of the judged exchange, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exchange: Option<u64>,
-    /// Wall time of the whole case, controls apart, in microseconds.
+    /// Wall time of the whole case without controls, in microseconds.
     pub micros: u64,
 }
 
 impl CaseVerdict {
-    /// Returns the verdict of a case of which nothing is known: an error without a reason.
+    /// Returns the initial verdict of a case: an error without a reason.
     pub fn blank(case: String, clause: String, place: Place) -> Self {
         Self {
             case,
@@ -372,7 +375,7 @@ impl CaseVerdict {
         }
     }
 
-    /// The changes that make the verdict what it is, as far as that is known, in words.
+    /// Returns descriptions of the changes that cause the verdict, as far as they are known.
     pub fn telling_changes(&self) -> Vec<String> {
         match self.culprit.as_deref() {
             Some(Culprit::Found { forms, .. }) => forms.iter().map(|form| form.changes.join("; ")).collect(),
@@ -380,7 +383,7 @@ impl CaseVerdict {
         }
     }
 
-    /// Returns all observations in words, those of traffic each once.
+    /// Returns all observations as sentences, with those about traffic deduplicated.
     pub fn observed(&self) -> Vec<String> {
         let mut all: Vec<String> =
             self.observations.iter().cloned().chain(self.seen.iter().map(ToString::to_string)).collect();
@@ -391,18 +394,18 @@ impl CaseVerdict {
         all
     }
 
-    /// The verdict by its findings; `None` where it has none.
+    /// Returns the verdict that follows from the findings. Returns `None` if there are none.
     pub fn by_findings(&self) -> Option<Verdict> {
         let worst = self.findings.iter().map(|finding| finding.level).max()?;
         Some(if worst == Level::Deny { Verdict::Fail } else { Verdict::Warn })
     }
 
-    /// Returns its reason. A verdict that must have one and has none says so.
+    /// Returns the reason for the verdict, or a placeholder if none was recorded.
     pub fn why(&self) -> Reason {
         self.reason.clone().unwrap_or_else(|| Reason::InWords { says: "no reason was recorded".to_owned() })
     }
 
-    /// Returns the verdict as it is without waivers.
+    /// Returns the verdict without waivers.
     pub fn unwaived(&self) -> Verdict {
         match self.verdict {
             Verdict::Waived if self.waived_with.is_some() => Verdict::Inconclusive,
@@ -411,8 +414,7 @@ impl CaseVerdict {
         }
     }
 
-    /// Returns the verdict on the clause of the case alone: a finding of another clause says nothing about
-    /// it.
+    /// Returns the verdict on the clause of the case alone. Findings on other clauses are ignored.
     pub fn on_own_clause(&self) -> Verdict {
         let own = self.findings.iter().filter(|finding| finding.clause == self.clause);
         match (self.verdict, own.map(|finding| finding.level).max()) {
@@ -421,16 +423,16 @@ impl CaseVerdict {
             (Verdict::Fail | Verdict::Warn | Verdict::Waived, None) if self.unconfirmed => {
                 Verdict::Inconclusive
             }
-            // Waived with its control: nothing was tested.
+            // The case was waived with its control, so nothing was tested.
             (Verdict::Waived, None) if self.findings.is_empty() => Verdict::NotApplicable,
             (Verdict::Fail | Verdict::Warn | Verdict::Waived, None) => Verdict::Pass,
             (word, _) => word,
         }
     }
 
-    /// Returns what in it contradicts itself, if anything does. A violation and a warning have findings of
-    /// their level, and no other verdict has. What rests on an unconfirmed rejection is inconclusive, unless
-    /// a finding shows something else.
+    /// Returns a description of the contradiction in this verdict, if there is one. Violations and warnings
+    /// have findings of their level, and other verdicts have none. A verdict based on an unconfirmed
+    /// rejection is inconclusive, unless a finding shows something else.
     pub fn contradiction(&self) -> Option<String> {
         let is_broken = matches!(self.verdict, Verdict::Fail | Verdict::Warn | Verdict::Waived);
         if self.unconfirmed && !is_broken && self.verdict != Verdict::Inconclusive {
@@ -447,15 +449,15 @@ impl CaseVerdict {
             (Some(word), _) if is_broken && (word == self.verdict || self.verdict == Verdict::Waived) => {
                 return None;
             }
-            (Some(word), _) if is_broken => format!("beside findings of a `{}`", word.word()),
-            (Some(_), 1) => "beside 1 finding".to_owned(),
-            (Some(_), findings) => format!("beside {findings} findings"),
+            (Some(word), _) if is_broken => format!("with findings of a `{}`", word.word()),
+            (Some(_), 1) => "with 1 finding".to_owned(),
+            (Some(_), findings) => format!("with {findings} findings"),
         };
         Some(format!("the verdict of `{}` is `{}` {found}", self.case, self.verdict.word()))
     }
 
-    /// Whether it is a control that nobody selected and whose answer breaks something by its status alone: a
-    /// valid request that is refused, or a server that fails. That is a violation, whoever asked.
+    /// Returns true if it is an unselected control whose status violates a clause: a valid request that is
+    /// rejected, or a server error. That is a violation, regardless of the role.
     pub fn is_broken_control(&self) -> bool {
         self.role == Role::Control
             && self.verdict == Verdict::Fail
@@ -463,7 +465,7 @@ impl CaseVerdict {
     }
 }
 
-/// A verdict of a case of this clause, without findings, for tests.
+/// Returns a verdict of a case of this clause, without findings, for tests.
 #[cfg(test)]
 pub(crate) fn sample(clause: &str, verdict: Verdict) -> CaseVerdict {
     let place = Place { file: "cases/x/a.yaml".into(), line: 1, column: 1 };

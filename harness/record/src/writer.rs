@@ -1,4 +1,4 @@
-//! Writing a record: events are appended when they happen, and the hash chain grows with them.
+//! Writes a record. Events are appended as they happen, and extend the hash chain.
 
 use std::{
     fs::File,
@@ -12,12 +12,12 @@ use crate::{
     lines::{NextLine, read_line},
 };
 
-/// Bytes of events that are written at once, where several come at once.
+/// Size of the write buffer, in bytes.
 const BUFFER: usize = 1 << 16;
 
-/// Writes events, one JSON line each. What was sent, what came back and what was concluded is with the system
-/// when [`Self::write`] returns, and outlives the process. The last line carries the link of the hash chain
-/// up to it.
+/// Writes events, one JSON line each. Requests, responses and verdicts are handed to the operating system
+/// before [`Self::write`] returns, so they survive the process. The last line contains the link of the hash
+/// chain.
 #[derive(Debug)]
 pub struct RecordWriter<W: Write> {
     out: W,
@@ -26,20 +26,20 @@ pub struct RecordWriter<W: Write> {
 }
 
 impl RecordWriter<BufWriter<File>> {
-    /// Begins the record in this file, in place of what it holds.
+    /// Starts the record in this file and discards the previous content.
     ///
     /// # Errors
     ///
-    /// The file cannot be made.
+    /// Fails if the file cannot be created.
     pub fn create(path: &Path) -> io::Result<Self> {
         Ok(Self::new(BufWriter::with_capacity(BUFFER, File::create(path)?)))
     }
 
-    /// Goes on with the record in this file. A last line that was cut when the run was killed is removed.
+    /// Continues the record in this file. Removes a last line that was cut when the run was killed.
     ///
     /// # Errors
     ///
-    /// The file cannot be read or written, or has a line that is longer than any that a run writes.
+    /// Fails if the file cannot be read or written, or has a line that is longer than any line of a run.
     pub fn go_on(path: &Path) -> io::Result<Self> {
         let mut file = File::options().read(true).write(true).open(path)?;
         let (mut input, mut line) = (BufReader::with_capacity(BUFFER, &file), Vec::new());
@@ -61,7 +61,7 @@ impl RecordWriter<BufWriter<File>> {
 }
 
 impl<W: Write> RecordWriter<W> {
-    /// A writer onto `out`, which should be buffered.
+    /// Returns a writer to `out`, which should be buffered.
     pub fn new(out: W) -> Self {
         Self { out, line: Vec::new(), chain: HashChain::default() }
     }
@@ -70,7 +70,7 @@ impl<W: Write> RecordWriter<W> {
     ///
     /// # Errors
     ///
-    /// The output takes no more.
+    /// Fails if the output cannot be written.
     pub fn write(&mut self, event: &Event) -> io::Result<()> {
         self.line.clear();
         if let Event::RunFinished(finished) = event {
@@ -84,13 +84,13 @@ impl<W: Write> RecordWriter<W> {
         self.chain.add(&self.line);
         self.out.write_all(&self.line)?;
         match event {
-            // Others follow at once.
+            // Further events follow immediately.
             Event::Profile(_) | Event::Document(_) | Event::Clause(_) | Event::Source(_) => Ok(()),
             _ => self.out.flush(),
         }
     }
 
-    /// The output, flushed.
+    /// Flushes and returns the output.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)

@@ -100,7 +100,7 @@ mod tests {
         let mut sample = Sample::new(3);
         sample.verdict("periodic.months/one", Verdict::Fail);
         let events = sample.stopped_early();
-        insta::assert_snapshot!(Run::of(&events).unwrap().summary().conclusion(), @"the run stopped early, 1 of 3 selected cases have a verdict; does not conform: at least one clause is broken");
+        insta::assert_snapshot!(Run::of(&events).unwrap().summary().conclusion(), @"the run stopped early, 1 of 3 selected cases have a verdict; does not conform: at least one clause is violated");
         let events = Sample::new(3).finished();
         assert_eq!(Run::of(&events).unwrap().summary().exit(), Exit::NothingRan);
     }

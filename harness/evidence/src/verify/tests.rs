@@ -192,7 +192,7 @@ fn a_pass_beside_findings_is_no_record() {
         "
 ",
     );
-    assert!(broken.contains("the verdict of `periodic.months/one` is `pass` beside 1 finding"), "{broken}");
+    assert!(broken.contains("the verdict of `periodic.months/one` is `pass` with 1 finding"), "{broken}");
 }
 
 /// A change of the bundle's bytes, by what it does to the parsed members.

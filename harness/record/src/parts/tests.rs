@@ -5,7 +5,7 @@ use crate::{
     Times, Verdict, verdict::sample,
 };
 
-/// The beginning of a shard of a plan of three cases.
+/// Returns the start of a shard of a plan of three cases.
 fn start(shard: &str) -> RunStarted {
     RunStarted {
         format: RunStarted::FORMAT,
@@ -36,7 +36,7 @@ fn profile(psu: &str, iban: &str) -> Event {
     Event::Profile(TargetProfile { values, ..TargetProfile::default() })
 }
 
-/// An exchange that began so many microseconds after the start, and took as long.
+/// Returns an exchange that starts `at` microseconds after the run and takes as long.
 fn exchange(number: u64, case: &str, at: u64) -> Event {
     let text = format!(
         r#"{{"number":{number},"case":"{case}","step":"request","operation":"ncbct","at":{at},"micros":{at},
@@ -98,7 +98,7 @@ fn refused(since: u64) -> Event {
     Event::RefusedSince(RefusedSince { plain, clause, until: 0, since, came, again: None, is_broken: false })
 }
 
-/// The bytes of these records, one after the other.
+/// Returns the concatenated bytes of these records.
 fn joined(parts: &[Vec<Event>]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for part in parts {
@@ -114,10 +114,10 @@ fn read(parts: &[Vec<Event>]) -> Result<Vec<Entry>, ReadError> {
     RecordReader::new(std::io::Cursor::new(joined(parts))).collect()
 }
 
-/// Changes the beginning of a shard.
+/// Changes the start of a shard.
 type Edit<'a> = &'a dyn Fn(&mut RunStarted);
 
-/// Two shards at their end, with nothing but what `edit` makes of the beginning of the second one.
+/// Reads two empty shards. `edit` changes the start of the second one.
 fn differing(edit: impl Fn(&mut RunStarted)) -> Option<PartsError> {
     let mut second = start("2/2");
     edit(&mut second);
@@ -158,7 +158,7 @@ fn the_records_of_all_shards_are_read_as_that_of_one_run() {
     let resumed = Event::Resumed(Resumed { now: String::new(), kept: 1, in_doubt: vec![] });
     let two = vec![
         Event::RunStarted(earlier.clone()),
-        // Masked with another key.
+        // These values were masked with another key.
         profile("~a2", "~b2"),
         clause("a"),
         clause("b"),
@@ -199,7 +199,7 @@ fn the_records_of_all_shards_are_read_as_that_of_one_run() {
         let sent: Vec<_> = case.exchanges.iter().map(|exchange| (exchange.number, exchange.at)).collect();
         (case.case.as_str(), case.verdict.as_ref().unwrap().role, sent)
     });
-    // The first part began a second later, and requests count from the start of the first one.
+    // The first part started a second later, and times count from the earliest start.
     let expected = [
         ("a/0", Role::Control, vec![(3, 1_000_007)]),
         ("a/1", Role::Selected, vec![(4, 8)]),
@@ -214,7 +214,7 @@ fn the_records_of_all_shards_are_read_as_that_of_one_run() {
     let Event::AnswerChecks(checked) = checked else { panic!("{checked:?}") };
     assert_eq!((checked.checks[0].answers, checked.checks[0].exercised), (5, 2));
     assert_eq!((end.exchanges, end.retries, end.micros, end.counts.pass), (4, 2, 20, 3));
-    // All responses took longer than 0 ms, those that count alone.
+    // All counted responses took longer than 0 ms.
     let [OperationTimes { answers: 4, slow: 4, .. }] = end.times.operations[..] else {
         panic!("{:?}", end.times)
     };
@@ -250,7 +250,7 @@ fn a_violation_in_one_shard_is_one_of_the_run() {
     assert_eq!(exit(Verdict::Pass), (Exit::Conforms.code(), 3));
     assert_eq!(exit(Verdict::Inconclusive), (Exit::CouldNotTell.code(), 3));
     assert_eq!(exit(Verdict::Error), (Exit::CouldNotTell.code(), 3));
-    // Two of three cases.
+    // Only two of three cases have a verdict.
     let entries = read(&[part("1/2", "a/1", Verdict::Pass), part("2/2", "a/2", Verdict::Pass)]).unwrap();
     let Some(Entry::Run(Event::RunFinished(end))) = entries.last() else { panic!("{entries:?}") };
     assert_eq!(end.exit, Exit::CouldNotTell.code());
@@ -267,7 +267,7 @@ fn shards_that_differ_are_not_parts_of_one_run() {
         ("document", &|start| start.document_sha256 = "x".into()),
         ("version of xs2aspec", &|start| start.tool = "x".into()),
         ("target", &|start| start.target = "x".into()),
-        ("address of the target", &|start| (start.arguments, start.base_url) = at("http://other")),
+        ("target address", &|start| (start.arguments, start.base_url) = at("http://other")),
         ("levels", &|start| start.levels.push(rule())),
         ("profile", &|start| start.profile_sha256 = "x".into()),
         ("fault", &|start| start.fault = Some("x".into())),
@@ -284,7 +284,7 @@ fn shards_that_differ_are_not_parts_of_one_run() {
         let is = matches!(&found, Some(PartsError::Differ { what, .. }) if *what == expected);
         assert!(is, "{expected}: {found:?}");
     }
-    // The built-in bank has another address in each shard.
+    // The reference bank has another address in each shard.
     assert_eq!(differing(|start| start.base_url = "http://other".into()), None);
 }
 
@@ -353,7 +353,7 @@ fn each_part_has_its_own_chain_and_end() {
     }
     let without_end = [&lines[..3], &lines[4..]].concat().concat();
     assert!(matches!(read(&without_end), Err(ReadError::StartedTwice { line: 4 })));
-    // What is no shard has nothing behind its end.
+    // Only a shard may be followed by another record.
     let whole = |part: &str| text.replace(&format!("\"shard\":\"{part}\","), "");
     for edited in [whole("1/2"), whole("2/2")] {
         assert!(!matches!(read(&edited), Ok(_) | Err(ReadError::Parts(_))));
@@ -361,7 +361,7 @@ fn each_part_has_its_own_chain_and_end() {
     let whole = joined(&[vec![Event::RunStarted(RunStarted { shard: None, ..start("") }), end()]]);
     let twice = read(std::str::from_utf8(&whole.repeat(2)).unwrap());
     assert!(matches!(twice, Err(ReadError::AfterEnd { line: 3 })));
-    // The last part was killed, so that the run has no end.
+    // The last part was killed, so the run has no end.
     let killed = read(&lines[..7].concat()).unwrap();
     assert!(!killed.iter().any(|entry| matches!(entry, Entry::Run(Event::RunFinished(_)))), "{killed:?}");
 }

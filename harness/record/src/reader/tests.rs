@@ -63,14 +63,14 @@ fn a_verdict_that_its_findings_speak_against_is_an_edit() {
     let warned = finding.replace('}', r#","level":"warn"}"#);
     assert!(verdict("warn", &warned).is_ok() && verdict("waived", &warned).is_ok());
     let said = verdict("fail", &warned).unwrap_err();
-    assert!(said.contains("the verdict of `a/b` is `fail` beside findings of a `warn`"), "{said}");
+    assert!(said.contains("the verdict of `a/b` is `fail` with findings of a `warn`"), "{said}");
     let said = verdict("pass", finding).unwrap_err();
     assert_eq!(
         said,
-        "line 2 of the record contradicts itself: the verdict of `a/b` is `pass` beside 1 finding, so that it was edited"
+        "line 2 of the record contradicts itself: the verdict of `a/b` is `pass` with 1 finding; the record was edited"
     );
     assert!(verdict("fail", "").unwrap_err().contains("the verdict of `a/b` is `fail` without a finding"));
-    // What rests on an unconfirmed rejection says nothing of its own.
+    // A verdict based on an unconfirmed rejection is not an independent result.
     let unconfirmed = |word: &str, findings: &str| {
         verdict(word, &format!("{findings}],\"unconfirmed\":true,\"differences\":[")).is_ok()
     };
@@ -89,7 +89,7 @@ fn a_verdict_that_its_findings_speak_against_is_an_edit() {
 
 #[test]
 fn another_format_and_a_missing_start_are_refused() {
-    // A record that were read without a chain since it says that it is old could be edited by anybody.
+    // Otherwise anybody could edit a record by labeling it as an old format without a chain.
     for other in [0, 1, RunStarted::FORMAT - 1, RunStarted::FORMAT + 1] {
         let text = finished(other);
         let (before, _) = text.split_once(",\"chain\":").unwrap();
@@ -100,7 +100,7 @@ fn another_format_and_a_missing_start_are_refused() {
     assert!(matches!(read(b"".as_slice()), Err(ReadError::NoStart)));
 }
 
-/// A record of three lines and an end, in this format, as the run wrote it.
+/// Returns a record of three lines and an end in this format, as a run writes it.
 fn finished(format: u32) -> String {
     let source =
         |text: &str| Event::Source(crate::CaseSource { file: "cases/a.yaml".into(), text: text.into() });
@@ -140,11 +140,11 @@ fn a_finished_record_whose_lines_are_not_those_of_the_run_is_refused() {
     }
     let twice = [first, one, first, two, last].concat();
     assert!(matches!(refusal(&twice), Some(ReadError::StartedTwice { line: 3 })));
-    // A run that was killed has no end, and is none that somebody edited.
+    // A killed run has no end, which is not a sign of editing.
     for killed in [&text[..text.len() - 2], &[first, two].concat(), &[first, one, "{\"eve"].concat()] {
         assert!(refusal(killed).is_none(), "{killed}");
     }
-    // Where the last line is whole but for its end the run had come to it.
+    // A last line that lacks only its line ending was written by a run that had finished.
     assert!(refusal(text.trim_end()).is_none());
 }
 
@@ -158,7 +158,7 @@ fn a_line_without_an_end_is_refused_before_it_fills_the_memory() {
     assert!(matches!(read(BufReader::new(endless)), Err(ReadError::Long { line: 2 })));
 }
 
-/// A verdict of this case, which took so long.
+/// Returns a verdict of this case, which took `micros`.
 fn verdict(case: &str, micros: u64) -> Event {
     Event::Verdict(CaseVerdict { case: case.to_owned(), micros, ..sample("a", Verdict::Pass) })
 }
@@ -188,7 +188,7 @@ fn end(exit: u8) -> Event {
     Event::RunFinished(RunFinished { exit, ..RunFinished::default() })
 }
 
-/// What a reader gives of these events, in short: a case with its numbers and what its verdict took.
+/// Returns the entries of a reader in short: each case with its request numbers and the time of its verdict.
 fn entries_of(events: &[Event]) -> Vec<String> {
     let record = RecordReader::new(io::Cursor::new(written(events)));
     let of_file: Vec<Entry> = record.collect::<Result<_, _>>().unwrap();
@@ -249,7 +249,7 @@ fn a_run_that_went_on_has_the_last_verdict_of_each_case_and_the_last_end() {
         end(0),
     ];
     assert_eq!(entries_of(&events), ["start", "resumed", "a [1, 3] Some(5)", "b [2] Some(2)", "end 0"]);
-    // It was killed while it went on.
+    // The run was killed again after it was resumed.
     assert_eq!(entries_of(&events[..8]), ["start", "resumed", "a [1, 3] Some(1)", "b [2] Some(2)"]);
 }
 
@@ -279,7 +279,7 @@ fn what_is_added_behind_the_end_needs_a_run_that_goes_on() {
     assert!(matches!(refusal(&without), Some(ReadError::AfterEnd { line: 3 })));
     let edited = text.replace("\"kept\":2", "\"kept\":3");
     assert!(matches!(refusal(&edited), Some(ReadError::Chain { line: 5 })));
-    // Killed while it wrote that it goes on.
+    // The run was killed while it wrote that it was resumed.
     assert!(refusal(&[lines[0], lines[1], "{\"event\":\"resumed\",\"no"].concat()).is_none());
 }
 

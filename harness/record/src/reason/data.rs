@@ -1,37 +1,38 @@
-//! The data of reasons: the result of a request, the excuse for a rejection, the evidence against a profile.
+//! The data of reasons: the result of a request, the excuse for a rejection, and the evidence against a
+//! profile.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Reason, text::changed};
 use crate::{culprit::Culprit, got::Got, level::LevelSource};
 
-/// A plain request that was not accepted.
+/// A baseline request that was not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, thiserror::Error)]
-#[error("the plain request {plain} was not accepted: {came}{}{}", after(culprit.as_deref(), *hint), given_up(*is_given_up))]
+#[error("the baseline request {plain} was not accepted: {came}{}{}", after(culprit.as_deref(), *hint), given_up(*is_given_up))]
 pub struct PlainRejected {
-    /// The plain request.
+    /// Case id of the baseline request.
     pub plain: String,
-    /// The result.
+    /// Its result.
     pub came: Came,
-    /// The part of it that the target rejects.
+    /// The part of the request that the target rejects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub culprit: Option<Box<Culprit>>,
     /// A hint for the author of the profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<Hint>,
-    /// True if no plain request was accepted, so that nothing was asked that leans on one.
+    /// True if no baseline request was accepted, so the requests that depend on one were not sent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_given_up: bool,
 }
 
-/// The result of a request: a response, or the reason that there is none.
+/// The result of a request: a response, or the reason why there is none.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 pub enum Came {
     /// A response.
     #[error("it got {0}")]
     Got(Got),
-    /// None.
+    /// No response.
     #[error("{0}")]
     Nothing(Box<Reason>),
 }
@@ -52,7 +53,7 @@ pub enum Excuse {
         /// The reason of the waiver.
         because: String,
     },
-    /// Its clause may be broken.
+    /// The level of the clause allows it.
     #[error("allowed by {}", by.words())]
     Level {
         /// The source of the level.
@@ -64,21 +65,21 @@ pub enum Excuse {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 pub enum Suspicion {
-    /// Its check digits.
+    /// The value has wrong check digits.
     #[error("`{value}` has wrong check digits")]
     CheckDigits {
         /// The value.
         value: String,
     },
-    /// It is not the end of another value.
+    /// The value is not the end of another value.
     #[error("`{whole}` does not end with `{value}`")]
     NoEnd {
         /// The value.
         value: String,
-        /// The value that it should end.
+        /// The value that should end with it.
         whole: String,
     },
-    /// It is another value that it must differ from.
+    /// The value equals another value that it must differ from.
     #[error("`{value}` and `{other}` are the same")]
     Same {
         /// The value.
@@ -86,22 +87,22 @@ pub enum Suspicion {
         /// The other value.
         other: String,
     },
-    /// The target responds to it as to an invented value, and in another way to another value of the profile.
+    /// The target treats the value like an invented one, and treats another value of the profile differently.
     #[error("the target responds with {got} to {} and to an invented value, and {}", quoted(values), instead(*is_taken, other, take))]
     Unknown {
-        /// The values, one of which may be wrong.
+        /// The values. One of them may be wrong.
         values: Vec<String>,
         /// The response to them.
         got: Got,
-        /// The value in its place.
+        /// The value used instead.
         take: String,
-        /// The response to that.
+        /// The response to that value.
         other: Got,
-        /// True if that is an acceptance.
+        /// True if that response is an acceptance.
         is_taken: bool,
     },
-    /// The target accepts an invented value in its place as well.
-    #[error("the target accepts an invented value in place of `{value}` as well")]
+    /// The target also accepts an invented value instead.
+    #[error("the target also accepts an invented value instead of `{value}`")]
     Unread {
         /// The value.
         value: String,
@@ -112,14 +113,14 @@ pub enum Suspicion {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hint {
-    /// The target knows the key, and may not know the values.
+    /// The target knows the key, but may not know the values.
     Values,
     /// The target may know neither the test key of the suite nor its values.
     TestKey,
 }
 
 impl Came {
-    /// Returns the response in words, or why there is none.
+    /// Returns the response as a phrase, or the reason why there is none.
     pub fn response(&self) -> String {
         match self {
             Self::Got(got) => got.to_string(),
@@ -127,7 +128,7 @@ impl Came {
         }
     }
 
-    /// Returns it with its texts changed, as for masking.
+    /// Returns the result with `change` applied to its strings, for example to mask them.
     #[must_use]
     pub fn with_texts(&self, change: &dyn Fn(&str) -> String) -> Self {
         match self {
@@ -141,11 +142,11 @@ fn after(culprit: Option<&Culprit>, hint: Option<Hint>) -> String {
     let culprit = culprit.map(|culprit| format!("; {}", culprit.says())).unwrap_or_default();
     let hint = match hint {
         Some(Hint::Values) => {
-            "; the target accepts signed requests that read, so that it knows the key: it need not know the values of the \
+            "; the target accepts signed read requests, so it knows the key, but it may not know the values of the \
              profile"
         }
         Some(Hint::TestKey) => {
-            "; the target need not know the suite's test key and values: a profile names its own (`xs2aspec init`)"
+            "; the target may not know the suite's test key and values: set your own in a profile (`xs2aspec init`)"
         }
         None => "",
     };
@@ -154,7 +155,7 @@ fn after(culprit: Option<&Culprit>, hint: Option<Hint>) -> String {
 
 pub(super) const fn given_up(is_given_up: bool) -> &'static str {
     if is_given_up {
-        "; the target accepted no plain request of this run, so that nothing was asked that leans on one"
+        "; the target accepted no baseline request in this run, so the requests that depend on one were not sent"
     } else {
         ""
     }

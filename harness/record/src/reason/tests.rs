@@ -1,4 +1,4 @@
-//! What a reason says, and what of it is data.
+//! Tests of the texts and the data of reasons.
 
 use super::*;
 use crate::LevelSource;
@@ -29,9 +29,9 @@ fn table() -> Vec<(Reason, &'static str)> {
     vec![
         (
             Reason::PlainRejected(Box::new(rejected())),
-            "the plain request a.path/plain was not accepted: it got 400 with code NO1400004200179; the target need \
-             not know the suite's test key and values: a profile names its own (`xs2aspec init`); the target accepted \
-             no plain request of this run, so that nothing was asked that leans on one",
+            "the baseline request a.path/plain was not accepted: it got 400 with code NO1400004200179; the target may \
+             not know the suite's test key and values: set your own in a profile (`xs2aspec init`); the target accepted \
+             no baseline request in this run, so the requests that depend on one were not sent",
         ),
         (Reason::DailyCalls, "the daily calls may be used up"),
         (
@@ -49,12 +49,12 @@ fn table() -> Vec<(Reason, &'static str)> {
         ),
         (
             Reason::Unsteady { got: vec![Got::status(503), Got::status(400)] },
-            "it got 503, then 400 for the same with other values",
+            "it got 503, then 400 for the same request with other values",
         ),
         (
             Reason::GivenUp { because: Box::new(Reason::DailyCalls) },
-            "the daily calls may be used up; the target accepted no plain request of this run, so that nothing was \
-             asked that leans on one",
+            "the daily calls may be used up; the target accepted no baseline request in this run, so the requests \
+             that depend on one were not sent",
         ),
     ]
 }
@@ -78,7 +78,7 @@ fn masking_changes_texts_and_no_code() {
         .with_texts(&|text| text.replace("NO1400004200179", "***"));
     let Reason::PlainRejected(rejected_then) = masked else { panic!("{masked}") };
     assert_eq!(rejected_then.came.to_string(), "it got 400 with code ***");
-    // What would not be a reason any more is told in words.
+    // If masking breaks the structure of a reason, it becomes a sentence.
     let all = Reason::PlainRejected(Box::new(rejected())).with_texts(&|_| "***".to_owned());
     assert_eq!(all, Reason::InWords { says: "***".to_owned() });
 }

@@ -1,9 +1,9 @@
-//! Reasons with their texts masked.
+//! Masks the strings in reasons.
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-/// Changes the texts in a value, but not its codes.
+/// Returns the value with `change` applied to its strings, except for codes.
 pub(crate) fn changed<T: Serialize + DeserializeOwned>(
     value: &T,
     change: &dyn Fn(&str) -> String,

@@ -1,103 +1,103 @@
-//! Why something of the traffic of others cannot be told.
+//! The reason why a part of the traffic of others cannot be judged.
 
 use serde::{Deserialize, Serialize};
 
 use super::Reason;
 
-/// Why something cannot be told, in words that follow on a place or stand alone.
+/// The reason, as a phrase that follows a place or is used alone.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum Untold {
-    /// A record masks it.
+    /// The value is masked in a record.
     #[error("is masked")]
     Masked,
-    /// It is an entry that cannot be read.
+    /// The entry cannot be read.
     #[error("cannot be read")]
     Unreadable,
-    /// Its content coding cannot be taken off.
+    /// The content coding cannot be decoded.
     #[error("cannot be read: {error}")]
     NotDecoded {
-        /// The error in words.
+        /// The decoding error.
         error: String,
     },
-    /// A connection ended first.
-    #[error("did not come to its end")]
+    /// The connection ended early.
+    #[error("is incomplete")]
     NotWhole,
-    /// It is longer than the proxy keeps.
-    #[error("is longer than what is kept of it")]
+    /// The value is longer than the proxy keeps.
+    #[error("is longer than the part that was kept")]
     NotKept,
-    /// An archive left it out.
+    /// The archive omits it.
     #[error("is not in the archive")]
     LeftOut,
-    /// An archive has the fields of a form instead.
-    #[error("is in the archive by its parameters alone")]
+    /// The archive contains the fields of a form instead.
+    #[error("is in the archive only as form parameters")]
     ParametersAlone,
-    /// An archive cut it.
-    #[error("is cut off in the archive")]
+    /// The archive truncates it.
+    #[error("is truncated in the archive")]
     CutOff,
-    /// An archive has fewer bytes than it says.
-    #[error("is {have} of {said} bytes in the archive")]
+    /// The archive contains fewer bytes than it declares.
+    #[error("has only {have} of {said} bytes in the archive")]
     Part {
-        /// The bytes that it has.
+        /// Number of bytes present.
         have: u64,
-        /// The bytes that it says.
+        /// Number of bytes declared.
         said: u64,
     },
-    /// An archive has U+FFFD for some bytes.
-    #[error("has bytes that the archive does not show")]
+    /// The archive has U+FFFD instead of some bytes.
+    #[error("has bytes that the archive replaced")]
     BytesNotShown,
-    /// An archive may have it in another character set.
-    #[error("may be written byte by byte in the archive")]
+    /// The archive may use another character set.
+    #[error("may be stored as one character per byte in the archive")]
     ByteByByte,
-    /// It has a content coding.
-    #[error("is in a content coding, of which the document does not speak")]
+    /// The value has a content coding.
+    #[error("has a content coding, which the document does not mention")]
     Coded,
-    /// It has a number that no double holds.
-    #[error("has a number beyond what is read")]
+    /// A number does not fit a double.
+    #[error("has a number that is too large to read")]
     LargeNumber,
-    /// The body that it is the digest of is not known.
+    /// The body of the digest is not known.
     #[error("cannot be compared with a body {body}")]
     NotCompared {
         /// The way in which the body may differ.
         body: Changed,
     },
-    /// A Digest has more than the document speaks of.
-    #[error("has a hash of an algorithm that the document does not name, or nothing between commas")]
+    /// A Digest contains more than the document defines.
+    #[error("has a hash of an algorithm that the document does not name, or an empty list item")]
     OtherHash,
-    /// It has a form that some readers take.
+    /// The value has a form that only some readers accept.
     #[error("{says}")]
     Form {
-        /// The form in words.
+        /// Description of the form.
         says: String,
     },
-    /// The signature alone is an encoded word, and not its header.
-    #[error("is encoded alone, of which the document does not speak")]
+    /// Only the signature is an encoded word, not its whole header.
+    #[error("is encoded without the rest of its header, which the document does not mention")]
     EncodedAlone,
-    /// It is no encoded word that the document speaks of.
-    #[error("is encoded in a way of which the document does not speak")]
+    /// The value is not an encoded word as the document describes it.
+    #[error("is encoded in a way that the document does not mention")]
     EncodedOtherwise,
-    /// A parameter holds a quotation mark.
+    /// A parameter contains a quotation mark.
     #[error("has a quotation mark in a parameter, for which the draft has no escape")]
     QuotationMark,
-    /// The algorithm is in other letters.
-    #[error("names {algorithm}, which not every bank reads in these letters")]
+    /// The algorithm is spelled differently.
+    #[error("names {algorithm}, a spelling that not every bank accepts")]
     AlgorithmInOtherLetters {
         /// The algorithm.
         algorithm: String,
     },
-    /// The algorithm is no other one of the draft, and the signature is right by it.
-    #[error("algorithm is {algorithm}, and made so: the draft does not have it")]
+    /// The draft does not define the algorithm, but the signature verifies with it.
+    #[error("verifies with the algorithm {algorithm}, which the draft does not define")]
     OtherAlgorithm {
         /// The algorithm.
         algorithm: String,
     },
-    /// It signs a header that is not ASCII.
-    #[error("is over a header whose bytes are not known: it is not ASCII")]
+    /// The signature covers a header that is not ASCII.
+    #[error("covers a header that is not ASCII, so its bytes are not known")]
     OverBytes,
-    /// It signs a header that is masked.
-    #[error("is over a header that is masked")]
+    /// The signature covers a masked header.
+    #[error("covers a header that is masked")]
     OverMasked,
-    /// A place or a header has another reason.
+    /// A place or a header has a reason of its own.
     #[error("{at} {why}")]
     At {
         /// The place or the header.
@@ -105,7 +105,7 @@ pub enum Untold {
         /// The reason.
         why: Box<Self>,
     },
-    /// A place of a request has another reason.
+    /// A place of the request has a reason of its own.
     #[error("{at} of the request {why}")]
     OfTheRequest {
         /// The place.
@@ -113,73 +113,73 @@ pub enum Untold {
         /// The reason.
         why: Box<Self>,
     },
-    /// There is no verdict on a response.
+    /// The response has no verdict.
     #[error("{reason}")]
     NoVerdict {
         /// The reason.
         reason: Box<Reason>,
     },
-    /// The bank may lack the resource.
-    #[error("whether the bank has such a resource for this PSU")]
+    /// The bank may not have the resource.
+    #[error("only the bank knows whether it has such a resource for this PSU")]
     Resource,
-    /// An identifier comes twice.
-    #[error("whether an identifier may come twice is the bank's choice")]
+    /// An identifier occurs twice.
+    #[error("the bank decides whether an identifier may occur twice")]
     IdTwice,
     /// The Date header is far from the clock.
-    #[error("whether a Date so far from its clock is taken is the bank's choice")]
+    #[error("the bank decides whether to accept a Date so far from its clock")]
     FarDate,
-    /// The media type of the body is another one.
-    #[error("which media types it takes is the bank's choice")]
+    /// The body has another media type.
+    #[error("the bank decides which media types to accept")]
     MediaType,
-    /// The Signature header is written in an unusual way.
-    #[error("it is signed in another way than requests usually are")]
+    /// The Signature header has an unusual form.
+    #[error("it is signed in an unusual way")]
     UnusualSignature,
     /// The certificate is in PEM.
-    #[error("whether it takes a certificate in PEM is the bank's choice")]
+    #[error("the bank decides whether to accept a certificate in PEM")]
     Pem,
     /// The certificate is not that of the profile.
-    #[error("whether the bank knows the certificate")]
+    #[error("only the bank knows whether it accepts the certificate")]
     Certificate,
-    /// The path has an empty part.
-    #[error("whether the bank passes over an empty part of the path")]
+    /// The path has an empty segment.
+    #[error("the bank decides whether to ignore an empty segment of the path")]
     EmptyPart,
-    /// The same was accepted before.
-    #[error("the same was asked for before: the bank may take it for a duplicate")]
+    /// The same request was accepted before.
+    #[error("the same request was accepted before, so the bank may treat it as a duplicate")]
     Duplicate,
-    /// Only the bank knows whether a clause is kept.
+    /// Only the bank knows if the clause is kept.
     #[error("only the bank can tell: {says}")]
     KnownToTheBank {
-        /// The clause in words.
+        /// Text of the clause.
         says: String,
     },
-    /// The profile says nothing of the PSU.
-    #[error("consent, funds and agreements of the PSU are the bank's to know")]
+    /// The profile does not describe the PSU.
+    #[error("only the bank knows consent, funds and agreements of the PSU")]
     Psu,
-    /// An earlier exchange with the same request had no response.
-    #[error("exchange {number} had no answer: whether this is another call is open")]
+    /// An earlier exchange with the same request has no response.
+    #[error("exchange {number} has no response, so this may or may not be another call")]
     Unanswered {
         /// The number of that exchange.
         number: u64,
     },
 }
 
-/// Why the bytes of a body may be others than were sent, in words that follow on "a body".
+/// The way in which a body may differ from the one sent, as a phrase that follows "a body".
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, thiserror::Error,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Changed {
-    /// It is not known at all.
+    /// The body is not known at all.
     #[error("that is not known")]
     Unknown,
-    /// A value was masked, and may have been put back.
-    #[error("of which something was masked")]
+    /// A value was masked, and may have been restored.
+    #[error("that was partly masked")]
     Masked,
-    /// The digest is that of another spelling.
-    #[error("that the archive may have written anew: the digest is that of another spelling")]
+    /// The digest matches another spelling.
+    #[error("that the archive may have rewritten: the digest matches another spelling")]
     Respelled,
-    /// The recorder may have written it anew.
-    #[error("that the archive may have written anew")]
+    /// The recorder may have rewritten it.
+    #[error("that the archive may have rewritten")]
     WrittenAnew,
 }
 

@@ -29,7 +29,7 @@ fn a_folder_belongs_to_one_command_at_a_time() {
         assert!(matches!(other, Err(OutputError::Busy { .. })), "{other:?}");
     }
     drop(first);
-    assert!(names(path).is_empty(), "nothing was noted, so nothing is left");
+    assert!(names(path).is_empty(), "nothing was locked, so nothing is left");
     begin(path).unwrap().end().unwrap();
     assert!(names(path).is_empty());
 }
@@ -61,7 +61,7 @@ fn a_run_takes_the_place_of_one_that_ended_and_of_no_other() {
     let may = |doubt: Doubt| RunFolder::may_begin(folder.path(), NOTHING, doubt);
     assert!(may(Doubt::Fail).is_ok());
     fs::write(path(RECORD), STARTED).unwrap();
-    assert!(may(Doubt::Fail).is_ok(), "a record that nobody is about to go on with");
+    assert!(may(Doubt::Fail).is_ok(), "a record that is not being resumed");
     for read in [RECORD, "report.html"] {
         fs::write(path("report.html"), "").unwrap();
         let reads = Files { reads: &[&path(read)], ..NOTHING };
@@ -69,7 +69,7 @@ fn a_run_takes_the_place_of_one_that_ended_and_of_no_other() {
         assert!(matches!(refused, Err(OutputError::Input { .. })), "{read}: {refused:?}");
     }
     fs::write(path(LOCK), "").unwrap();
-    assert!(may(Doubt::Fail).is_ok(), "it was killed, and nothing had been sent");
+    assert!(may(Doubt::Fail).is_ok(), "the run was killed before it sent a request");
     let started = serde_json::to_string(&crate::Event::RunStarted(crate::RunStarted {
         format: crate::RunStarted::FORMAT,
         ..crate::RunStarted::default()
@@ -82,7 +82,7 @@ fn a_run_takes_the_place_of_one_that_ended_and_of_no_other() {
     assert!(matches!(begin(folder.path()), Err(OutputError::InDoubt { .. })));
 }
 
-/// By whatever name or link of a run something else is reached: it stays.
+/// A file that is reached through a name or link of a run is not overwritten.
 #[test]
 fn no_name_of_a_run_leads_to_something_else() {
     for name in [RECORD, LOCK, "report.html"] {

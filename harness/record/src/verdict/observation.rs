@@ -1,84 +1,85 @@
-//! Observations about the traffic of others, and the parts of it that cannot be told: codes with their data.
-//! Reports render each by its `Display`.
+//! Observations about the traffic of others, and parts of it that cannot be judged, as codes with their data.
+//! Reports show their `Display` texts.
 
 use serde::{Deserialize, Serialize};
 
 use super::{End, Finding};
 use crate::reason::{Untold, changed};
 
-/// An observation about an exchange: a choice that an end is free to make, or a part that cannot be told.
+/// An observation about an exchange: a choice that an end is free to make, or a part that cannot be judged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum Observation {
-    /// An end broke a clause that is only noted.
+    /// An end violated a clause of level `note`.
     #[error("{}: {}: {}", finding.clause, finding.end.word(), finding.mismatch())]
     Noted {
         /// The finding, with the clause.
         finding: Box<Finding>,
     },
-    /// A client broke a clause of clients that is only noted.
+    /// A client violated a clause for clients of level `note`.
     #[error("{}: {}", finding.clause, finding.mismatch())]
     NotedOfClients {
         /// The finding, with the clause.
         finding: Box<Finding>,
     },
-    /// A client broke a clause, and its bank may accept the request and call what it made rejected.
+    /// A client violated a clause. Its bank may instead accept the request and give the resource the status
+    /// rejected.
     #[error("{clause}: {}: {at} {actual}", End::Client.word())]
     OrRejected {
         /// The clause.
         clause: String,
         /// The place.
         at: String,
-        /// The value that was sent, in words.
+        /// Description of the value that was sent.
         actual: String,
     },
-    /// The bank lacks an operation for tests.
-    #[error("{operation}: is for the sandbox, and the bank may lack it")]
+    /// The bank may lack an operation that is for tests only.
+    #[error("{operation}: is for sandboxes, so the bank may lack it")]
     ForTheSandbox {
         /// The operation.
         operation: String,
     },
-    /// A request that was rejected is sent again.
+    /// The client resends a rejected request.
     #[error("the same request was rejected before, and is sent again")]
     SentAgain,
-    /// The reference bank rejected a request for what is no mistake of its client.
+    /// The reference bank rejected a request that is no error of its client.
     #[error("the reference bank rejected it by its rule {rule}")]
     RejectedByRule {
         /// The rule.
         rule: String,
     },
-    /// Something cannot be told.
-    #[error("could not tell of the {}: {}: {}", .0.end.word(), .0.at, .0.why)]
+    /// A part that cannot be judged.
+    #[error("cannot judge the {}: {}: {}", .0.end.word(), .0.at, .0.why)]
     NotTold(NotTold),
-    /// Items that an exchange shows of the client, though its record masks them.
+    /// Checklist items that an exchange shows of the client, although its record masks them.
     #[error("the client shows: {}", shown(items, *is_unreadable))]
     Shows {
-        /// Items of the plan for clients.
+        /// Items of the client plan.
         items: Vec<String>,
         /// True if the request could not be judged as a whole.
         is_unreadable: bool,
     },
-    /// An observation of which the words alone are known.
+    /// An observation that is available only as a sentence.
     #[error("{says}")]
     InWords {
-        /// The words.
+        /// The sentence.
         says: String,
     },
 }
 
-/// Something that cannot be told.
+/// A part of the traffic that cannot be judged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotTold {
-    /// Of which end.
+    /// The end that sent it.
     pub end: End,
-    /// Place in the request or the response.
+    /// The place in the request or the response.
     pub at: String,
-    /// Why.
+    /// The reason.
     pub why: Untold,
 }
 
 impl Observation {
-    /// Returns the clause that it speaks of, if any.
+    /// Returns the clause that the observation is about, if any.
     pub fn clause(&self) -> Option<&str> {
         match self {
             Self::Noted { finding } | Self::NotedOfClients { finding } => Some(&finding.clause),
@@ -87,7 +88,7 @@ impl Observation {
         }
     }
 
-    /// Returns it with its texts changed, as for masking.
+    /// Returns the observation with `change` applied to its strings, for example to mask them.
     #[must_use]
     pub fn with_texts(&self, change: &dyn Fn(&str) -> String) -> Self {
         changed(self, change).unwrap_or_else(|| Self::InWords { says: change(&self.to_string()) })
@@ -134,12 +135,12 @@ mod tests {
             (Observation::SentAgain, "the same request was rejected before, and is sent again"),
             (
                 not_told("request/header/digest", Untold::NotCompared { body: Changed::Unknown }),
-                "could not tell of the client: request/header/digest: cannot be compared with a body that is not known",
+                "cannot judge the client: request/header/digest: cannot be compared with a body that is not known",
             ),
             (
                 not_told("status", refused.into()),
-                "could not tell of the client: status: it was refused with 403, and consent, funds and agreements of the \
-                 PSU are the bank's to know",
+                "cannot judge the client: status: it was rejected with 403, and only the bank knows consent, funds and \
+                 agreements of the PSU",
             ),
             (shows(&["call/a", "b"], true), "the client shows: call/a, b, unreadable"),
             (shows(&[], false), "the client shows: nothing"),

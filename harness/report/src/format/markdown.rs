@@ -326,7 +326,7 @@ mod tests {
     #[test]
     fn a_summary_of_every_verdict() {
         insta::assert_snapshot!(summary(&sample::mixed()), @"
-        ## does not conform: at least one clause is broken (exit 1)
+        ## does not conform: at least one clause is violated (exit 1)
 
         | level | clause | cases | finding |
         |---|---|--:|---|
@@ -380,7 +380,7 @@ mod tests {
 
         ### Not applicable, by reason
 
-        - 1 case: `` the target profile says that it has no `sandbox` ``
+        - 1 case: `` the target profile declares that the target has no `sandbox` ``
           - `customers.path/plain`
 
         ### Observed

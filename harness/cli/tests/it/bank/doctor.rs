@@ -119,8 +119,7 @@ async fn one_person_under_two_names_is_the_reason_why_cases_are_left_out() {
     let bank = bank().await;
     let profile = at(&bank.base_url());
     assert!(profile.contains(private) && profile.contains(second));
-    let reason =
-        "the target profile has one value for `psu.second.id` and `psu.private.id`, and so no `second-psu`";
+    let reason = "the target profile has the same value for `psu.second.id` and `psu.private.id`, so it has no `second-psu`";
     for (text, is_told) in [(profile.clone(), false), (profile.replace(second, private), true)] {
         let (exit, said) = doctor(text).await;
         assert_eq!(exit, Some(0), "{said}");

@@ -174,7 +174,7 @@ fn a_connection_that_breaks_for_one_form_of_a_request_breaks_its_clause() {
     assert_eq!((verdict.verdict, ran.code), (Verdict::Fail, Some(1)), "{}", ran.said);
     let [finding] = verdict.findings.as_slice() else { panic!("{verdict:?}") };
     assert_eq!((&finding.clause, finding.expected.as_str()), (&verdict.clause, "acceptance (2xx)"));
-    let words = "no answer three times, while the plain request is accepted: the answer is broken: ";
+    let words = "no response three times, while the baseline request is accepted: the answer is broken: ";
     assert!(finding.actual.starts_with(words), "{finding:?}");
     assert!(ran.said.contains("got no answer three times"), "{}", ran.said);
 }

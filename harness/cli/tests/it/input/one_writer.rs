@@ -66,7 +66,7 @@ fn a_second_command_in_the_folder_of_a_run_fails_and_changes_nothing() {
     for writer in writers("run").into_iter().chain([client]) {
         let (code, said) = line(&folder, &writer);
         assert_eq!(code, Some(2), "{writer}: {said}");
-        assert!(said.contains("another command writes into this folder"), "{writer}: {said}");
+        assert!(said.contains("another command is writing to this folder"), "{writer}: {said}");
         assert!(bytes(&folder, "run") == before, "{writer} changed something");
     }
     // As soon as the first one ends, the folder is anybody's.
@@ -82,9 +82,9 @@ fn what_a_command_records_stays_whatever_others_begin_beside_it() {
     let out = folder.path().join("served");
     let served = Running::bank(&["--record", out.to_str().unwrap()]);
     let (code, said) = line(&folder, "run --quiet --only ncbct.path --out served");
-    assert_eq!((code, said.contains("another command writes")), (Some(2), true), "{said}");
+    assert_eq!((code, said.contains("another command is writing")), (Some(2), true), "{said}");
     let (code, said) = line(&folder, "serve --quiet --record served");
-    assert_eq!((code, said.contains("another command writes")), (Some(2), true), "{said}");
+    assert_eq!((code, said.contains("another command is writing")), (Some(2), true), "{said}");
     let target = format!("run --quiet --target {} --only ncbct.path --out own", served.url);
     let (_, said) = line(&folder, &target);
     assert!(said.contains("exchange"), "{said}");
@@ -115,7 +115,7 @@ fn a_folder_of_a_command_that_was_killed_is_free() {
     ] {
         let (code, said) = line(&folder, writer);
         assert_eq!(code, Some(expected), "{writer}: {said}");
-        assert!(expected != 2 || said.contains("may have made something at the target"), "{said}");
+        assert!(expected != 2 || said.contains("may have created resources at the target"), "{said}");
     }
 }
 
@@ -144,7 +144,7 @@ fn no_name_in_the_folder_of_a_run_leads_to_something_else() {
         for writer in writers(out).into_iter().filter(|writer| !writer.contains("--resume")) {
             let (code, said) = line(&folder, &writer);
             assert_eq!(code, Some(2), "{out}/{name}: {writer}: {said}");
-            assert!(said.contains("nothing is written over one"), "{writer}: {said}");
+            assert!(said.contains("refusing to overwrite"), "{writer}: {said}");
         }
         assert_eq!(fs::read_to_string(path("key.pem")).unwrap(), KEY, "{out}/{name}");
         assert_eq!(fs::read_to_string(path("notes")).unwrap(), "notes of somebody", "{out}/{name}");

@@ -155,17 +155,16 @@ fn precious() -> TempDir {
 fn nothing_is_written_over_that_cannot_be_made_again() {
     let folder = precious();
     let before = bytes(folder.path());
-    let read = "which the command reads: name another place to write to";
-    let key = "a private key stands there, and nothing is written over one";
-    let goes_on =
-        "1 of its cases may have made something at the target: `xs2aspec run --resume doubt` goes on with it";
+    let read = "which the command reads: choose another path";
+    let key = "refusing to overwrite a private key";
+    let goes_on = "1 of its cases may have created resources at the target: resume it with `xs2aspec run --resume doubt`";
     for (command, expected) in [
         ("report run --format html --out run/record.jsonl", read),
         ("report run --format html --out run/../run/record.jsonl", read),
         ("report run --format har --out hard", read),
         ("report run --format terminal --out soft", read),
         ("report run/record.jsonl --format junit --out key.pem", key),
-        ("report run --format junit --out doubt/record.jsonl", "the record of a run stands there"),
+        ("report run --format junit --out doubt/record.jsonl", "refusing to overwrite the record of a run"),
         ("report run --format junit --out run", "cannot be written"),
         ("merge 1 2 --out 1", read),
         ("merge 1 2 --out 2", read),
@@ -175,7 +174,7 @@ fn nothing_is_written_over_that_cannot_be_made_again() {
         ("bundle run --key key.pem --out other.pem", key),
         ("bundle run --key key.pem --out run/record.jsonl", read),
         ("bundle run --key key.pem --out hard", read),
-        ("bundle run --key key.pem --out 1/record.jsonl", "the record of a run stands there"),
+        ("bundle run --key key.pem --out 1/record.jsonl", "refusing to overwrite the record of a run"),
         ("bundle run --key key.pem --passphrase-file passphrase --out passphrase", read),
         ("run --only ncbct.path --out doubt", goes_on),
         ("run --only ncbct.path --out doubt", "--force gives it up and begins anew"),
@@ -183,7 +182,7 @@ fn nothing_is_written_over_that_cannot_be_made_again() {
         ("run --only ncbct.path --out linked", key),
         ("run --resume doubt --force", "cannot be used with"),
         ("coverage --page key.pem", key),
-        ("coverage --page 1/record.jsonl", "the record of a run stands there"),
+        ("coverage --page 1/record.jsonl", "refusing to overwrite the record of a run"),
         ("man --out manual", key),
         ("init bank.toml", "a file stands there"),
         ("init key.pem", "a file stands there"),
@@ -346,7 +345,7 @@ fn a_folder_belongs_to_the_run_that_writes_into_it() {
     }
     let (code, said) = run(&out, &[]);
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("another command writes into this folder"), "{said}");
+    assert!(said.contains("another command is writing to this folder"), "{said}");
     let (code, said) = run(&folder.path().join("other"), &[]);
     assert_eq!(code, Some(0), "{said}");
     assert_eq!(first.wait().unwrap().code(), Some(0), "the first run is as it was");

@@ -78,7 +78,7 @@ fn names(fault: &str, only: &str, places: &[&str], sentence: &str) -> Ran {
 
 #[test]
 fn the_pair_that_is_refused_together_is_named() {
-    let sentence = "refused with these two together, accepted without either of them";
+    let sentence = "rejected with these two together, accepted without either of them";
     let places = ["header/Accept-Encoding", "query/withAccounts"];
     let ran = names("customers.with-accounts/beside-encoding", "customers.path", &places, sentence);
     // What is shown is what is refused, and nothing else.
@@ -96,13 +96,13 @@ fn the_pair_that_is_refused_together_is_named() {
 #[test]
 fn the_pair_is_named_among_thirty_forms() {
     let places = ["body/creditorAddress", "body/creditorAgent"];
-    let sentence = "refused with these two together";
+    let sentence = "rejected with these two together";
     names("ncbct.creditor-address.optional/of-a-bban", "ncbct.path", &places, sentence);
 }
 
 #[test]
 fn a_form_that_is_refused_alone_is_named_alone() {
-    let sentence = "refused with this alone, accepted without it";
+    let sentence = "rejected with this alone, accepted without it";
     names("header.psu-http-method.ncbct/refused", "ncbct.path", &["header/PSU-HTTP-Method"], sentence);
 }
 

@@ -71,7 +71,7 @@ fn a_bundle_says_what_is_proven_and_what_is_not() {
         let (exit, said) = xs2aspec(&["verify", path.to_str().unwrap()]);
         assert_eq!(exit, Some(0), "{said}");
         for expected in [
-            "does not conform: at least one clause is broken (exit 1)\nWHAT WAS RUN\n",
+            "does not conform: at least one clause is violated (exit 1)\nWHAT WAS RUN\n",
             "judged again by this version, come to the same verdict in ",
             "no byte of the 11 files of the bundle has changed",
             "the hash chain runs through every line of the record",

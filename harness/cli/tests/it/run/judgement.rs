@@ -317,12 +317,12 @@ fn a_plain_request_that_is_refused_says_what_is_accepted_in_its_place() {
         (
             "header.psu-accept-charset.basket/demanded",
             "basket.body/plain",
-            "accepted with this, which nobody has to send: header/PSU-Accept-Charset = ",
+            "accepted with this, which is optional: header/PSU-Accept-Charset = ",
         ),
         (
             "customers.signed-headers/redirect-demanded",
             "customers.path/plain",
-            "accepted with this, which nobody has to send: header/TPP-Redirect-URI = ",
+            "accepted with this, which is optional: header/TPP-Redirect-URI = ",
         ),
     ] {
         let config = Config { faults: vec![fault.parse().unwrap()], ..Config::default() };

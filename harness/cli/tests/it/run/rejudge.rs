@@ -32,7 +32,7 @@ fn a_request_that_gets_503_each_time_shows_a_server_that_fails() {
     for verdict in failing {
         assert!(verdict.contains(r#""clause":"http.no-server-error""#), "{verdict}");
         assert!(
-            verdict.contains("got 503 three times, while the plain request is accepted")
+            verdict.contains("got 503 three times, while the baseline request is accepted")
                 || verdict.contains("503"),
             "{verdict}"
         );

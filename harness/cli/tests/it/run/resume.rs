@@ -341,7 +341,7 @@ async fn a_run_goes_on_only_as_it_began() {
         "error: a run goes on with the same address of the target: it began with `http://127.0.0.1:",
         "error: a run goes on with the same case files: it began with `0",
         "error: out/record.jsonl: line ",
-        "error: out/record.jsonl: the record does not begin with `run-started`",
+        "error: out/record.jsonl: the record does not start with `run-started`",
         "error: out/record.jsonl: cannot be read: ",
     ]) {
         assert!(said.starts_with(expected), "{said}");

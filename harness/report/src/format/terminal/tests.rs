@@ -31,7 +31,7 @@ fn the_closing_summary() {
     7 demanded clauses: 3 kept, 1 broken, 1 not asked, 2 declared absent or left out
     broken: periodic.months.duplicate
     4 observations of what the document leaves free: `summary.md` beside the record lists them
-    does not conform: at least one clause is broken (exit 1)
+    does not conform: at least one clause is violated (exit 1)
     ");
 }
 
@@ -252,7 +252,10 @@ fn other_cases_are_report_in_the_first_line_and_in_the_last() {
     let shown = String::from_utf8(Run::of(&events).unwrap().draw(&mut Terminal::default())).unwrap();
     let said = "with the cases of my\\u{1b}[2J/cases, which are not those of xs2aspec 0.1.0";
     assert!(shown.starts_with(&format!("{said}\n\n")), "{shown}");
-    assert!(shown.contains(&format!("\n{said}: conforms: nothing that was checked is broken;")), "{shown}");
+    assert!(
+        shown.contains(&format!("\n{said}: conforms: no clause that was checked is violated;")),
+        "{shown}"
+    );
 }
 
 #[test]
