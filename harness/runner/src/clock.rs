@@ -4,22 +4,22 @@ use std::time::Instant;
 
 use chrono::{DateTime, Utc};
 
-/// A time that was handed over, and whether it goes on from there.
+/// A clock that starts at a given time, and is fixed or runs.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
-    /// The time that was handed over.
+    /// The start time.
     pub start: DateTime<Utc>,
     running: Option<Instant>,
 }
 
 impl Clock {
-    /// A clock that stands.
+    /// Returns a fixed clock.
     pub fn at(start: DateTime<Utc>) -> Self {
         Self { start, running: None }
     }
 
-    /// A clock that stands at a time that was given. Without one it runs from now on: dates are then those of
-    /// the moment in which a request is made, as a target wants them that looks at its own clock.
+    /// Returns a clock fixed at the given time. Without one, the clock runs from now, so that targets that
+    /// check dates see current ones.
     pub fn new(given: Option<DateTime<Utc>>) -> Self {
         match given {
             Some(start) => Self::at(start),
@@ -27,12 +27,12 @@ impl Clock {
         }
     }
 
-    /// Returns true if it goes on.
+    /// Returns true if the clock runs.
     pub fn runs(&self) -> bool {
         self.running.is_some()
     }
 
-    /// The time.
+    /// Returns the time.
     pub fn now(&self) -> DateTime<Utc> {
         self.running.map_or(self.start, |since| self.start + since.elapsed())
     }

@@ -1,5 +1,5 @@
-//! The verdicts of a run as they are concluded, one case after the other: waivers are applied, and a row of
-//! lawful forms that the target rejects waits until it is known which of the forms it minds.
+//! Concludes the verdicts of a run case by case. Waivers are applied, and a rejected row of valid variants
+//! waits until the rejected variants are known.
 
 use std::{
     collections::BTreeMap,
@@ -20,29 +20,29 @@ use xs2aspec_suite::Case;
 
 use crate::{history::History, runner::Runner};
 
-/// After so long nothing more is asked alone: a target may be slow, or give no response to what it minds.
+/// Time limit for starting further reruns in isolation. A slow target, or one that does not respond to
+/// certain requests, could take very long.
 const LONGEST: Duration = Duration::from_secs(20);
 
-/// The requests before a rejected one that are sent again with it.
+/// Number of preceding requests that are resent with a rejected one.
 const COMPANY: usize = 8;
 
-/// So many requests that were rejected once are sent again in company. More than a few make a run
-/// inconclusive anyway.
+/// Number of requests rejected once that are resent in company. A run with more of them is inconclusive
+/// anyway.
 const REJECTED_ONCE: usize = 10;
 
 /// Concludes the cases of a run.
 pub(crate) struct Conclusions<'a> {
     runner: &'a Runner,
-    /// All cases of the run, by id.
+    /// All cases of the run, sorted by id.
     order: &'a [(&'a Case, Role)],
     culprits: Culprits<'a>,
     waivers: Waivers,
-    /// What the cases say that ended.
+    /// Evidence from the completed cases.
     witnesses: Vec<Witness>,
-    /// Verdicts that wait for another look, by their positions: rejected rows, and requests that were
-    /// rejected once.
+    /// Verdicts that need further requests, by position: rejected rows, and requests that were rejected once.
     waiting: BTreeMap<usize, CaseVerdict>,
-    /// How many of them were rejected once.
+    /// Number of requests that were rejected once.
     rejected_once: usize,
 }
 
@@ -59,13 +59,13 @@ impl<'a> Conclusions<'a> {
         }
     }
 
-    /// Returns the waivers, and how far they were met.
+    /// Returns the waivers and their matches so far.
     pub(crate) fn waivers(&self) -> &Waivers {
         &self.waivers
     }
 
-    /// Takes a verdict of an earlier part of the run that stays. Returns it as it is now: a waiver may have
-    /// expired since.
+    /// Adds a verdict that is kept from an earlier part of the run. Returns it updated, because a waiver may
+    /// have expired since.
     pub(crate) fn keep(&mut self, mut verdict: CaseVerdict) -> CaseVerdict {
         if verdict.verdict == Verdict::Waived {
             verdict.verdict = verdict.unwaived();
@@ -76,7 +76,7 @@ impl<'a> Conclusions<'a> {
         verdict
     }
 
-    /// Concludes a case. Returns true if that is a violation of which all is known.
+    /// Concludes a case. Returns true if it is a violation that needs no further requests.
     pub(crate) fn land(
         &mut self,
         verdict: CaseVerdict,
@@ -109,7 +109,7 @@ impl<'a> Conclusions<'a> {
         history.append(&Event::Verdict(verdict));
     }
 
-    /// Returns true if a verdict makes the run one that does not conform.
+    /// Returns true if the verdict makes the run nonconforming.
     fn is_violation(&self, verdict: &CaseVerdict, history: &History<'_>) -> bool {
         let is_red = match verdict.verdict {
             Verdict::Fail => verdict.role == Role::Selected || verdict.is_broken_control(),
@@ -119,7 +119,7 @@ impl<'a> Conclusions<'a> {
         is_red && !self.waivers.are_of(self.runner.judge().suite(), verdict)
     }
 
-    /// Returns the cases whose requests came just before that of a case, in the order of time.
+    /// Returns the cases whose requests directly preceded that of a case, in order of time.
     fn company(&self, at: usize, verdict: &CaseVerdict) -> Vec<&'a Case> {
         let number = verdict.exchange.unwrap_or_default();
         let before = self.witnesses.partition_point(|witness| witness.number < number);
@@ -128,8 +128,8 @@ impl<'a> Conclusions<'a> {
         before.map(|at| self.order[at].0).collect()
     }
 
-    /// Concludes the verdicts that wait, in the order of their ids: the run asks the same for each of them,
-    /// however many cases were in flight. Asks nothing more once it is interrupted. Returns true if it is.
+    /// Concludes the waiting verdicts, sorted by id. The order makes the run independent of the number of
+    /// cases in flight. Stops sending once the run is interrupted. Returns true if it is.
     pub(crate) async fn narrow(
         &mut self,
         history: &mut History<'_>,
@@ -160,8 +160,7 @@ impl<'a> Conclusions<'a> {
         is_interrupted
     }
 
-    /// Asks again what was wrong, one thing after the other, when nothing else is under way. Nothing more
-    /// where the run is to end before.
+    /// Reruns failures in isolation, one after the other. Stops if the run is interrupted.
     pub(crate) async fn ask_alone(&mut self, history: &mut History<'_>, interrupt: &Notify) {
         let judge = self.runner.judge();
         if !judge.asks_again() {

@@ -1,5 +1,5 @@
-//! The cases of a run on their way: so many at once, phase after phase. A verdict that rests on a rejection
-//! waits until the plain request was asked again.
+//! Runs the cases of a run concurrently, phase after phase. A verdict based on a rejection waits until the
+//! baseline request has been sent again.
 
 use std::{
     collections::{BTreeSet, HashSet},
@@ -22,59 +22,59 @@ use xs2aspec_suite::Case;
 
 use crate::{history::History, runner::Runner};
 
-/// Verdicts that wait for one another before the plain requests that they rest on are asked again.
+/// Number of waiting verdicts after which their baseline requests are sent again.
 const WAITING: usize = 100;
 
-/// The cases of a run on their way.
+/// The cases of a run in progress.
 pub(crate) struct Cycle<'a> {
     runner: Arc<Runner>,
-    /// All cases of the run, by id.
+    /// All cases of the run, sorted by id.
     order: &'a [(&'a Case, Role)],
     how: How<'a>,
-    /// Cases that were not begun, with their phases, by their positions.
+    /// Cases that were not started yet, as phase and position.
     waiting: Peekable<IntoIter<(Phase, usize)>>,
     flying: JoinSet<Landed>,
-    /// How many of what is flying are cases.
+    /// Number of tasks in flight that run a case.
     cases: usize,
     phase: Phase,
-    /// Results of the plain requests. Their verdicts are appended when all of them are known.
+    /// Results of the baseline requests. Their verdicts are appended when all of them are known.
     plain: Vec<(Arc<Done>, Role)>,
-    /// Verdicts that wait.
+    /// Verdicts that wait for confirmation.
     pending: Vec<(Arc<Done>, Role)>,
     asking: Asking,
 }
 
-/// How cases are asked.
+/// Options for running cases.
 pub(crate) struct How<'a> {
-    /// Cases in flight at once, at least 1.
+    /// Maximum number of cases in flight, at least 1.
     pub(crate) jobs: usize,
-    /// The cases that others rest on: only they are kept once they are told, since a run has more cases than
-    /// fit into memory.
+    /// The cases that other cases depend on. Only their results are kept, because the cases of a run do not
+    /// all fit into memory.
     pub(crate) rested_on: HashSet<&'a str>,
-    /// True if nobody keeps a record, and the same cases are asked many times.
+    /// True if there is no record and the same cases are run many times.
     pub(crate) is_unrecorded: bool,
 }
 
-/// The state of sending plain requests again.
+/// The state of resending baseline requests.
 #[derive(Debug, Default)]
 struct Asking {
-    /// How often they were.
+    /// Number of times they were resent.
     times: u64,
     is_under_way: bool,
-    /// True if the next time nothing else may be under way.
+    /// True if they must be resent next time without other requests in flight.
     is_next_alone: bool,
 }
 
 /// The result of a task of a run.
 enum Landed {
-    /// The case at this position.
+    /// The result of the case at this position.
     Case(usize, Option<Arc<Done>>),
-    /// Plain requests that were asked again, and whether nothing else was under way.
+    /// The results of resent baseline requests, and true if nothing else was in flight.
     Again(Vec<(String, Again)>, bool),
 }
 
 impl<'a> Cycle<'a> {
-    /// Takes the cases in the order in which they are sent, with their phases, by their positions.
+    /// Returns a cycle over the cases, given as phase and position in the order of sending.
     pub(crate) fn new(
         runner: Arc<Runner>,
         order: &'a [(&'a Case, Role)],
@@ -102,11 +102,11 @@ impl<'a> Cycle<'a> {
         self.waiting.peek().is_none() && self.flying.is_empty() && self.pending.is_empty()
     }
 
-    /// Begins what can begin, and returns the verdicts that are known once something has come back. Returns
+    /// Starts as many cases as allowed. Returns the verdicts that are known once a task has finished. Returns
     /// `None` at the end.
     pub(crate) async fn next(&mut self, history: &mut History<'_>) -> Option<Vec<Settled>> {
         self.begin();
-        // A task of ours that panics is a defect: it must not pass for a quiet end.
+        // A task that panics is a defect and must not look like a normal end.
         let landed = history.beside(self.flying.join_next()).await?;
         let landed = landed.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
         Some(match landed {
@@ -139,7 +139,7 @@ impl<'a> Cycle<'a> {
         })
     }
 
-    /// Ends it where it is. Returns the plain requests that were not told.
+    /// Aborts the cycle. Returns the results of baseline requests that have no verdict yet.
     pub(crate) fn stop(&mut self) -> Vec<(Arc<Done>, Role)> {
         self.flying.abort_all();
         mem::take(&mut self.plain)
@@ -162,7 +162,7 @@ impl<'a> Cycle<'a> {
         self.ask_plain();
     }
 
-    /// Asks the plain requests on which waiting verdicts rest, if it is time.
+    /// Resends the baseline requests that waiting verdicts depend on, if it is time.
     fn ask_plain(&mut self) {
         let is_alone = self.flying.is_empty();
         let is_time = is_alone || self.pending.len() >= WAITING && !self.asking.is_next_alone;
@@ -188,7 +188,7 @@ impl<'a> Cycle<'a> {
         });
     }
 
-    /// Takes what became of a case. Returns its verdict if that is known.
+    /// Adds the result of a case. Returns its verdict if it is already final.
     fn take(&mut self, done: Arc<Done>, role: Role) -> Vec<Settled> {
         if self.phase.is_plain() {
             self.plain.push((done, role));
@@ -202,7 +202,7 @@ impl<'a> Cycle<'a> {
         Vec::new()
     }
 
-    /// Returns the waiting verdicts that are known by now, in the order of their ids.
+    /// Returns the waiting verdicts that are now final, sorted by id.
     fn confirm(&mut self) -> Vec<Settled> {
         let mut pending = mem::take(&mut self.pending);
         pending.sort_by(|(one, _), (other, _)| one.verdict.case.cmp(&other.verdict.case));
@@ -224,7 +224,8 @@ impl<'a> Cycle<'a> {
         settled
     }
 
-    /// Goes on to the phase of the next case, and learns from what has ended. Returns what is known then.
+    /// Advances to the phase of the next case and evaluates the completed phase. Returns the verdicts that
+    /// become final.
     fn end_phases(&mut self) -> Vec<Settled> {
         let next = self.waiting.peek().map_or(Phase::Rest, |(phase, _)| *phase);
         let before = self.phase;
@@ -245,7 +246,8 @@ impl<'a> Cycle<'a> {
     }
 }
 
-/// Asks a case, and keeps what it came to if others rest on it, and its request if it is asked again.
+/// Runs a case. Keeps the result if other cases depend on it, and keeps the built request if the case is run
+/// repeatedly.
 async fn asked(runner: &Runner, id: &str, is_kept: bool, is_again: bool) -> Option<Arc<Done>> {
     if is_kept {
         return runner.case(id).await;
@@ -254,7 +256,7 @@ async fn asked(runner: &Runner, id: &str, is_kept: bool, is_again: bool) -> Opti
     if is_again {
         return Some(Arc::new(runner.run(case).await));
     }
-    // A request is made when it is first looked at. It goes with this copy: those of all cases take more
-    // memory than all else.
+    // A request is built on first use and freed with this copy. The requests of all cases take more memory
+    // than everything else.
     Some(Arc::new(runner.run(&case.clone()).await))
 }

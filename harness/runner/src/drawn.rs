@@ -1,6 +1,5 @@
-//! The record of a run whose cases are drawn as it goes on: the same events as those of any other run. How
-//! many cases there will be is not known at its start, and the record carries each of them as a case file of
-//! its own.
+//! The record of a run whose cases are generated during the run, with the same events as any other run. The
+//! number of cases is not known at the start, and the record contains each of them as a case file of its own.
 
 use std::time::Instant;
 
@@ -13,7 +12,7 @@ use crate::{
     run::{self, Options},
 };
 
-/// A run whose cases are drawn, as far as it has come.
+/// The record of a run with generated cases, in progress.
 #[derive(Debug)]
 pub struct DrawnRun<'a> {
     judge: &'a Judge,
@@ -23,7 +22,7 @@ pub struct DrawnRun<'a> {
 }
 
 impl<'a> DrawnRun<'a> {
-    /// Begins the record. `bases` are the plain requests on which drawn ones will lean.
+    /// Starts the record. `bases` are the baseline requests that generated cases depend on.
     pub fn begin(
         judge: &'a Judge,
         clock: Clock,
@@ -44,13 +43,13 @@ impl<'a> DrawnRun<'a> {
         Self { judge, clock, tally, start: Instant::now() }
     }
 
-    /// Records a plain request: a case of the suite.
+    /// Records a baseline request, which is a case of the suite.
     pub fn plain(&mut self, case: &Case, done: &Done, sink: impl FnMut(&Event)) {
         self.record(case, done.verdict.clone(), done.exchanges.clone(), sink);
     }
 
-    /// Records a drawn case under the id and the place that it has now, whatever they were when it ran.
-    /// `source` is the text of a case file that has it alone.
+    /// Records a generated case under its current id and place, which may differ from those when it ran.
+    /// `source` is the text of a case file with only this case.
     pub fn case(&mut self, case: &Case, source: Option<String>, done: &Done, mut sink: impl FnMut(&Event)) {
         if let Some(text) = source {
             sink(&Event::Source(CaseSource { file: case.file.clone(), text }));
@@ -69,8 +68,8 @@ impl<'a> DrawnRun<'a> {
         self.record(case, verdict, exchanges, sink);
     }
 
-    /// Records what no case file can say: its verdict, and the exchanges that led to it. `case` says to which
-    /// operations its requests went.
+    /// Records a verdict and its exchanges for a test that no case file can express. `case` names the
+    /// operations of its requests.
     pub fn record(
         &mut self,
         case: &Case,
@@ -87,7 +86,7 @@ impl<'a> DrawnRun<'a> {
         sink(&verdict);
     }
 
-    /// Ends the record. So many exchanges sent a request once more.
+    /// Ends the record. `retries` is the number of exchanges that resent a request.
     pub fn finish(mut self, retries: u64, mut sink: impl FnMut(&Event)) -> RunFinished {
         let (checks, times) = self.tally.end();
         sink(&Event::AnswerChecks(checks));

@@ -1,5 +1,5 @@
-//! The history of a run as it is written. Requests are sent by many tasks, and one writer appends what they
-//! tell: that a request is about to be sent, and what came back.
+//! Writes the history of a run. Many tasks send requests, and a single writer appends their events: that a
+//! request is about to be sent, and its result.
 
 use std::io;
 
@@ -11,42 +11,45 @@ use xs2aspec_judge::tally::Tally;
 use xs2aspec_record::{Event, Exchange, RunFinished, Sending};
 use xs2aspec_suite::Suite;
 
-/// Who takes each event, in the order of time.
+/// Receives each event, in order of time.
 ///
 /// # Errors
 ///
-/// The event cannot be kept. The run then sends nothing more, since nobody could prove it.
+/// Fails if the event cannot be stored. The run then sends nothing more, because there would be no evidence
+/// for it.
 pub type Tell<'a> = &'a mut (dyn FnMut(&Event) -> io::Result<()> + Send);
 
 /// An event on its way to the writer.
 #[derive(Debug)]
 pub(crate) enum Told {
-    /// What is about to be sent, and who waits until it is written.
+    /// A request that is about to be sent, with the channel to its sender, who waits until the event is
+    /// written.
     Sending(Sending, oneshot::Sender<()>),
-    /// What came back.
+    /// A completed exchange.
     Exchange(Box<Exchange>),
 }
 
-/// The side of those who send.
+/// The end of the channel for the sending tasks.
 #[derive(Debug)]
 pub(crate) struct Appender(UnboundedSender<Told>);
 
 impl Appender {
-    /// Tells what is about to be sent. Gives true once it is written, and false where it cannot be.
+    /// Reports a request that is about to be sent. Resolves to true once it is written, and to false if it
+    /// cannot be written.
     pub(crate) fn sending(&self, sending: Sending) -> impl Future<Output = bool> + use<> {
         let (written, wait) = oneshot::channel();
-        // Where nobody writes any more nobody waits in vain either: the other end is dropped.
+        // If the writer is gone, the channel is dropped and the wait ends.
         drop(self.0.send(Told::Sending(sending, written)));
         async move { wait.await.is_ok() }
     }
 
-    /// Tells what came back.
+    /// Reports a completed exchange.
     pub(crate) fn exchange(&self, exchange: Exchange) {
         drop(self.0.send(Told::Exchange(Box::new(exchange))));
     }
 }
 
-/// The side of the writer: appends events, and counts them.
+/// The end of the channel for the writer, which appends and counts the events.
 pub(crate) struct History<'a> {
     told: UnboundedReceiver<Told>,
     tell: Tell<'a>,
@@ -60,12 +63,12 @@ impl<'a> History<'a> {
         (Self { told, tell, tally: Tally::new(suite, slow_ms), is_broken: false }, Appender(appender))
     }
 
-    /// Returns true if an event could not be kept.
+    /// Returns true if an event could not be stored.
     pub(crate) fn is_broken(&self) -> bool {
         self.is_broken
     }
 
-    /// Appends an event, after everything that was told before it.
+    /// Appends an event after all events reported before it.
     pub(crate) fn append(&mut self, event: &Event) {
         while let Ok(told) = self.told.try_recv() {
             self.take(told);
@@ -73,7 +76,7 @@ impl<'a> History<'a> {
         self.write(event);
     }
 
-    /// Appends what is told while this work is done.
+    /// Runs `work` and appends the events reported meanwhile.
     pub(crate) async fn beside<T>(&mut self, work: impl Future<Output = T>) -> T {
         let mut work = std::pin::pin!(work);
         loop {
@@ -85,7 +88,7 @@ impl<'a> History<'a> {
         }
     }
 
-    /// Appends the end of the run, which `finished` makes of what was counted.
+    /// Appends the end of the run, which `finished` builds from the counts.
     pub(crate) fn finish(mut self, finished: impl FnOnce(&Tally<'_>) -> RunFinished) -> RunFinished {
         let (checks, times) = self.tally.end();
         self.append(&Event::AnswerChecks(checks));
@@ -99,7 +102,7 @@ impl<'a> History<'a> {
             Told::Sending(sending, written) => {
                 self.write(&Event::Sending(sending));
                 if !self.is_broken {
-                    // Who does not wait any more was stopped.
+                    // The receiver is gone if its task was aborted.
                     _ = written.send(());
                 }
             }
@@ -132,7 +135,7 @@ mod tests {
         .unwrap()
     }
 
-    /// What a sender saw, and what was written, where `kept` events can be.
+    /// Returns what a sender saw and what was written, if only the first `kept` events can be stored.
     async fn sent(kept: usize) -> (Vec<bool>, Vec<String>, bool) {
         let suite = Suite::load(Tree::embedded()).unwrap();
         let mut written = Vec::new();

@@ -1,10 +1,10 @@
-//! Asks a target what [`xs2aspec_judge`] wants to know, and appends to the history of a run what was sent,
-//! what came back, and each verdict.
+//! Sends the requests that [`xs2aspec_judge`] needs, and appends requests, responses and verdicts to the
+//! history of a run.
 //!
-//! - [`exchange`]: sending a request, and reading the answer.
-//! - [`Runner`]: one target, and the loop: what the judge needs is sent, and the judge is asked again.
-//! - [`run`](mod@run): a whole plan, as events; [`resume`]: the rest of a run that was killed.
-//! - [`drawn`]: the record of cases that are drawn as a run goes on; [`traffic_run`]: the record of traffic.
+//! - [`exchange`]: sending a request and reading the response.
+//! - [`Runner`]: one target, and the loop that alternates between the judge and the target.
+//! - [`run`](mod@run): a whole plan, as events. [`resume`]: the rest of a run that was killed.
+//! - [`drawn`]: the record of cases that are generated during a run. [`traffic_run`]: the record of traffic.
 
 mod clock;
 mod conclusions;

@@ -1,4 +1,4 @@
-//! The rest of a run that was killed, or that lost its target: what is done stays done.
+//! The rest of a run that was killed or lost its target. Completed cases are kept.
 
 use std::{
     collections::{BTreeSet, HashSet},
@@ -16,43 +16,42 @@ use xs2aspec_suite::Plan;
 
 use crate::{conclusions::Conclusions, runner::Runner};
 
-/// What an earlier part of a run left behind. Its record stays in its file, and the run goes on there.
+/// The earlier part of a run. Its record stays in its file, to which the resumed run appends.
 #[derive(Debug, Clone)]
 pub struct PreviousRun {
     path: PathBuf,
     start: RunStarted,
     /// The masked profile.
     profile: TargetProfile,
-    /// Cases whose verdicts stay; one that says that the target was not there, or had begun to refuse
-    /// everything, does not.
+    /// Cases whose verdicts are kept. Errors and unconfirmed verdicts are not kept.
     kept: BTreeSet<String>,
-    /// Cases without a verdict that stays, which had begun to send something that could make a payment.
+    /// Cases without a kept verdict that may have created a payment.
     doubt: Doubt,
-    /// True if it came to its end, so that its mask key is gone.
+    /// True if the run is finished, so its mask key is gone.
     has_ended: bool,
-    /// The highest number of a request.
+    /// Highest number of a request.
     exchanges: u64,
-    /// How long it took, as far as its exchanges tell, in microseconds.
+    /// Duration according to the exchanges, in microseconds.
     micros: u64,
 }
 
-/// Why a run does not go on.
+/// The reason why a run cannot be resumed.
 #[derive(Debug, thiserror::Error)]
 pub enum ResumeError {
     /// The record cannot be read.
     #[error(transparent)]
     Record(#[from] ReadError),
-    /// The records of several shards.
+    /// The record consists of several shards.
     #[error("the record is that of several shards: resume each shard in its own folder")]
     Merged,
-    /// Something is another one than it was.
-    #[error("a run goes on with the same {what}: it began with `{before}`, and now it is `{now}`")]
+    /// The resumed run differs from the earlier part.
+    #[error("cannot resume: the {what} changed from `{before}` to `{now}`")]
     Differs {
-        /// What.
+        /// The property that differs.
         what: &'static str,
-        /// In the record.
+        /// Its value in the record.
         before: String,
-        /// Now.
+        /// Its value now.
         now: String,
     },
 }
@@ -99,32 +98,32 @@ impl PreviousRun {
         }
     }
 
-    /// How the run began.
+    /// Returns the start of the run.
     pub fn start(&self) -> &RunStarted {
         &self.start
     }
 
-    /// Cases that are not run any more.
+    /// Returns the cases that are not run again.
     pub(crate) fn kept(&self) -> &BTreeSet<String> {
         &self.kept
     }
 
-    /// How long the earlier part took, as far as its exchanges tell, in microseconds.
+    /// Returns the duration of the earlier part according to its exchanges, in microseconds.
     pub(crate) fn micros(&self) -> u64 {
         self.micros
     }
 
-    /// Cases that had begun to send something that could make a payment, and whose end is not known.
+    /// Returns the cases without a known result that may have created a payment.
     pub fn in_doubt(&self) -> Vec<String> {
         self.doubt.cases().iter().cloned().collect()
     }
 
-    /// The runner, as it goes on from here.
+    /// Returns the runner, set up to continue from here.
     pub fn resume(&self, runner: Runner) -> Runner {
         runner.resumed(self.exchanges)
     }
 
-    /// Tells what was recorded to somebody who shows it: how the run began, what was sent, and what stays.
+    /// Passes the recorded events to `show`: the start of the run, the exchanges, and the kept verdicts.
     pub fn tell(&self, show: &mut dyn FnMut(&Event)) {
         for entry in RecordReader::open(&self.path).into_iter().flatten().map_while(Result::ok) {
             match entry {
@@ -138,8 +137,8 @@ impl PreviousRun {
         }
     }
 
-    /// Gives the runner what it needs of the kept cases that others rest on, and counts what was recorded.
-    /// Returns the kept verdicts that are others by now.
+    /// Restores the kept cases that other cases depend on, and counts the recorded events. Returns the kept
+    /// verdicts that have changed.
     pub(crate) fn restore(
         &self,
         runner: &Runner,
@@ -148,7 +147,7 @@ impl PreviousRun {
         tally: &mut Tally<'_>,
     ) -> Vec<CaseVerdict> {
         let mut changed = Vec::new();
-        // What cannot be read any more is asked again.
+        // Whatever cannot be read is sent again.
         for entry in RecordReader::open(&self.path).into_iter().flatten().map_while(Result::ok) {
             let CaseEvents { case, exchanges, verdict } = match entry {
                 Entry::Run(event) => {
@@ -179,19 +178,19 @@ impl PreviousRun {
         changed
     }
 
-    /// Returns true if it came to its end. What could not be told is asked again.
+    /// Returns true if the run is finished. Cases that could not be judged are run again.
     pub fn has_ended(&self) -> bool {
         self.has_ended
     }
 
-    /// Fails unless the runner and the plan are those of the earlier part.
+    /// Returns an error unless the runner and the plan are those of the earlier part.
     pub fn fits(&self, runner: &Runner, plan: &Plan<'_>, waivers: &WaiversFile) -> Result<(), ResumeError> {
         let (start, judge) = (&self.start, runner.judge());
-        // The built-in bank has another address each time.
+        // The reference bank has another address each time.
         let address = start.named_address().map(|before| (before, judge.profile().base_url.as_str()));
         let (before, now) = address.unwrap_or_default();
         let same = [
-            ("address of the target", before.to_owned(), now.to_owned()),
+            ("target address", before.to_owned(), now.to_owned()),
             ("version of xs2aspec", start.tool.clone(), RunStarted::tool()),
             ("document", start.document_sha256.clone(), judge.suite().spec().document.sha256()),
             ("case files", start.suite_sha256.clone(), judge.suite().tree().sha256()),
@@ -211,8 +210,8 @@ impl PreviousRun {
         }
     }
 
-    /// Fails if a masked value differs from the runner's, whose key is that of the run: the same value has
-    /// the same pseudonym.
+    /// Returns an error if a masked value differs from that of the runner, whose mask key is that of the run.
+    /// Equal values have equal pseudonyms.
     pub fn has_values_of(&self, runner: &Runner) -> Result<(), ResumeError> {
         let now = runner.judge().recorded_profile().values;
         let mut values = self.profile.values.iter().map(|(name, before)| (name, before, now.get(name)));
@@ -228,7 +227,7 @@ impl PreviousRun {
     }
 }
 
-/// Returns true if a verdict says something that no later part of the run says anew.
+/// Returns true if a later part of the run does not replace the verdict.
 fn is_final(verdict: &CaseVerdict) -> bool {
     verdict.verdict != Verdict::Error && !verdict.unconfirmed
 }

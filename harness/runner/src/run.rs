@@ -1,4 +1,4 @@
-//! A whole run: many cases in flight, their events in the order of time.
+//! A whole run: many cases in flight, and their events in order of time.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -26,15 +26,15 @@ use crate::{
     runner::Runner,
 };
 
-/// How a run goes about its work.
+/// The options of a run.
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Cases in flight at once, at least 1.
+    /// Maximum number of cases in flight, at least 1.
     pub jobs: usize,
-    /// Whether to stop at the first finding that is a violation.
+    /// True to stop at the first violation.
     pub fail_fast: bool,
-    /// Cases that are asked before the others, in this order, once the plain requests were.
+    /// Cases to run before the others, in this order, after the baseline requests.
     pub ahead: Vec<String>,
     /// Depth of the plan, for the record.
     pub depth: Depth,
@@ -42,37 +42,37 @@ pub struct Options {
     pub only: Vec<String>,
     /// Patterns given with `--skip`, for the record.
     pub skip: Vec<String>,
-    /// Arguments that ask the same again, for the record.
+    /// Arguments that reproduce the run, for the record.
     pub arguments: Vec<String>,
-    /// The command, where others sent the requests, for the record.
+    /// The command that judges the traffic of others, for the record.
     pub traffic: Option<Traffic>,
-    /// Whether some of them are requests of a run, for the record.
+    /// True if some of that traffic is from a run, for the record.
     pub on_purpose: bool,
-    /// The part of the plan that this is, and the selected cases of all parts.
+    /// The shard, and the number of selected cases of all shards.
     pub shard: Option<(Shard, usize)>,
-    /// The most requests of the run, for the record.
+    /// The limit of requests, for the record.
     pub requests: Option<u64>,
-    /// What the suite was shown to catch, for the record.
+    /// A sentence on the faults that the suite detects, for the record.
     pub quality: Option<String>,
-    /// Fault of the built-in bank, for the record.
+    /// Fault of the reference bank, for the record.
     pub fault: Option<String>,
-    /// Variations of the built-in bank, for the record.
+    /// Variations of the reference bank, for the record.
     pub variations: Vec<String>,
-    /// Violations that are agreed on.
+    /// The accepted violations.
     pub waivers: WaiversFile,
-    /// The part of the run that is done already.
+    /// The part of the run that is already done.
     pub earlier: Option<PreviousRun>,
-    /// Whether cases that may have sent a payment before the run was killed are left alone.
+    /// True to skip cases that may have created a payment before the run was killed.
     pub leave_in_doubt: bool,
-    /// Whether nobody keeps a record, so that what it begins with is left out: document, clauses, case files.
+    /// True if there is no record, so its introduction (document, clauses, case files) is skipped.
     pub is_unrecorded: bool,
-    /// Ends the run where it is, with a record of what is done.
+    /// Stops the run and records what is done.
     pub interrupt: Arc<Notify>,
 }
 
-/// Runs the plan and hands every event to `tell`, in the order of time.
+/// Runs the plan and passes every event to `tell`, in order of time.
 ///
-/// Boxed, so that its code is in the program once, and not once for each caller.
+/// Boxed so that the code is generated once and not for each caller.
 pub fn run<'a>(
     runner: Arc<Runner>,
     plan: &'a Plan<'a>,
@@ -91,7 +91,8 @@ async fn run_cases(runner: Arc<Runner>, plan: &Plan<'_>, options: &Options, tell
     runner.tell(appender);
     let waivers = Waivers::new(options.waivers.waivers.clone(), runner.clock().start);
     let mut conclusions = Conclusions::new(&runner, &order, waivers);
-    // Only what other cases rest on is kept once it is told: a run has more cases than fit into memory.
+    // Only the results that other cases depend on are kept, because the cases of a run do not all fit into
+    // memory.
     let rested_on = rested_on(plan);
     let (done, is_whole) = match earlier {
         None => (BTreeSet::new(), begin(&runner, plan, options, &mut history)),
@@ -136,7 +137,7 @@ async fn run_cases(runner: Arc<Runner>, plan: &Plan<'_>, options: &Options, tell
     })
 }
 
-/// Tells what a run begins with. Returns true if everything is asked in this run.
+/// Records the start of the run. Returns true if the run covers all cases.
 fn begin(runner: &Runner, plan: &Plan<'_>, options: &Options, history: &mut History<'_>) -> bool {
     let started = started(runner.judge(), runner.clock(), plan, options);
     let is_whole = is_whole(&started);
@@ -148,12 +149,12 @@ fn begin(runner: &Runner, plan: &Plan<'_>, options: &Options, history: &mut Hist
     is_whole
 }
 
-/// Returns true if the run that began so asks everything.
+/// Returns true if a run with this start covers all cases.
 fn is_whole(started: &RunStarted) -> bool {
     started.is_whole() && started.shard.is_none()
 }
 
-/// Tells where a run goes on, and returns the cases that are not run any more.
+/// Records that the run is resumed. Returns the cases that are not run again.
 fn go_on(
     previous: &PreviousRun,
     runner: &Runner,
@@ -186,7 +187,7 @@ fn go_on(
     done
 }
 
-/// How a run ended that took so long. Who wrote the record knows how many exchanges there are in it.
+/// Returns the end of a run that took `micros`. The caller fills in the number of exchanges.
 pub(crate) fn finished(
     judge: &Judge,
     totals: &Totals,
@@ -212,7 +213,7 @@ pub(crate) fn finished(
     }
 }
 
-/// All cases of a plan in the order of their ids.
+/// Returns all cases of a plan, sorted by id.
 fn in_order<'a>(plan: &Plan<'a>) -> Vec<(&'a Case, Role)> {
     let controls = plan.controls.iter().map(|case| (*case, Role::Control));
     let mut all: Vec<_> = controls.chain(plan.selected.iter().map(|case| (*case, Role::Selected))).collect();
@@ -220,8 +221,8 @@ fn in_order<'a>(plan: &Plan<'a>) -> Vec<(&'a Case, Role)> {
     all
 }
 
-/// The positions of the cases that are asked before the others, each with its rank. A control has that of the
-/// first case that leans on it.
+/// Returns the positions of the cases that run before the others, each with its rank. A control gets the rank
+/// of the first case that depends on it.
 fn ahead(order: &[(&Case, Role)], ids: &[String]) -> HashMap<usize, usize> {
     let mut ahead = HashMap::new();
     for (rank, id) in ids.iter().enumerate() {
@@ -239,8 +240,8 @@ fn ahead(order: &[(&Case, Role)], ids: &[String]) -> HashMap<usize, usize> {
     ahead
 }
 
-/// Returns the cases that are not done yet, by their positions, in the order in which they are sent: by their
-/// phases, and in each phase those first that go ahead.
+/// Returns the positions of the cases that are not done, in the order of sending: by phase, and within a
+/// phase the preferred cases first.
 fn left(
     runner: &Runner,
     order: &[(&Case, Role)],
@@ -254,7 +255,7 @@ fn left(
     left
 }
 
-/// The cases that others rest on.
+/// Returns the cases that other cases depend on.
 fn rested_on<'a>(plan: &Plan<'a>) -> HashSet<&'a str> {
     let cases = plan.controls.iter().chain(&plan.selected);
     cases.flat_map(|case| [&case.control, &case.same_as]).flatten().map(String::as_str).collect()

@@ -1,5 +1,5 @@
 //! The loop around the judge: sends the requests that it needs, adds the responses to the view, and calls it
-//! again. The runner decides nothing.
+//! again. The runner makes no decisions.
 
 use std::{
     collections::HashMap,
@@ -32,24 +32,24 @@ use crate::{
     transport::{Gate, Live, Pace},
 };
 
-/// One target, and what is known of it.
+/// One target, and the knowledge about it.
 #[derive(Debug)]
 pub struct Runner {
     judge: Judge,
     target: Live,
     clock: Clock,
     known: RwLock<Known>,
-    /// Questions that cases share, each of which is asked once.
+    /// Locks for the questions that cases share, so that each is answered once.
     asked: Mutex<HashMap<Key, Arc<AsyncMutex<()>>>>,
-    /// Calls that used up the quota of the day.
+    /// Number of calls that used up the quota of the day.
     calls: AtomicUsize,
-    /// At how many exchanges each valid request that was asked again was accepted last.
+    /// Number of exchanges at the last acceptance of each resent valid request.
     accepted: Mutex<HashMap<String, u64>>,
     /// Signatures of another runner with the same identity and clock.
     signed: Option<Arc<RequestCache>>,
 }
 
-/// A question that is asked once.
+/// A question that is answered once.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Key {
     Case(String),
@@ -59,8 +59,8 @@ enum Key {
 }
 
 impl Runner {
-    /// A runner for the target of a profile. Nothing is sent yet, and never what the profile is not
-    /// authorized for. A key that does not belong to its certificate is found here.
+    /// Returns a runner for the target of a profile. Sends nothing yet, and later only what the profile
+    /// authorizes. Fails if the key does not match its certificate.
     pub fn new(
         suite: Arc<Suite>,
         profile: AuthorizedProfile,
@@ -72,9 +72,9 @@ impl Runner {
         Ok(Self::of(Judge::new(suite, profile, identity)?, target, clock))
     }
 
-    /// A runner with the same suite, key, identity and clock for another target ([`Judge::for_target`]). A
-    /// target that is `inside` this process is asked there. The profiles of all that share `requests` differ
-    /// in their base URL and choices alone.
+    /// Returns a runner with the same suite, key, identity and clock for another target
+    /// ([`Judge::for_target`]). `inside` is the function that handles requests to a target in this process.
+    /// Profiles that share `requests` may differ only in their base URL and choices.
     pub fn for_target(
         &self,
         mut profile: AuthorizedProfile,
@@ -83,7 +83,7 @@ impl Runner {
     ) -> Result<Self, JudgeError> {
         let is_inside = inside.is_some();
         if is_inside {
-            // In this process nobody is ever too busy: who says so says it by rule.
+            // A bank in this process is never overloaded, so a busy response is deliberate.
             profile.is_never_busy();
         }
         let exchanger = match inside {
@@ -95,7 +95,7 @@ impl Runner {
         let requests = if judge.signs_like(&self.judge) { Arc::clone(requests) } else { Arc::default() };
         let pace = if is_inside { Pace::inside(limits) } else { Pace::new(limits) };
         let target = Live::new(Gate::new(exchanger, permission, None), pace, Some(requests));
-        // Such a target changes by requests, and not with time.
+        // The state of such a target changes only with requests, not with time.
         target.wait_for_answers(!is_inside);
         Ok(Self::of(judge, target, self.clock))
     }
@@ -113,21 +113,21 @@ impl Runner {
         }
     }
 
-    /// Changes how is judged.
+    /// Replaces the judge.
     #[must_use]
     pub fn with_judge(self, other: impl FnOnce(Judge) -> Judge) -> Self {
         Self { judge: other(self.judge), ..self }
     }
 
-    /// Takes the signatures that this other runner with the same suite, key, identity and clock shares, and
-    /// adds its own. Where the target wants them written in another way it makes all of them itself.
+    /// Shares signatures with another runner that has the same suite, key, identity and clock. Has no effect
+    /// if the target needs signatures in another form.
     #[must_use]
     pub fn sharing_signatures(self, other: &Self, requests: &Arc<RequestCache>) -> Self {
         let is_same = self.judge.signs_like(&other.judge);
         Self { signed: is_same.then(|| Arc::clone(requests)), ..self }
     }
 
-    /// Goes on with a run that has sent so many requests, with new ids and amounts. The earlier part may have
+    /// Continues a run that has sent this many requests, with new ids and amounts. The earlier part may have
     /// used up the daily calls.
     #[must_use]
     pub fn resumed(self, exchanges: u64) -> Self {
@@ -136,28 +136,28 @@ impl Runner {
         self.with_judge(Judge::resumed)
     }
 
-    /// How is judged.
+    /// Returns the judge.
     pub fn judge(&self) -> &Judge {
         &self.judge
     }
 
-    /// The knowledge about the target.
+    /// Returns the knowledge about the target.
     pub fn known(&self) -> RwLockReadGuard<'_, Known> {
         self.known.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The same, to add something.
+    /// Returns the knowledge about the target, for changes.
     pub(crate) fn known_mut(&self) -> RwLockWriteGuard<'_, Known> {
         self.known.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The clock.
+    /// Returns the clock.
     pub fn clock(&self) -> Clock {
         self.clock
     }
 
-    /// Returns what became of a case, its control first; each is run at most once. `None` if the suite has no
-    /// such case.
+    /// Runs a case after its control, each at most once, and returns the result. Returns `None` if the suite
+    /// has no such case.
     pub fn case<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Option<Arc<Done>>> {
         Box::pin(async move {
             let case = self.judge.suite().case(id)?;
@@ -171,9 +171,9 @@ impl Runner {
         })
     }
 
-    /// Returns what became of a case that need not be one of the suite. Its control, if it names one, is.
+    /// Runs a case, which need not be in the suite. Its control, if it names one, must be.
     ///
-    /// Boxed, so that its code is in the program once, and not once for each caller.
+    /// Boxed so that the code is generated once and not for each caller.
     pub fn run<'a>(&'a self, case: &'a Case) -> BoxFuture<'a, Done> {
         Box::pin(async move {
             let done = self.judged(case).await;
@@ -187,13 +187,13 @@ impl Runner {
         let mut done = self.ask(|view, known| self.judge.case(case, view, known)).await;
         done.verdict.micros = micros(start.elapsed());
         if self.target.is_told() {
-            // The history has the others: a run has more of them than fit into memory.
+            // The history has the other exchanges, which do not all fit into memory.
             done.exchanges.retain(|exchange| Some(exchange.number) == done.verdict.exchange);
         }
         done
     }
 
-    /// Asks the judge, and gives it what it needs, until it has the answer.
+    /// Calls the judge and meets its needs until it returns a result.
     pub(crate) async fn ask<T>(&self, mut judge: impl FnMut(&View, &Known) -> Judged<T>) -> T {
         let mut view = View::open(self.target.may_change());
         loop {
@@ -206,7 +206,7 @@ impl Runner {
         }
     }
 
-    /// Sends requests at the same time.
+    /// Sends requests concurrently.
     async fn send(&self, probes: &[Probe], view: &mut View) {
         if let [probe] = probes {
             let seen = self.sent(probe, &mut view.learned).await;
@@ -238,9 +238,9 @@ impl Runner {
         self.judge.fill(probe, self.clock.now(), (self.target.cache(), self.signed.as_deref()))
     }
 
-    /// Answers a question of the judge: those that cases share once.
+    /// Answers a question of the judge. Questions that cases share are answered once.
     ///
-    /// Boxed, since answering it may raise others.
+    /// Boxed because answering a question may raise others.
     fn answer<'a>(&'a self, question: Question, view: &'a mut View) -> BoxFuture<'a, ()> {
         Box::pin(async move {
             match question {
@@ -275,7 +275,7 @@ impl Runner {
         })
     }
 
-    /// Waits until nobody else asks a question.
+    /// Waits until no other task is answering the same question.
     async fn turn(&self, key: Key) -> OwnedMutexGuard<()> {
         let turn = {
             let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -284,7 +284,7 @@ impl Runner {
         turn.lock_owned().await
     }
 
-    /// Asks a valid request again, unless it was accepted a moment ago.
+    /// Resends a valid request, unless it was accepted a moment ago.
     pub(crate) async fn still_accepting(&self, question: &StillAccepting) -> Again {
         let accepted = || self.accepted.lock().unwrap_or_else(PoisonError::into_inner);
         let last = accepted().get(&question.plain).copied();
@@ -298,8 +298,7 @@ impl Runner {
         again
     }
 
-    /// Returns the judged request of a case, signed and ready to be sent by somebody else. Requests that
-    /// prepare it are sent.
+    /// Returns the judged request of a case, signed and ready for others to send. Sends the set-up requests.
     pub async fn ready(&self, case: &Case) -> Result<WireRequest, NotReady> {
         let probe = self.ask(|view, known| self.judge.ready(case, view, known)).await?;
         self.fill(&probe).map_err(|error| match error {
@@ -313,58 +312,58 @@ impl Runner {
         self.ask(|view, known| self.judge.cannot_run(case, view, known)).await
     }
 
-    /// Tells the history of a run what is sent from now on, if exchanges are shown. A runner has one run.
+    /// Sets the history that records requests from now on, if exchanges are recorded. A runner has one run.
     pub(crate) fn tell(&self, history: Appender) {
         if self.judge.asks_again() {
             self.target.tell(history);
         }
     }
 
-    /// From now on relies on no call that is left: somebody else may have called.
+    /// Assumes from now on that other callers may have used up the daily calls.
     pub fn share_quota(&self) {
         self.calls.fetch_add(self.judge.calls_of_a_day(), Ordering::SeqCst);
     }
 
-    /// From now on nothing is sent beyond so many exchanges, those so far included. A case that is held back
-    /// by that says so.
+    /// Limits the total number of exchanges, including those so far. A case that is not run because of the
+    /// limit reports it.
     pub fn limit_exchanges(&self, most: u64) {
         self.target.gate().set_limit(most);
     }
 
-    /// So many of these exchanges are kept for asking whether valid requests are still accepted: a rejection
-    /// says nothing without that.
+    /// Reserves some of these exchanges for checking that valid requests are still accepted. Without that
+    /// check, a rejection is inconclusive.
     pub fn reserve_exchanges(&self, reserve: u64) {
         self.target.gate().set_reserve(reserve);
     }
 
-    /// Returns true if a request whose response is not yet what a case demands is asked again for some
-    /// seconds, as at first, or taken as it is.
+    /// Sets whether a request is resent for some seconds while its response is not yet what the case
+    /// requires. Initially it is.
     pub fn wait_for_answers(&self, waits: bool) {
         self.target.wait_for_answers(waits);
     }
 
-    /// Exchanges so far.
+    /// Returns the number of exchanges so far.
     pub fn exchanges(&self) -> u64 {
         self.target.gate().passed()
     }
 
-    /// How many exchanges there may still be.
+    /// Returns the number of exchanges that are left.
     pub fn exchanges_left(&self) -> u64 {
         self.target.gate().limit().saturating_sub(self.exchanges())
     }
 
-    /// How many exchanges sent a request once more.
+    /// Returns the number of exchanges that resent a request.
     pub fn retries(&self) -> u64 {
         self.target.retries()
     }
 
-    /// How many responses came so far.
+    /// Returns the number of responses so far.
     pub fn answers(&self) -> u64 {
         self.target.answered()
     }
 
-    /// The shortest time between two requests, by the limits of the profile and those that the target names;
-    /// none where nothing limits it.
+    /// Returns the shortest interval between two requests, by the limits of the profile and of the target.
+    /// Returns `None` without a limit.
     pub fn interval(&self) -> Option<Duration> {
         self.target.interval()
     }

@@ -1,5 +1,5 @@
-//! The record of traffic that was judged: the same events as those of any other run. Each exchange is a case
-//! of its own, whose findings say which end broke what.
+//! Records judged traffic with the same events as a run. Each exchange is a case of its own, whose findings
+//! name the end that violated a clause.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,58 +17,58 @@ use xs2aspec_suite::{BodySpec, Case, RequestSpec, Signing};
 
 use crate::{clock::Clock, drawn::DrawnRun, run::Options};
 
-/// The folder of the cases of traffic: an area, as reports call it.
+/// Area of the cases of traffic, as reports call it.
 const AREA: &str = "traffic";
 
-/// How many exchanges a record has at most, so that the names of its cases are in their order.
+/// Digits of a case number. Padding keeps the ids of the cases in order.
 const DIGITS: usize = 9;
 
-/// A record of traffic, as far as it has come.
+/// The record of traffic in progress.
 #[derive(Debug)]
 pub struct TrafficRun<'a> {
     record: DrawnRun<'a>,
     judge: &'a Judge,
     masker: TrafficMasker<'a>,
-    /// What a client should show.
+    /// The items that a client should demonstrate.
     plan: Plan,
-    /// Which end counts; both where there is none.
+    /// The end to judge. `None` for both.
     only: Option<End>,
     number: u64,
-    /// When the first exchange began.
+    /// Start of the first exchange.
     began: Option<DateTime<Utc>>,
     totals: Totals,
 }
 
-/// How many exchanges there were, and what they came to.
+/// Numbers of exchanges, and the violations in them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Exchanges.
+    /// Number of exchanges.
     pub exchanges: u64,
-    /// Those that are for no operation of the document.
+    /// Number of exchanges that match no operation of the document.
     pub of_no_operation: u64,
-    /// Those in which something could not be told.
+    /// Number of exchanges with a part that could not be judged.
     pub not_told: u64,
-    /// What is broken, by end and clause.
+    /// Violations, by end and clause.
     pub broken: BTreeMap<(End, String), Broken>,
 }
 
-/// A clause that an end broke.
+/// A clause that an end violated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
-    /// In how many exchanges.
+    /// Number of exchanges.
     pub exchanges: u64,
-    /// The number of the first of them where it was read.
+    /// Number of the first exchange in its source.
     pub first: u64,
-    /// Where that was.
+    /// The source of that exchange.
     pub source: String,
-    /// What was wrong in it, in words.
+    /// Description of the mismatch in it.
     pub mismatch: String,
-    /// What it does.
+    /// Level of the finding.
     pub level: Level,
 }
 
 impl<'a> TrafficRun<'a> {
-    /// Begins the record of traffic. `only` leaves the findings of the other end out.
+    /// Starts the record of traffic. `only` drops the findings of the other end.
     pub fn begin(
         (judge, now): (&'a Judge, DateTime<Utc>),
         only: Option<End>,
@@ -77,12 +77,13 @@ impl<'a> TrafficRun<'a> {
     ) -> Self {
         let record = DrawnRun::begin(judge, Clock::at(now), options, &[], sink);
         let masker = TrafficMasker::new(judge);
-        // `client-report` says what is wrong with a plan that cannot be read.
+        // `client-report` reports a plan that cannot be read.
         let plan = Plan::load(judge.suite().tree()).ok().flatten().unwrap_or_default();
         Self { record, masker, plan, judge, only, number: 0, began: None, totals: Totals::default() }
     }
 
-    /// Records an exchange and what it came to. `source` is the file from which it was read, or its like.
+    /// Records an exchange and its verdict. `source` is the name of the file from which it was read, or a
+    /// similar label.
     pub fn add(&mut self, source: &str, traffic: &Traffic, judged: &Judged, sink: impl FnMut(&Event)) {
         self.number += 1;
         let began = *self.began.get_or_insert(traffic.began);
@@ -103,7 +104,7 @@ impl<'a> TrafficRun<'a> {
             case: case.id.clone(),
             step: "request".to_owned(),
             look: None,
-            // What cannot be read shows nothing of its operation.
+            // An exchange that cannot be read does not count for its operation.
             operation: judged.operation.clone().filter(|_| !judged.is_unread()),
             attempt: 1,
             request: masked.request,
@@ -136,7 +137,7 @@ impl<'a> TrafficRun<'a> {
         }
     }
 
-    /// Ends the record. Returns the exit code that it comes to.
+    /// Ends the record. Returns the exit code and the totals.
     pub fn finish(self, sink: impl FnMut(&Event)) -> (Exit, Totals) {
         let finished = self.record.finish(0, sink);
         let exit = Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit);
@@ -144,7 +145,7 @@ impl<'a> TrafficRun<'a> {
     }
 }
 
-/// Returns an exchange as a case: its operation, and the place where it was read.
+/// Returns an exchange as a case, with its operation and the place where it was read.
 fn case(
     (id, clause): (String, String),
     operation: &str,

@@ -1,5 +1,5 @@
-//! The client that reuses connections. It writes header names in title case and adds `Host` and
-//! `Content-Length`, nothing else.
+//! A client that reuses connections. It writes header names in title case and adds only `Host` and
+//! `Content-Length`.
 
 use std::sync::{
     Arc,
@@ -21,15 +21,15 @@ use super::{
     trouble::{is_malformed, trouble},
 };
 
-/// A target that loses so many responses gets each further request over a connection of its own.
+/// After this many lost responses, each further request gets a connection of its own.
 const MOST_LOST: usize = 3;
 
 #[derive(Debug)]
 pub(super) struct Client {
     pool: reqwest::Client,
-    /// Whether its profile names a proxy.
+    /// True if the profile names a proxy.
     is_proxied: bool,
-    /// Responses that did not come or could not be read, as far as they count.
+    /// Number of missing or unreadable responses, weighted.
     lost: AtomicUsize,
 }
 
@@ -44,13 +44,13 @@ impl Client {
         let mut builder = builder
             .tcp_nodelay(true)
             .http1_title_case_headers()
-            // The path for exact bytes lists malformed lines; this one reads on.
+            // Only the exact-bytes path reports malformed lines. This one tolerates them.
             .http1_allow_spaces_after_header_name_in_responses(true)
             .http1_allow_obsolete_multiline_headers_in_responses(true)
             .http1_ignore_invalid_headers_in_responses(true)
             .connect_timeout(profile.connect_timeout)
             .referer(false)
-            // A redirect is an answer like any other; signed headers never go to another host.
+            // A redirect is a normal response here. Signed headers must not go to another host.
             .redirect(Policy::none())
             .tls_backend_preconfigured(tls);
         match &profile.proxy {
@@ -69,7 +69,7 @@ impl Client {
             .map_err(|error| ExchangeError::Tls(trouble(&error).says))
     }
 
-    /// Sends a request to a URL, and reads into `seen` what comes.
+    /// Sends a request to a URL and reads the response into `seen`.
     pub(super) async fn send(
         &self,
         request: &WireRequest,
@@ -109,8 +109,9 @@ impl Client {
         Ok(())
     }
 
-    /// Returns true if the target ends connections without saying so (RFC 9112 section 9.5), or sends what
-    /// only the path for exact bytes reads (section 2.2). That path has a connection for each request.
+    /// Returns true if the target closes connections without notice (RFC 9112 section 9.5), or sends
+    /// responses that only the exact-bytes path can read (section 2.2). That path opens a connection per
+    /// request.
     pub(super) fn loses(&self) -> bool {
         self.lost.load(Ordering::Relaxed) >= MOST_LOST
     }

@@ -1,8 +1,8 @@
-//! Content codings (RFC 9110 section 8.4.1). No request asks for one, but a server may use one all the same
-//! (section 12.5.3).
+//! Content codings (RFC 9110 section 8.4.1). No request asks for one, but a server may still use one (section
+//! 12.5.3).
 //!
-//! Decoding ends soon whatever a server sends. The codings, the members of each, and the bytes of all layers
-//! together have a bound.
+//! Decoding takes bounded time, whatever a server sends. The codings, the members of each, and the bytes of
+//! all layers together are limited.
 
 use std::io::{Error, Read, Result};
 
@@ -14,10 +14,11 @@ use ruzstd::decoding::StreamingDecoder;
 
 use super::{Answer, ExchangeError, MOST_BODY};
 
-/// Most codings of one response, as in curl.
+/// Maximum number of codings of a response, as in curl.
 const MOST_CODINGS: usize = 5;
 
-/// Most members of a gzip body (RFC 1952 section 2.2) or frames of a zstd body (RFC 8878 section 3).
+/// Maximum number of members of a gzip body (RFC 1952 section 2.2) or frames of a zstd body (RFC 8878 section
+/// 3).
 const MOST_MEMBERS: usize = 1_000;
 
 /// Largest window of a zstd body (RFC 9659 section 3).
@@ -26,12 +27,12 @@ const MOST_WINDOW: u64 = 8 * 1024 * 1024;
 /// Buffer of the brotli decoder, in bytes.
 const BUFFER: usize = 4096;
 
-/// Names that servers write into Content-Encoding though they are of a character set or of a transfer
-/// encoding of mail (RFC 2045 section 6.1). The body is as it is without them.
+/// Values that servers put into Content-Encoding although they name a character set or a mail transfer
+/// encoding (RFC 2045 section 6.1). They do not change the body.
 const NO_CODINGS: [&str; 8] =
     ["identity", "none", "utf-8", "utf8", "iso-8859-1", "us-ascii", "binary", "8bit"];
 
-/// Returns the body without its content codings, or None if it has none.
+/// Returns the body without its content codings. Returns `None` if it has none.
 pub fn decoded(answer: &Answer) -> std::result::Result<Option<Vec<u8>>, ExchangeError> {
     let named = answer.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("content-encoding"));
     let named =
@@ -49,7 +50,7 @@ pub fn decoded(answer: &Answer) -> std::result::Result<Option<Vec<u8>>, Exchange
     }
     let mut room = MOST_BODY;
     let mut body: Option<Vec<u8>> = None;
-    // The last one was applied last.
+    // The last coding was applied last, so it is removed first.
     for coding in codings.iter().rev() {
         let plain = without(coding, body.as_deref().unwrap_or(&answer.body), room)
             .map_err(|error| ExchangeError::Coding(format!("`{coding}`: {error}")))?;
@@ -59,7 +60,7 @@ pub fn decoded(answer: &Answer) -> std::result::Result<Option<Vec<u8>>, Exchange
     Ok(body)
 }
 
-/// Returns the body without its outermost coding. Fails if that has more than `room` bytes.
+/// Returns the body without its outermost coding. Fails if the result is longer than `room` bytes.
 fn without(coding: &str, body: &[u8], room: usize) -> Result<Vec<u8>> {
     let whole = |decoder: &mut dyn Read| {
         let mut plain = Vec::new();
@@ -67,7 +68,7 @@ fn without(coding: &str, body: &[u8], room: usize) -> Result<Vec<u8>> {
     };
     match coding {
         "gzip" | "x-gzip" => members(body, |rest, plain| read(&mut GzDecoder::new(rest), plain, room)),
-        // The zlib format, or the bare data that some servers send instead.
+        // Some servers send raw deflate data instead of the zlib format.
         "deflate" => whole(&mut ZlibDecoder::new(body)).or_else(|_| whole(&mut DeflateDecoder::new(body))),
         "br" => whole(&mut brotli_decompressor::Decompressor::new(body, BUFFER)),
         "zstd" => members(body, |rest, plain| {
@@ -90,7 +91,7 @@ fn members(mut rest: &[u8], one: impl Fn(&mut &[u8], &mut Vec<u8>) -> Result<()>
     Err(Error::other(format!("it has more than {MOST_MEMBERS} members")))
 }
 
-/// Appends what a decoder returns to `plain`, which may have `room` bytes in all.
+/// Appends the output of a decoder to `plain`, which may have `room` bytes in all.
 fn read(decoder: &mut dyn Read, plain: &mut Vec<u8>, room: usize) -> Result<()> {
     let left = u64::try_from(room - plain.len()).unwrap_or(u64::MAX);
     decoder.take(left + 1).read_to_end(plain)?;
@@ -129,7 +130,7 @@ mod tests {
         coder.finish().unwrap()
     }
 
-    /// Stored meta-blocks, and an empty last one (RFC 7932 section 9.2).
+    /// Returns stored meta-blocks and an empty last one (RFC 7932 section 9.2).
     fn brotli(bytes: &[u8]) -> Vec<u8> {
         let block = |(at, block): (usize, &[u8])| {
             let shift = usize::from(at == 0);
@@ -203,7 +204,7 @@ mod tests {
         }
     }
 
-    /// Layers that are almost as long as a body may be, of members that hold nothing: what takes the longest.
+    /// Builds layers of nearly the maximum length from empty members, which take longest to decode.
     #[test]
     fn layers_of_empty_members_are_soon_over() {
         let empty = gzip(b"");

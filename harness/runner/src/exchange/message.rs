@@ -1,5 +1,5 @@
-//! Checks that a request is one request. The permission of a profile is given for its method, so nothing in a
-//! case may begin a second one.
+//! Checks that a request is a single request. A profile permits methods, so a case must not smuggle in a
+//! second request.
 
 use reqwest::{
     Method,
@@ -9,8 +9,8 @@ use reqwest::{
 use super::ExchangeError;
 use xs2aspec_judge::fill::WireRequest;
 
-/// Returns an error unless method and header fields have the form that RFC 9110 gives them (sections 5.1, 5.5
-/// and 9.1), and Content-Length is the length of the body (RFC 9112 section 6.3).
+/// Returns an error unless method and headers are well-formed (RFC 9110 sections 5.1, 5.5 and 9.1).
+/// Content-Length must be the length of the body (RFC 9112 section 6.3).
 pub(super) fn check(request: &WireRequest) -> Result<(), ExchangeError> {
     let defect = |error: &dyn std::fmt::Display| ExchangeError::Request(error.to_string());
     Method::from_bytes(request.method.as_bytes()).map_err(|error| defect(&error))?;

@@ -1,6 +1,6 @@
-//! One request and its answer, over a client that reuses connections or, where the exact bytes of the header
-//! section matter, over a plain HTTP/1.1 path of its own. Both have the same deadline, the same TLS, the same
-//! proxy and the same bounds.
+//! Sends a request and reads its response through a client that reuses connections. If the exact bytes of the
+//! header section matter, it uses a separate HTTP/1.1 path. Both have the same deadline, TLS configuration,
+//! proxy and limits.
 
 mod client;
 mod coding;
@@ -30,25 +30,24 @@ use xs2aspec_judge::{
     scope::Scope,
 };
 
-/// Longest header section and body that are read of an answer, in bytes.
+/// Longest header section and body of a response, in bytes.
 const MOST_HEAD: usize = 256 * 1024;
 const MOST_BODY: usize = 8 * 1024 * 1024;
-/// Bytes that are kept of the body of an answer that did not come to its end.
+/// Number of body bytes that are kept of an incomplete response.
 pub const MOST_KEPT: usize = 16 * 1024;
 
-/// What came of a request.
+/// The result of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exchanged {
-    /// The whole answer, or why there is none.
+    /// The complete response, or the reason why there is none.
     pub answer: Result<Answer, ExchangeError>,
-    /// As much as was seen of an answer that did not come to its end: its body has at most [`MOST_KEPT`]
-    /// bytes.
+    /// The received part of an incomplete response. Its body has at most [`MOST_KEPT`] bytes.
     pub seen: Option<Answer>,
-    /// From the first byte sent to the last byte read.
+    /// Time from the first byte sent to the last byte read.
     pub took: Duration,
 }
 
-/// A target in the same process: takes a request whose URL has no base, and answers it.
+/// A target in the same process: handles a request whose URL has no base.
 pub type InProcess = Arc<dyn Fn(&WireRequest) -> BoxFuture<'static, Answer> + Send + Sync>;
 
 /// Sends requests to one target.
@@ -68,19 +67,19 @@ impl std::fmt::Debug for Exchanger {
 }
 
 impl Exchanger {
-    /// An exchanger for a target in the same process.
+    /// Returns an exchanger for a target in the same process.
     pub fn inside(profile: &Profile, target: InProcess) -> Result<Self, ExchangeError> {
         Ok(Self { inside: Some(target), ..Self::new(profile)? })
     }
 
-    /// Whether the target is in the same process.
+    /// Returns true if the target is in the same process.
     pub fn is_inside(&self) -> bool {
         self.inside.is_some()
     }
 
-    /// An exchanger for this target.
+    /// Returns an exchanger for this target.
     pub fn new(profile: &Profile) -> Result<Self, ExchangeError> {
-        // No proxy is asked for a target on this machine but the one that its profile names.
+        // Only a proxy named in the profile applies to a target on this machine.
         let is_plain =
             profile.base_url.starts_with("http://") && profile.is_loopback() && profile.proxy.is_none();
         let (authorities, client) = (profile.authorities.as_deref(), profile.client_certificate.as_ref());
@@ -96,7 +95,7 @@ impl Exchanger {
         })
     }
 
-    /// Sends a request and reads the whole answer, within the deadline.
+    /// Sends a request and reads the complete response, within the deadline.
     pub async fn send(&self, request: &WireRequest) -> Exchanged {
         let start = Instant::now();
         if let Some(inside) = &self.inside {
@@ -104,7 +103,7 @@ impl Exchanger {
         }
         let (mut seen, mut read) = (None, None);
         let exchange = async {
-            // The last layer before a socket: what goes further is one request, to a URL that was admitted.
+            // Last check before the socket: only a single request to an admitted URL passes.
             message::check(request)?;
             let url = self.scope.admit(&request.url);
             let url = url.map_err(|error| ExchangeError::OutOfScope(error.to_string()))?;
@@ -132,14 +131,15 @@ impl Exchanger {
 
 impl Exchanger {
     /// Returns true if a request gets a connection of its own. The response to a deletion may have no length,
-    /// and some servers end the connection with it and do not say so: what is sent on it then is lost.
+    /// and some servers close the connection after it without notice. The next request on that connection
+    /// would be lost.
     fn is_alone(&self, request: &WireRequest) -> bool {
         request.exact || !self.is_http_2 && (request.method == "DELETE" || self.client.loses())
     }
 }
 
-/// Takes the content codings off the body, on a thread that may block. The response stays as it was sent if
-/// that fails, or if the caller stops waiting.
+/// Decodes the content codings of the body on a thread that may block. The response stays encoded if that
+/// fails or if the caller stops waiting.
 async fn decode(seen: &mut Option<Answer>) -> Result<(), ExchangeError> {
     let Some(answer) = seen.as_mut().filter(|answer| answer.header("content-encoding").is_some()) else {
         return Ok(());

@@ -1,5 +1,5 @@
-//! The path for exact bytes: header names in the letter case given, in the order given, as often as given.
-//! HTTP/1.1 (RFC 9112), one connection for each request.
+//! The exact-bytes path: header names are sent with their case, order and repetition unchanged. HTTP/1.1 (RFC
+//! 9112), one connection per request.
 
 use std::{fmt::Write as _, sync::Arc, time::Duration};
 
@@ -20,7 +20,7 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Duplex for S {}
 
 pub(super) struct Raw {
     tls: TlsConnector,
-    /// Which requests go through a proxy, and which; none goes through one where it is absent.
+    /// Selects the proxy of a request. `None` if no request uses a proxy.
     proxies: Option<Matcher>,
     patience: Duration,
 }
@@ -32,7 +32,7 @@ impl std::fmt::Debug for Raw {
 }
 
 impl Raw {
-    /// Fails if a proxy leads to the target that no request can take byte for byte.
+    /// Fails if the target is behind a proxy that cannot forward requests byte for byte.
     pub(super) fn new(tls: Arc<rustls::ClientConfig>, profile: &Profile) -> Result<Self, ExchangeError> {
         let proxies = match &profile.proxy {
             Some(proxy) => Some(Matcher::builder().all(proxy.as_str()).build()),
@@ -45,14 +45,14 @@ impl Raw {
         match raw.proxy(&url)?.as_ref().and_then(|proxy| proxy.uri().scheme_str()) {
             None | Some("http") => Ok(raw),
             Some(scheme) => Err(ExchangeError::Tls(format!(
-                "the proxy for {} is a `{scheme}://` one: only `http://` proxies can be used. Name one as `proxy` in \
-                 the profile, or name the target in NO_PROXY",
+                "the proxy for {} uses `{scheme}://`, but only `http://` proxies are supported: set `proxy` in \
+                 the profile, or list the target in NO_PROXY",
                 url.host_str().unwrap_or_default()
             ))),
         }
     }
 
-    /// Sends a request to a URL, and reads into `seen` what comes.
+    /// Sends a request to a URL and reads the response into `seen`.
     pub(super) async fn send(
         &self,
         request: &WireRequest,
@@ -65,15 +65,15 @@ impl Raw {
         converse(stream, &bytes(request, url, proxy.as_ref().filter(|_| !is_tls)), seen).await
     }
 
-    /// A connection to the target at this URL, after TLS if it speaks that, on which anything can be said:
-    /// where a proxy leads there, through it.
+    /// Opens a connection to the target at this URL for arbitrary bytes, after the TLS handshake if it uses
+    /// TLS. Goes through the proxy, if there is one.
     pub(super) async fn tunnel(&self, url: &reqwest::Url) -> Result<Box<dyn Duplex>, ExchangeError> {
         let proxy = self.proxy(url)?;
         self.open(url, proxy.as_ref(), true).await
     }
 
     fn proxy(&self, url: &reqwest::Url) -> Result<Option<Intercept>, ExchangeError> {
-        let uri = url.as_str().parse().map_err(|_| wrong("the URL is none"))?;
+        let uri = url.as_str().parse().map_err(|_| wrong("the URL is invalid"))?;
         Ok(self.proxies.as_ref().and_then(|proxies| proxies.intercept(&uri)))
     }
 
@@ -102,8 +102,8 @@ impl Raw {
         })
     }
 
-    /// A connection to the target, or to the proxy that leads there; through it where what comes next is not
-    /// for the proxy (RFC 9110 section 9.3.6).
+    /// Connects to the target or to its proxy. If the next bytes are not for the proxy, opens a tunnel
+    /// through it (RFC 9110 section 9.3.6).
     async fn connected(
         &self,
         (host, port): (&str, u16),
@@ -127,18 +127,18 @@ impl Raw {
         stream.write_all(head.as_bytes()).await.map_err(unreachable)?;
         let mut seen = Vec::new();
         while !seen.ends_with(b"\r\n\r\n") {
-            // Byte by byte: what comes after the head is the target's already.
+            // Bytes after the head already belong to the target.
             let byte = stream.read_u8().await.map_err(unreachable)?;
             seen.push(byte);
             if seen.len() > MOST_HEAD {
-                return Err(of_proxy("the proxy does not come to an end".to_owned()));
+                return Err(of_proxy("the response of the proxy does not end".to_owned()));
             }
         }
         let line = String::from_utf8_lossy(&seen).lines().next().unwrap_or_default().to_owned();
         if line.split(' ').nth(1).is_some_and(|status| status.starts_with('2')) {
             return Ok(stream);
         }
-        Err(of_proxy(format!("the proxy answered `{line}`")))
+        Err(of_proxy(format!("the proxy responded with `{line}`")))
     }
 }
 
@@ -146,16 +146,16 @@ fn wrong(what: &str) -> ExchangeError {
     ExchangeError::Request(what.to_owned())
 }
 
-/// What a proxy wants to know of its user (RFC 9110 section 11.7.2), as a header line; nothing where its URL
-/// names none.
+/// Returns the header line with the proxy's credentials (RFC 9110 section 11.7.2). Returns an empty string if
+/// its URL has none.
 fn authorization(proxy: &Intercept) -> String {
     let value = proxy.basic_auth().and_then(|value| value.to_str().ok());
     value.map(|value| format!("Proxy-Authorization: {value}\r\n")).unwrap_or_default()
 }
 
-/// The request as it goes out. `Host` comes first (RFC 9110 section 7.2), and the connection is not used
-/// again. A request that may have content says how long it is, 0 bytes as well (section 8.6). A header that
-/// the request has is not added. A proxy is told the whole URL (RFC 9112 section 3.2.2).
+/// Returns the bytes of a request. `Host` comes first (RFC 9110 section 7.2), and the connection is not
+/// reused. A request that may have content declares its length, even 0 bytes (section 8.6). Headers that the
+/// request already has are not added. A proxy receives the whole URL (RFC 9112 section 3.2.2).
 fn bytes(request: &WireRequest, url: &reqwest::Url, proxy: Option<&Intercept>) -> Vec<u8> {
     let target = match proxy {
         Some(_) => url.to_string(),
@@ -190,7 +190,7 @@ fn bytes(request: &WireRequest, url: &reqwest::Url, proxy: Option<&Intercept>) -
     bytes
 }
 
-/// The body in two chunks, and the one that ends it (RFC 9112 section 7.1).
+/// Writes the body in two chunks and the last chunk (RFC 9112 section 7.1).
 fn write_chunks(body: &[u8], bytes: &mut Vec<u8>) {
     let (first, rest) = body.split_at(body.len() / 2);
     for chunk in [first, rest].into_iter().filter(|chunk| !chunk.is_empty()) {
@@ -205,13 +205,13 @@ fn of_proxy(says: String) -> ExchangeError {
     ExchangeError::Unreachable(Trouble { cause: Cause::Proxy, says })
 }
 
-/// Writes the request and reads the answer.
+/// Writes the request and reads the response.
 async fn converse(
     mut stream: impl AsyncRead + AsyncWrite + Unpin,
     bytes: &[u8],
     seen: &mut Option<Answer>,
 ) -> Result<(), ExchangeError> {
-    // A server may answer and close before it has read everything; its answer counts.
+    // A server may respond and close the connection before it has read everything. Its response counts.
     let written = stream.write_all(bytes).await.and(stream.flush().await);
     let read = reading::read(stream, seen).await;
     match written {

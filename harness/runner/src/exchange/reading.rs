@@ -1,5 +1,5 @@
-//! Reading an answer from a connection, byte for byte as it comes (RFC 9112). What was seen of it stays where
-//! it does not come to its end.
+//! Reads a response from a connection, byte by byte (RFC 9112). The part that was received is kept even if
+//! the response is incomplete.
 
 use futures::FutureExt as _;
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -7,13 +7,13 @@ use xs2aspec_proxy::ResponseHead;
 
 use super::{Answer, Cause, ExchangeError, MALFORMED, MOST_BODY, MOST_HEAD, Trouble};
 
-/// Interim answers (1xx) that are passed over; who sends more never comes to the point.
+/// Number of interim responses (1xx) to skip. A server that sends more is broken.
 const MOST_INTERIM: usize = 100;
-/// Characters of a chunk's size, its extensions included, and of all trailers.
+/// Maximum length of a chunk size with its extensions, and of all trailers, in characters.
 const MOST_LINE: usize = 16 * 1024;
 
-/// Reads the final answer on a connection into `seen`; interim ones (1xx) are passed over. After an error
-/// `seen` has as much as there was of it.
+/// Reads the final response on a connection into `seen` and skips interim responses (1xx). After an error,
+/// `seen` has the part that was received.
 pub async fn read(stream: impl AsyncRead + Unpin, seen: &mut Option<Answer>) -> Result<(), ExchangeError> {
     let mut reader = Reader { stream, buffer: Vec::new(), at: 0 };
     for _ in 0..=MOST_INTERIM {
@@ -25,7 +25,7 @@ pub async fn read(stream: impl AsyncRead + Unpin, seen: &mut Option<Answer>) -> 
             return Ok(());
         }
     }
-    Err(broken(&format!("there are more than {MOST_INTERIM} interim answers (1xx)")))
+    Err(broken(&format!("there are more than {MOST_INTERIM} interim responses (1xx)")))
 }
 
 fn broken(what: &str) -> ExchangeError {
@@ -38,18 +38,18 @@ fn no_http(what: &str) -> ExchangeError {
 
 struct Reader<S> {
     stream: S,
-    /// What was read; up to `at` it is used up.
+    /// Bytes read so far. Those before `at` are consumed.
     buffer: Vec<u8>,
     at: usize,
 }
 
 impl<S: AsyncRead + Unpin> Reader<S> {
-    /// What is there and not used up.
+    /// Returns the bytes that are not consumed.
     fn rest(&self) -> &[u8] {
         &self.buffer[self.at..]
     }
 
-    /// Reads on; whether there was something.
+    /// Reads more bytes. Returns false at the end of the stream.
     async fn more(&mut self) -> Result<bool, ExchangeError> {
         if self.at == self.buffer.len() {
             self.buffer.clear();
@@ -60,10 +60,10 @@ impl<S: AsyncRead + Unpin> Reader<S> {
     }
 
     async fn demand_more(&mut self) -> Result<(), ExchangeError> {
-        if self.more().await? { Ok(()) } else { Err(broken("the connection ended within it")) }
+        if self.more().await? { Ok(()) } else { Err(broken("the connection ended too early")) }
     }
 
-    /// A status line and header fields.
+    /// Reads a status line and header lines.
     async fn head(&mut self) -> Result<(u16, Vec<(String, String)>), ExchangeError> {
         let mut looked_at = 0;
         loop {
@@ -71,7 +71,7 @@ impl<S: AsyncRead + Unpin> Reader<S> {
             if !rest.iter().zip(b"HTTP/1.").all(|(found, expected)| found == expected) {
                 return Err(no_http("not HTTP/1.1"));
             }
-            // It is parsed where an empty line has come, and not at each byte again.
+            // Parses only after an empty line, not after each read.
             let from = looked_at.min(rest.len());
             let is_end = |end: &[u8]| end.starts_with(b"\n\n") || end.ends_with(b"\n\n") || end == b"\n\r\n";
             let ends = rest[from..].windows(3).any(is_end);
@@ -89,12 +89,12 @@ impl<S: AsyncRead + Unpin> Reader<S> {
         }
     }
 
-    /// The body by the rules of RFC 9112 section 6.3.
+    /// Reads the body according to RFC 9112 section 6.3.
     async fn body(&mut self, answer: &mut Answer) -> Result<(), ExchangeError> {
         if matches!(answer.status, 204 | 304) {
             return Ok(());
         }
-        // The last coding decides.
+        // The last coding determines the framing.
         let last = items(answer, "transfer-encoding").next_back();
         match last.map(|coding| coding.eq_ignore_ascii_case("chunked")) {
             Some(true) => return self.chunks(&mut answer.body).await,
@@ -114,7 +114,7 @@ impl<S: AsyncRead + Unpin> Reader<S> {
         Ok(())
     }
 
-    /// RFC 9112 section 7.1. Extensions and trailers are passed over.
+    /// Reads a chunked body (RFC 9112 section 7.1). Skips extensions and trailers.
     async fn chunks(&mut self, body: &mut Vec<u8>) -> Result<(), ExchangeError> {
         loop {
             let size = self.chunk_size().await?;
@@ -129,7 +129,7 @@ impl<S: AsyncRead + Unpin> Reader<S> {
                 self.demand_more().await?;
             }
             if !self.rest().starts_with(b"\r\n") {
-                return Err(broken("a chunk of it does not end where it says"));
+                return Err(broken("a chunk does not end at its declared size"));
             }
             self.at += 2;
         }
@@ -137,9 +137,9 @@ impl<S: AsyncRead + Unpin> Reader<S> {
 
     async fn chunk_size(&mut self) -> Result<usize, ExchangeError> {
         loop {
-            // The parser takes a line without any digit for the size 0.
+            // The parser accepts a line without digits as size 0.
             if self.rest().first().is_some_and(|first| !first.is_ascii_hexdigit()) {
-                return Err(broken("a chunk of it has no size"));
+                return Err(broken("a chunk has no size"));
             }
             match httparse::parse_chunk_size(self.rest()) {
                 Ok(httparse::Status::Complete((length, size))) => {
@@ -147,13 +147,12 @@ impl<S: AsyncRead + Unpin> Reader<S> {
                     return Ok(usize::try_from(size).unwrap_or(usize::MAX));
                 }
                 Ok(httparse::Status::Partial) if self.rest().len() <= MOST_LINE => self.demand_more().await?,
-                _ => return Err(broken("a chunk of it has no size")),
+                _ => return Err(broken("a chunk has no size")),
             }
         }
     }
 
-    /// The lines after the last chunk, up to an empty one. An answer that was read up to its last chunk is
-    /// whole without them.
+    /// Skips the lines after the last chunk, up to an empty line. The response is complete even without them.
     async fn trailers(&mut self) -> Result<(), ExchangeError> {
         let mut passed = 0;
         loop {
@@ -171,8 +170,8 @@ impl<S: AsyncRead + Unpin> Reader<S> {
         }
     }
 
-    /// Returns what was sent behind the end of the response, as far as it is there already. One request is
-    /// sent on a connection, so that nothing may follow (RFC 9112 section 6.3).
+    /// Returns a marker if bytes follow the response. A connection is used for one request, so nothing may
+    /// follow (RFC 9112 section 6.3).
     fn excess(&mut self) -> Option<String> {
         let is_there = !self.rest().is_empty() || matches!(self.more().now_or_never(), Some(Ok(true)));
         is_there.then(|| "(bytes after its end)".to_owned())
@@ -189,7 +188,7 @@ impl<S: AsyncRead + Unpin> Reader<S> {
         }
     }
 
-    /// Moves what is there to the body, up to this length of it; whether there was something.
+    /// Moves available bytes to the body, up to this length of the body. Returns true if there were any.
     fn take(&mut self, body: &mut Vec<u8>, end: usize) -> Result<bool, ExchangeError> {
         let count = self.rest().len().min(end - body.len());
         body.extend_from_slice(&self.buffer[self.at..self.at + count]);
@@ -198,14 +197,14 @@ impl<S: AsyncRead + Unpin> Reader<S> {
     }
 }
 
-/// Returns the items of a list that a header holds, in one line or in several (RFC 9110 section 5.6.1).
+/// Returns the items of a list header, which may span several lines (RFC 9110 section 5.6.1).
 fn items<'a>(answer: &'a Answer, header: &str) -> impl DoubleEndedIterator<Item = &'a str> {
     let lines = answer.headers.iter().filter(move |(name, _)| name.eq_ignore_ascii_case(header));
     lines.flat_map(|(_, value)| value.split(',')).map(str::trim).filter(|item| !item.is_empty())
 }
 
-/// Returns the length of the body in bytes. It has digits and nothing else, and if it stands there more than
-/// once, it is the same each time (RFC 9112 section 6.3).
+/// Returns the length of the body in bytes. It consists only of digits. If it occurs more than once, all
+/// values must be equal (RFC 9112 section 6.3).
 fn content_length(answer: &Answer) -> Result<Option<usize>, ExchangeError> {
     let Some((_, first)) =
         answer.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-length"))
@@ -221,7 +220,7 @@ fn content_length(answer: &Answer) -> Result<Option<usize>, ExchangeError> {
     if !is_number {
         return Err(broken(&format!("Content-Length is `{first}`")));
     }
-    // More digits than fit are more bytes than are read.
+    // A number that does not fit exceeds the limit for bodies anyway.
     Ok(Some(length.parse().unwrap_or(usize::MAX)))
 }
 
@@ -233,7 +232,7 @@ fn too_long() -> ExchangeError {
 mod tests {
     use super::*;
 
-    /// Gives its bytes in pieces of one length, and then ends.
+    /// A stream that returns its bytes in pieces of one length and then ends.
     struct Pieces<'a>(&'a [u8], usize);
 
     impl AsyncRead for Pieces<'_> {
@@ -250,7 +249,7 @@ mod tests {
         }
     }
 
-    /// What comes of these bytes in pieces of any length, and what was seen of the answer.
+    /// Reads these bytes in pieces of any length. Returns the result and the part that was received.
     async fn read_of(text: &str) -> (Result<(), ExchangeError>, Option<(u16, String)>) {
         let mut first = None;
         for length in [1, 2, 3, 7, text.len().max(1)] {
@@ -329,7 +328,7 @@ mod tests {
         ] {
             for (behind, expected) in [("", 0), (behind, 1)] {
                 let text = format!("HTTP/1.1 {head}\r\n\r\n{body}{behind}");
-                // In one piece, and each byte by itself.
+                // Sends the bytes in one piece and one by one.
                 for length in [1, text.len()] {
                     let mut seen = None;
                     read(Pieces(text.as_bytes(), length), &mut seen).await.unwrap();
@@ -343,11 +342,11 @@ mod tests {
     #[tokio::test]
     async fn what_is_no_answer_or_not_a_whole_one_is_an_error_and_its_beginning_is_kept() {
         for (text, error, seen) in [
-            ("", broken("the connection ended within it"), None),
-            ("HTTP/1.1 200", broken("the connection ended within it"), None),
+            ("", broken("the connection ended too early"), None),
+            ("HTTP/1.1 200", broken("the connection ended too early"), None),
             (
                 "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab",
-                broken("the connection ended within it"),
+                broken("the connection ended too early"),
                 Some("ab"),
             ),
             ("SSH-2.0-x\r\n\r\n", no_http("not HTTP/1.1"), None),
@@ -372,17 +371,17 @@ mod tests {
             ),
             (
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-                broken("a chunk of it has no size"),
+                broken("a chunk has no size"),
                 Some(""),
             ),
             (
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n\r\n",
-                broken("a chunk of it has no size"),
+                broken("a chunk has no size"),
                 Some("a"),
             ),
             (
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc",
-                broken("a chunk of it does not end where it says"),
+                broken("a chunk does not end at its declared size"),
                 Some("a"),
             ),
             (

@@ -1,4 +1,4 @@
-//! TLS for both paths.
+//! The TLS configuration of both paths.
 
 use std::sync::Arc;
 
@@ -10,10 +10,9 @@ use rustls_platform_verifier::BuilderVerifierExt;
 
 use super::{ExchangeError, trouble::of_tls};
 
-/// A configuration that trusts the given authorities (PEM) and no other, or the system's where none are
-/// given, and that shows the client's certificate and key (PEM) where it is asked for them. Where no TLS is
-/// spoken (`is_plain`) the system's authorities, which take longer to read than everything else, are left
-/// alone.
+/// Returns a configuration that trusts only the given authorities (PEM), or those of the system if none are
+/// given. It presents the client's certificate and key (PEM) on request. Without TLS (`is_plain`), the
+/// system's authorities are not loaded, because that is slow.
 pub(super) fn client_config(
     authorities: Option<&str>,
     client: Option<&(String, String)>,
@@ -36,7 +35,7 @@ pub(super) fn client_config(
                     .map_err(|error| wrong(&format!("`authorities`: {}", of_tls(&error))))?;
             }
             if roots.is_empty() {
-                return Err(wrong(&"`authorities` holds no certificate"));
+                return Err(wrong(&"`authorities` contains no certificate"));
             }
             builder.with_root_certificates(roots)
         }

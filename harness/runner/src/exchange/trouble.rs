@@ -1,5 +1,5 @@
-//! Why there is no answer: what a profile can change, and words of this program, since those of a library
-//! change with it.
+//! Explains why there is no response, with the part of the profile to change. The messages are the program's
+//! own, because those of libraries change.
 
 use std::error::Error;
 
@@ -8,7 +8,7 @@ use rustls::{
 };
 use xs2aspec_judge::answer::{Cause, Trouble};
 
-/// The innermost cause of an error, which says what happened; the outer ones only repeat the URL.
+/// Returns the innermost cause of an error, which says what happened. The outer errors only repeat the URL.
 pub(super) fn trouble(error: &(dyn Error + 'static)) -> Trouble {
     let mut next = Some(error);
     let mut innermost = Trouble::from("");
@@ -26,19 +26,19 @@ pub(super) fn trouble(error: &(dyn Error + 'static)) -> Trouble {
     innermost
 }
 
-/// Returns true if a response is no message of HTTP/1.1.
+/// Returns true if a response is not an HTTP/1.1 message.
 pub(super) fn is_malformed(error: &(dyn Error + 'static)) -> bool {
     error.downcast_ref().is_some_and(hyper::Error::is_parse) || error.source().is_some_and(is_malformed)
 }
 
-/// The error of the TLS library that this one is, or that it wraps.
+/// Returns the TLS error that this error is or wraps.
 fn tls<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a TlsError> {
-    // An I/O error that wraps another one passes it over as its source.
+    // `source` of an I/O error skips the error that it wraps.
     let wrapped = || tls(error.downcast_ref::<std::io::Error>()?.get_ref()?);
     error.downcast_ref::<TlsError>().or_else(wrapped)
 }
 
-/// What an error of TLS comes from (RFC 8446 section 6.2 names the alerts).
+/// Returns the explanation of a TLS error (RFC 8446 section 6.2 names the alerts).
 pub(super) fn of_tls(error: &TlsError) -> Trouble {
     use AlertDescription as Alert;
     let untrusted = |why: &str| Trouble {
@@ -47,7 +47,7 @@ pub(super) fn of_tls(error: &TlsError) -> Trouble {
     };
     match error {
         TlsError::InvalidMessage(_) | TlsError::InappropriateMessage { .. } => {
-            Trouble { cause: Cause::NoTls, says: "the target does not speak TLS there".to_owned() }
+            Trouble { cause: Cause::NoTls, says: "the target does not use TLS at this address".to_owned() }
         }
         TlsError::AlertReceived(
             alert @ (Alert::CertificateRequired
@@ -62,36 +62,36 @@ pub(super) fn of_tls(error: &TlsError) -> Trouble {
         ) => Trouble {
             cause: Cause::ClientCertificate,
             says: format!(
-                "the target wants a client certificate, or another one (TLS alert {})",
+                "the target requires a client certificate, or a different one (TLS alert {})",
                 alert_number(*alert)
             ),
         },
-        // The first may also be of a target that wants a client certificate (RFC 5246 section 7.4.6).
+        // A target that requires a client certificate may also send the first alert (RFC 5246 section 7.4.6).
         TlsError::AlertReceived(Alert::ProtocolVersion) => Trouble {
             cause: Cause::NothingInCommon,
-            says: "no common protocol version (TLS alert 70); offered were TLS 1.2 and 1.3".to_owned(),
+            says: "no common protocol version (TLS alert 70); xs2aspec offers TLS 1.2 and 1.3".to_owned(),
         },
         TlsError::AlertReceived(alert @ (Alert::HandshakeFailure | Alert::InsufficientSecurity)) => {
             Trouble { cause: Cause::NothingInCommon, says: nothing_in_common(*alert) }
         }
         TlsError::AlertReceived(alert) => {
-            format!("the target broke the TLS handshake off (TLS alert {})", alert_number(*alert)).into()
+            format!("the target aborted the TLS handshake (TLS alert {})", alert_number(*alert)).into()
         }
         TlsError::InvalidCertificate(why) => untrusted(distrust(why)),
-        TlsError::NoCertificatesPresented => untrusted("it shows none"),
-        TlsError::InconsistentKeys(_) => "the private key does not belong to the certificate".into(),
+        TlsError::NoCertificatesPresented => untrusted("it sends none"),
+        TlsError::InconsistentKeys(_) => "the private key does not match the certificate".into(),
         TlsError::PeerIncompatible(_) => {
-            "the target offers no version or cipher of TLS that this program has".into()
+            "the target offers no TLS version or cipher that xs2aspec supports".into()
         }
         _ => "the TLS handshake failed".into(),
     }
 }
 
-/// What a target says that agrees to nothing which this program offers.
+/// Returns the message for a target that accepts none of the offered parameters.
 fn nothing_in_common(alert: AlertDescription) -> String {
     let suites: Vec<&str> = DEFAULT_CIPHER_SUITES.iter().filter_map(|suite| suite.suite().as_str()).collect();
     format!(
-        "no common cipher suite or protocol version, or a client certificate is wanted (TLS alert {}); offered were TLS 1.2 and 1.3 with \
+        "no common cipher suite or protocol version, or a client certificate is required (TLS alert {}); xs2aspec offers TLS 1.2 and 1.3 with \
          {}",
         alert_number(alert),
         suites.join(", ")
@@ -102,25 +102,25 @@ fn alert_number(alert: AlertDescription) -> u8 {
     u8::from(alert)
 }
 
-/// Why a certificate is not trusted (RFC 5280 section 6).
+/// Returns the reason why a certificate is not trusted (RFC 5280 section 6).
 fn distrust(error: &CertificateError) -> &'static str {
     match error {
-        CertificateError::UnknownIssuer => "it is of an unknown authority",
+        CertificateError::UnknownIssuer => "it is from an unknown authority",
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => "it has expired",
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => "it is not valid yet",
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-            "it is for another name than that of the URL"
+            "it is not for the host name of the URL"
         }
         CertificateError::Revoked => "it is revoked",
-        CertificateError::BadSignature => "its signature does not hold",
+        CertificateError::BadSignature => "its signature is invalid",
         CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
-            "it is not meant for a server"
+            "it is not for use by a server"
         }
-        // The checker of paths has no variant for it: an authority's own certificate that a server shows.
+        // The verifier has no variant for the certificate of an authority that is used by a server.
         CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
-            "it is the certificate of an authority, shown as that of a server"
+            "it is the certificate of an authority, not of a server"
         }
-        _ => "it cannot be checked",
+        _ => "it cannot be verified",
     }
 }
 
@@ -134,7 +134,7 @@ mod tests {
             (
                 TlsError::InvalidCertificate(CertificateError::UnknownIssuer),
                 Cause::Untrusted,
-                "not trusted: it is of an unknown authority",
+                "not trusted: it is from an unknown authority",
             ),
             (
                 TlsError::InvalidCertificate(CertificateError::Expired),
@@ -144,22 +144,22 @@ mod tests {
             (
                 TlsError::AlertReceived(AlertDescription::CertificateRequired),
                 Cause::ClientCertificate,
-                "wants a client certificate",
+                "requires a client certificate",
             ),
             (
                 TlsError::AlertReceived(AlertDescription::InternalError),
                 Cause::Other,
-                "broke the TLS handshake off (TLS alert 80)",
+                "aborted the TLS handshake (TLS alert 80)",
             ),
             (
                 TlsError::AlertReceived(AlertDescription::HandshakeFailure),
                 Cause::NothingInCommon,
-                "(TLS alert 40); offered were TLS 1.2 and 1.3 with TLS13_",
+                "(TLS alert 40); xs2aspec offers TLS 1.2 and 1.3 with TLS13_",
             ),
             (
                 TlsError::AlertReceived(AlertDescription::ProtocolVersion),
                 Cause::NothingInCommon,
-                "no common protocol version (TLS alert 70); offered were TLS 1.2 and 1.3",
+                "no common protocol version (TLS alert 70); xs2aspec offers TLS 1.2 and 1.3",
             ),
             (TlsError::General("HandshakeThing".to_owned()), Cause::Other, "the TLS handshake failed"),
         ];

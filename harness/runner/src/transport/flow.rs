@@ -1,8 +1,9 @@
-//! How many requests are under way at once. A target that answers more slowly the more it is asked has
-//! requests waiting in it: fewer at once get their answers sooner, and as many in all. There are fewer while
-//! most answers take much longer than the quickest of their operation, and one more after each round in which
-//! they do not (additive increase, multiplicative decrease, as RFC 5681 section 3.1 has it for TCP). The
-//! first request goes alone: its answer may name limits.
+//! Limits the number of concurrent requests. In a target that slows down under load, requests wait for one
+//! another. Fewer concurrent requests then get faster responses at the same throughput.
+//!
+//! The limit shrinks while most responses take much longer than the quickest of their operation. It grows by
+//! one after each other round. This is additive increase, multiplicative decrease, as in TCP (RFC 5681
+//! section 3.1). The first request is sent alone, because its response may name limits.
 
 use std::{
     collections::HashMap,
@@ -12,15 +13,15 @@ use std::{
 
 use tokio::{sync::Notify, time::timeout};
 
-/// An answer that takes this much longer than twice the quickest shows that requests wait. Less is told apart
-/// from nothing neither on a busy machine nor in a network.
+/// A response that takes this much longer than twice the quickest indicates waiting. Smaller differences are
+/// noise on a busy machine or network.
 const MUCH: Duration = Duration::from_millis(50);
-/// So long the others wait for the answer to the first request.
+/// Longest time that other requests wait for the first response.
 const ALONE: Duration = Duration::from_secs(1);
-/// What is left of the requests at once when answers take longer.
+/// Factor that reduces the limit when responses slow down.
 const LESS: f64 = 0.8;
 
-/// Keeps the number of requests under way within what a target has time for.
+/// Limits the number of concurrent requests to what a target can handle.
 #[derive(Debug)]
 pub(super) struct Flow {
     state: Mutex<State>,
@@ -30,22 +31,22 @@ pub(super) struct Flow {
 #[derive(Debug)]
 struct State {
     under_way: usize,
-    /// How many there may be.
+    /// The limit.
     most: f64,
-    /// Whether the first one has not come to its end.
+    /// True until the first request is done.
     is_alone: bool,
-    /// The quickest answer of each operation.
+    /// The quickest response time of each operation.
     quickest: HashMap<String, Duration>,
-    /// Answers of this round, and those of them that took much longer.
+    /// Responses in this round, and the slow ones among them.
     answers: usize,
     slow: usize,
 }
 
-/// A request that is under way, until this is dropped.
+/// A request in flight, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct UnderWay<'a> {
     flow: &'a Flow,
-    /// How many there were with it.
+    /// Number of requests in flight when it was sent, including it.
     pub(crate) among: usize,
 }
 
@@ -73,7 +74,7 @@ impl Flow {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets those go on that wait, as many as may.
+    /// Wakes waiting requests, as many as allowed.
     fn go_on(&self) {
         if std::mem::take(&mut self.state().is_alone) {
             self.freed.notify_waiters();
@@ -81,7 +82,7 @@ impl Flow {
         self.freed.notify_one();
     }
 
-    /// Waits until one more request may be under way.
+    /// Waits until one more request may be in flight.
     pub(super) async fn enter(&self) -> UnderWay<'_> {
         loop {
             let freed = self.freed.notified();
@@ -102,7 +103,7 @@ impl Flow {
         }
     }
 
-    /// Takes how long an answer took. With it were `among` requests under way.
+    /// Adds a response time. `among` requests were in flight.
     pub(super) fn answered(&self, operation: &str, took: Duration, among: usize) {
         let mut state = self.state();
         let quickest = if let Some(quickest) = state.quickest.get_mut(operation) {
@@ -121,13 +122,13 @@ impl Flow {
             state.most = (count(among).min(state.most) * LESS).max(1.0);
         } else if state.most.is_finite() {
             state.most += 1.0;
-            // There is room for one that waits.
+            // One more waiting request may proceed.
             self.freed.notify_one();
         }
         (state.answers, state.slow) = (0, 0);
     }
 
-    /// The target has no time: half as many from now on.
+    /// Halves the limit, because the target is busy.
     pub(super) fn halve(&self, among: usize) {
         let mut state = self.state();
         state.most = (count(among).min(state.most) / 2.0).max(1.0);
@@ -149,8 +150,8 @@ mod tests {
 
     use super::*;
 
-    /// Asks a target that answers so many at once within 200 ms each, with 16 askers; how many requests were
-    /// under way at the end, and how many were answered in a second.
+    /// Simulates a target that handles a number of requests at once within 200 ms each, with 16 senders.
+    /// Returns the number of requests in flight at the end and of responses per second.
     async fn asked(at_once: usize) -> (usize, f64) {
         let (flow, target) = (Arc::new(Flow::new()), Arc::new(Semaphore::new(at_once)));
         let begun = Instant::now();
@@ -220,6 +221,6 @@ mod tests {
         let flow = Flow::new();
         drop(flow.enter().await);
         let (_first, second) = (flow.enter().await, flow.enter().await);
-        assert_eq!((second.among, begun.elapsed().as_secs()), (2, 1), "it was answered");
+        assert_eq!((second.among, begun.elapsed().as_secs()), (2, 1), "the first response arrived");
     }
 }

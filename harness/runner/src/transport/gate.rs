@@ -1,5 +1,5 @@
-//! The last layer before the wire. What the profile was not authorized for does not pass, nor does
-//! a request beyond the limit.
+//! The last layer before the wire. It blocks requests that the profile does not permit and requests beyond
+//! the limit.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,23 +9,23 @@ use xs2aspec_suite::Shard;
 
 use crate::exchange::{Exchanged, Exchanger};
 
-/// Counts what is sent, and holds back what may not be.
+/// Counts requests and blocks those that may not be sent.
 #[derive(Debug)]
 pub(crate) struct Gate {
     exchanger: Exchanger,
     permission: Permission,
-    /// Whose requests these are. Shard 2 of 3 numbers them 2, 5, 8 and so on, so that no other shard has the
-    /// same number.
+    /// The shard that sends the requests. Shard 2 of 3 numbers them 2, 5, 8 and so on, so that numbers are
+    /// unique across shards.
     shard: Shard,
-    /// Requests that passed.
+    /// Number of requests that passed.
     passed: AtomicU64,
-    /// How many may pass in all.
+    /// Number of requests that may pass.
     limit: AtomicU64,
-    /// How many of them are only for requests that confirm verdicts.
+    /// Number of these requests that are reserved for confirming verdicts.
     reserve: AtomicU64,
 }
 
-/// Leave to send one request, which counts from here on.
+/// Permission to send one request, which is counted on creation.
 #[must_use]
 pub(crate) struct Pass<'a> {
     gate: &'a Gate,
@@ -40,7 +40,7 @@ impl Gate {
         Self { exchanger, permission, shard, passed, limit, reserve }
     }
 
-    /// Goes on after the request with this number.
+    /// Continues after the request with this number.
     pub(crate) fn go_on_after(&self, number: u64) {
         self.passed.store(number.div_ceil(self.shard.of.into()), Ordering::SeqCst);
     }
@@ -49,7 +49,7 @@ impl Gate {
         self.passed.load(Ordering::SeqCst)
     }
 
-    /// Requests that may pass in all, those that did included.
+    /// Returns the number of requests that may pass, including those that did.
     pub(crate) fn limit(&self) -> u64 {
         self.limit.load(Ordering::SeqCst)
     }
@@ -58,12 +58,12 @@ impl Gate {
         self.limit.store(limit, Ordering::SeqCst);
     }
 
-    /// So many are only for requests that confirm verdicts.
+    /// Reserves requests for confirming verdicts.
     pub(crate) fn set_reserve(&self, reserve: u64) {
         self.reserve.store(reserve, Ordering::SeqCst);
     }
 
-    /// Leave to send a request with this method.
+    /// Returns the permission to send a request with this method.
     pub(crate) fn pass(&self, method: &str, is_confirming: bool) -> Result<Pass<'_>, Reason> {
         if !self.permission.covers(method) {
             return Err(Reason::OnlyRead);
@@ -74,7 +74,7 @@ impl Gate {
         let before = self.passed.fetch_update(Ordering::SeqCst, Ordering::SeqCst, next);
         let before = before.map_err(|_| Reason::NoMoreRequests)?;
         if is_confirming {
-            // It was kept for this one.
+            // This request was covered by the reserve.
             let fewer = |reserve: u64| reserve.checked_sub(1);
             self.reserve.fetch_update(Ordering::SeqCst, Ordering::SeqCst, fewer).ok();
         }
@@ -84,7 +84,7 @@ impl Gate {
 }
 
 impl Pass<'_> {
-    /// Sends it.
+    /// Sends the request.
     pub(crate) async fn send(self, request: &WireRequest) -> Exchanged {
         self.gate.exchanger.send(request).await
     }
@@ -121,14 +121,14 @@ mod tests {
         assert_eq!(gate.pass("GET", false).err(), Some(Reason::NoMoreRequests));
         gate.set_limit(51);
         assert_eq!(gate.pass("GET", false).ok().map(|pass| pass.number), Some(51));
-        // What confirms verdicts has requests of its own.
+        // Confirming requests use the reserve.
         gate.set_limit(54);
         gate.set_reserve(2);
         assert!(gate.pass("GET", false).is_ok());
         assert_eq!(gate.pass("GET", false).err(), Some(Reason::NoMoreRequests));
         assert!(gate.pass("GET", true).is_ok() && gate.pass("GET", true).is_ok());
         assert_eq!(gate.pass("GET", true).err(), Some(Reason::NoMoreRequests));
-        // It takes nothing from the others when it comes before them.
+        // Earlier confirming requests take nothing from the other requests.
         gate.set_limit(57);
         gate.set_reserve(1);
         assert!(gate.pass("GET", true).is_ok());

@@ -1,7 +1,6 @@
-//! A target, through layers. A request goes through the rate that its profile allows ([`pace`]), the
-//! permission and the limit ([`gate`]), and the history. Then it goes over HTTP, over a path of its own where
-//! the exact bytes matter, or to a bank in this process ([`crate::exchange`]). What came back is masked
-//! before anybody sees it.
+//! The layers before a target. A request passes the pace that its profile allows ([`pace`]), the permission
+//! and the limit ([`gate`]), and the history. It is then sent over HTTP, over the exact-bytes path, or to a
+//! bank in this process ([`crate::exchange`]). Responses are masked before anything else sees them.
 
 mod flow;
 mod gate;
@@ -30,14 +29,14 @@ use crate::{exchange::Exchanged, history::Appender};
 pub(crate) struct Live {
     gate: Gate,
     pace: Pace,
-    /// The history of the run, where there is one.
+    /// The history of the run, if there is one.
     history: OnceLock<Appender>,
-    /// Held while a request gets its number and is told: numbers are in the order of the history.
+    /// Held while a request gets its number and is reported, so that numbers follow the order of the history.
     turn: Mutex<()>,
-    /// Requests that were filled before for the same case and step, for other targets. A runner that keeps
-    /// its exchanges has none.
+    /// Requests that were built for the same case and step, for other targets. A runner that keeps its
+    /// exchanges has no cache.
     cache: Option<Arc<RequestCache>>,
-    /// True if a request is sent again, after a pause, whose response is not yet what a case requires.
+    /// True if a request is resent after a pause while its response is not yet what the case requires.
     waits: AtomicBool,
     began: Instant,
     retries: AtomicU64,
@@ -59,9 +58,8 @@ impl Live {
         }
     }
 
-    /// Sends the request of a probe, again while the target has no time for it. Masks are learned from what
-    /// comes back. The request is made anew for each attempt, since the date may have changed: `fill` makes
-    /// it.
+    /// Sends the request of a probe, and resends it while the target is too busy. Learns masks from the
+    /// responses. `fill` rebuilds the request for each attempt, because the date may have changed.
     pub(crate) async fn send(
         &self,
         judge: &Judge,
@@ -126,8 +124,8 @@ impl Live {
         }
     }
 
-    /// Gives leave to send a request, once the history has it. Returns early with true if no more may be
-    /// sent.
+    /// Returns the permission to send a request, once the history has recorded it. The flag in the error is
+    /// true if the limit was reached.
     async fn pass(&self, request: &WireRequest, probe: &Probe) -> Result<Pass<'_>, (Stop, bool)> {
         let (pass, written) = {
             let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
@@ -148,47 +146,48 @@ impl Live {
         Ok(pass)
     }
 
-    /// Requests that are shared with runs against other targets.
+    /// Returns the requests that are shared with runs against other targets.
     pub(crate) fn cache(&self) -> Option<&RequestCache> {
         self.cache.as_deref()
     }
 
-    /// Returns true if a response that is not yet what a case demands is asked for again, after a pause.
+    /// Returns true if a request is resent after a pause while its response is not yet what the case
+    /// requires.
     pub(crate) fn may_change(&self) -> bool {
         self.waits.load(Ordering::Relaxed)
     }
 
-    /// From now on such a response is asked for again, or taken as it is.
+    /// Sets whether such requests are resent from now on.
     pub(crate) fn wait_for_answers(&self, waits: bool) {
         self.waits.store(waits, Ordering::Relaxed);
     }
 
-    /// Tells this history what is sent from now on, if no other one is told.
+    /// Sets the history that records requests from now on, unless one is set.
     pub(crate) fn tell(&self, history: Appender) {
         drop(self.history.set(history));
     }
 
-    /// Returns true if a history has what was sent.
+    /// Returns true if a history records the requests.
     pub(crate) fn is_told(&self) -> bool {
         self.history.get().is_some()
     }
 
-    /// Counts and holds back what is sent.
+    /// Returns the gate, which counts and blocks requests.
     pub(crate) fn gate(&self) -> &Gate {
         &self.gate
     }
 
-    /// How many requests were sent once more.
+    /// Returns the number of requests that were resent.
     pub(crate) fn retries(&self) -> u64 {
         self.retries.load(Ordering::Relaxed)
     }
 
-    /// How many responses came.
+    /// Returns the number of responses.
     pub(crate) fn answered(&self) -> u64 {
         self.answered.load(Ordering::Relaxed)
     }
 
-    /// The shortest time between two requests, as it is kept now.
+    /// Returns the current shortest interval between two requests.
     pub(crate) fn interval(&self) -> Option<Duration> {
         self.pace.interval()
     }

@@ -1,7 +1,7 @@
-//! The limits that a target names in its answers: `RateLimit` and `RateLimit-Policy`
-//! (draft-ietf-httpapi-ratelimit-headers, sections 3 and 4 since -08; `limit=.., remaining=.., reset=..` in
-//! -07), `RateLimit-Limit`, `-Remaining` and `-Reset` (the same draft up to -06), and the `X-RateLimit-`
-//! fields that came before them and stand in no document: there a reset is seconds, or a time since 1970.
+//! The limits that a target names in its responses. `RateLimit` and `RateLimit-Policy` are defined by
+//! draft-ietf-httpapi-ratelimit-headers (sections 3 and 4 since -08, `limit=.., remaining=.., reset=..` in
+//! -07). `RateLimit-Limit`, `-Remaining` and `-Reset` are from the same draft up to -06. The older
+//! `X-RateLimit-` headers have no specification. Their reset is in seconds, or a time since 1970.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use chrono::{DateTime, Utc};
 
 use crate::exchange::Answer;
 
-/// A reset that is larger than this is a time, and no number of seconds.
+/// A larger reset is a time, not a number of seconds.
 const TIMES_BEGIN_AT: u64 = 1_000_000_000;
-/// Requests that are sent at even distances do not come so: a window is taken to be so much longer.
+/// Added to the length of a window, because requests sent at even intervals do not arrive so.
 const JITTER: Duration = Duration::from_millis(100);
 
-/// So many requests in so long.
+/// A quota of requests per window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Policy {
     pub(super) quota: u64,
@@ -22,29 +22,29 @@ pub(super) struct Policy {
 }
 
 impl Policy {
-    /// The distance of requests that keeps it, whenever its windows begin.
+    /// Returns the interval between requests that keeps the policy, whenever its windows start.
     pub(super) fn interval(self) -> Duration {
         (self.window + JITTER) / u32::try_from(self.quota).unwrap_or(u32::MAX).max(1)
     }
 }
 
-/// What is left until a window ends.
+/// The requests that are left until a window ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Left {
     pub(super) requests: u64,
     pub(super) reset: Duration,
 }
 
-/// What an answer says of limits.
+/// The limits named by a response.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct NamedLimits {
     pub(super) policies: Vec<Policy>,
     pub(super) left: Vec<Left>,
-    /// A quota of which no window is named.
+    /// A quota without a window.
     pub(super) quota: Option<u64>,
 }
 
-/// The limits that an answer names; none where it names none.
+/// Returns the limits named by a response, if any.
 pub(super) fn named(answer: &Answer) -> Option<NamedLimits> {
     let is_of_limits = |name: &str| {
         let name = name.as_bytes();
@@ -52,7 +52,7 @@ pub(super) fn named(answer: &Answer) -> Option<NamedLimits> {
             |at: usize| name.get(at..at + 9).is_some_and(|part| part.eq_ignore_ascii_case(b"ratelimit"));
         has(0) || has(2)
     };
-    // Nearly no answer has one of them, and all are looked at.
+    // Every response is checked, and nearly none has these headers.
     if !answer.headers.iter().any(|(name, _)| is_of_limits(name)) {
         return None;
     }
@@ -79,7 +79,7 @@ pub(super) fn named(answer: &Answer) -> Option<NamedLimits> {
         }
         limits.quota = limits.quota.or_else(|| number("limit")).filter(|quota| *quota > 0);
     }
-    // As -07 writes it: a dictionary.
+    // A dictionary, as in draft -07.
     let words = items(answer, "ratelimit");
     let word = |key: &str| {
         let mut values = words.iter().filter_map(|item| item.name.split_once('='));
@@ -92,7 +92,7 @@ pub(super) fn named(answer: &Answer) -> Option<NamedLimits> {
     (limits != NamedLimits::default()).then_some(limits)
 }
 
-/// How long it is until a reset.
+/// Returns the time until a reset.
 fn until(answer: &Answer, reset: u64) -> Duration {
     if reset < TIMES_BEGIN_AT {
         return Duration::from_secs(reset);
@@ -118,7 +118,7 @@ impl Item {
     }
 }
 
-/// The items of a field, which may be there more than once.
+/// Returns the items of a header, which may occur more than once.
 fn items(answer: &Answer, name: &str) -> Vec<Item> {
     let fields = answer.headers.iter().filter(|(field, _)| field.eq_ignore_ascii_case(name));
     let items = fields.flat_map(|(_, text)| parts(text, ','));
@@ -136,7 +136,7 @@ fn items(answer: &Answer, name: &str) -> Vec<Item> {
         .collect()
 }
 
-/// The parts of a text between these marks, but for those in quotes.
+/// Splits a string at `mark`, except within quotes.
 fn parts(text: &str, mark: char) -> Vec<String> {
     let (mut parts, mut is_quoted) = (vec![String::new()], false);
     for letter in text.chars() {
@@ -180,7 +180,7 @@ mod tests {
                 ],
                 said(&[policy(100, 60), policy(1000, 86400)], &[left(50, 30)], None),
             ),
-            // Bytes are another unit, and without a window nothing can be paced.
+            // A unit of bytes is ignored, and a quota without a window cannot be paced.
             (&[("ratelimit-policy", r#""b";q=65535;qu="content-bytes";w=10;pk=:c2Rm:, "p";q=100"#)], None),
             (
                 &[
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn requests_at_its_distance_keep_a_policy_wherever_its_windows_begin() {
         for policy in [policy(5, 1), policy(1, 1), policy(300, 60)] {
-            // One more than the quota, the first late and the last early.
+            // One request more than the quota, with the first late and the last early.
             let span = policy.interval() * u32::try_from(policy.quota).unwrap();
             assert!(span + Duration::from_micros(1) >= policy.window + JITTER, "{policy:?}: {span:?}");
         }

@@ -1,7 +1,7 @@
-//! How fast a target is asked, and when again: the limits of its profile, those that it names in its answers
-//! ([`named`]), and what it asks for otherwise (`Retry-After`, RFC 9110 section 10.2.3). A target that has no
-//! time (429) is asked half as often from then on, and a little more often with each answer; how many
-//! requests it gets at once depends on how fast it answers ([`flow`](super::flow)).
+//! Controls how fast requests are sent, and when they are resent. It follows the limits of the profile, those
+//! that the target names in its responses ([`named`]), and `Retry-After` (RFC 9110 section 10.2.3). A busy
+//! target (429) gets requests at half the rate, which then rises with each response. The number of concurrent
+//! requests depends on the response times ([`flow`](super::flow)).
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -23,61 +23,60 @@ use super::{
     named::{Policy, named},
 };
 
-/// First wait before a connection is tried again; each further one is twice as long.
+/// First pause before a connection is retried. Each further pause is twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(100);
-/// After so many connections in a row that failed a target is gone, and nobody waits for it any more.
+/// After this many failed connections in a row, the target counts as gone and is no longer waited for.
 const GONE: u32 = 32;
 
-/// First pause of a target that has no time and does not say how long; each further one for the same request
-/// is twice as long.
+/// First pause for a busy target without `Retry-After`. Each further pause for the same request is twice as
+/// long.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
-/// After so many answers in a row that the target has no time, nobody waits for it any more; if it was left
-/// alone so often in between, as it asked. One moment in which it has no time for all that is under way is
-/// none of these.
+/// Number of consecutive busy responses, and of pauses among them, after which a busy target is no longer
+/// waited for. Busy responses to concurrent requests count as one pause.
 const ALWAYS_BUSY: (u32, u32) = (32, 4);
-/// Fewest requests in a second that a busy target slows the run down to.
+/// Lowest rate to which a busy target slows the run, in requests per second.
 const SLOWEST: f64 = 2.0;
-/// How many more requests in a second there are each second while the target has time, and which part of them
-/// at least.
+/// Growth of the rate while the target is not busy, in requests per second: the gain per second, and the
+/// minimum gain per response.
 const RECOVERY: (f64, f64) = (10.0, 0.25);
-/// A reset that is no farther away may have passed already.
+/// A reset within this time may have passed already.
 const SHORT: Duration = Duration::from_secs(1);
-/// The second that is looked back to see how fast the target was asked.
+/// The period over which the sending rate is measured.
 const LOOK_BACK: Duration = Duration::from_secs(1);
 
-/// Keeps the limits of one target over all cases that are in flight.
+/// Enforces the limits of one target over all cases in flight.
 #[derive(Debug)]
 pub(crate) struct Pace {
     limits: Limits,
-    /// What keeps the number of requests at once; nothing for a bank in this process.
+    /// Limits the number of concurrent requests. `None` for a bank in this process.
     flow: Option<Flow>,
     slots: Mutex<Slots>,
-    /// Connections that failed since the last one that did not.
+    /// Number of consecutive failed connections.
     failed: AtomicU32,
-    /// Answers since the last one for which the target had time, and how often it was left alone since.
+    /// Number of consecutive busy responses, and of pauses since they started.
     busy: AtomicU32,
     pauses: AtomicU32,
 }
 
-/// From when on something may be sent.
+/// The times from which requests may be sent.
 #[derive(Debug, Default)]
 struct Slots {
     all: Option<Instant>,
     operations: HashMap<String, Instant>,
-    /// As the target asked.
+    /// End of the pause that the target asked for.
     held: Option<Instant>,
-    /// When it first said so of what was sent since the last time.
+    /// Time of the first busy response to the requests sent since the previous one.
     busy_since: Option<Instant>,
-    /// When the requests of the last second were sent.
+    /// Send times of the requests of the last second.
     sent: VecDeque<Instant>,
-    /// Requests in a second that the target seems to have time for, and since when; nothing as long as it has
-    /// time for all.
+    /// Estimated rate that the target can handle, in requests per second, and the time of the estimate.
+    /// `None` until the target was busy.
     rate: Option<(f64, Instant)>,
-    /// The distance of requests that keeps the limits that the target named.
+    /// Interval between requests that keeps the limits named by the target.
     named: Option<Duration>,
-    /// How long the window of its quota is, where it said so only at its beginning.
+    /// Length of the window of its quota, which the target may name only at the start of a window.
     window: Option<Duration>,
-    /// How often everything was held back: whoever has a slot of before takes another one.
+    /// Number of times that everything was held back. A request with an older slot needs a new one.
     holds: u64,
 }
 
@@ -102,12 +101,12 @@ impl Pace {
         }
     }
 
-    /// The same for a bank in this process, which has time for all.
+    /// Returns a pace for a bank in this process, which is never too busy.
     pub(crate) fn inside(limits: Limits) -> Self {
         Self { flow: None, ..Self::new(limits) }
     }
 
-    /// Waits until one more request may be under way.
+    /// Waits until one more request may be in flight.
     pub(crate) async fn enter(&self) -> Option<UnderWay<'_>> {
         match &self.flow {
             Some(flow) => Some(flow.enter().await),
@@ -115,8 +114,8 @@ impl Pace {
         }
     }
 
-    /// Takes an answer, whether it is what it is however long anybody waits, and how long it took among so
-    /// many requests at once.
+    /// Adds a response, with a flag that is true if the response is final, the time it took, and the number
+    /// of concurrent requests.
     pub(crate) fn answered(
         &self,
         operation: &str,
@@ -134,7 +133,7 @@ impl Pace {
         self.learn(answer);
     }
 
-    /// The shortest time between two requests, as it is kept now.
+    /// Returns the current shortest interval between two requests.
     pub(crate) fn interval(&self) -> Option<Duration> {
         let slots = self.slots();
         let asked = slots.rate.filter(|_| !self.is_always_busy());
@@ -142,8 +141,8 @@ impl Pace {
         [self.limits.interval, asked, slots.named].into_iter().flatten().max()
     }
 
-    /// Learns the limits that an answer names. A window that is longer than anybody waits is not paced for:
-    /// what it leaves is used as long as it lasts.
+    /// Learns the limits named by a response. Windows longer than the longest wait are not paced. Their quota
+    /// is used until it is exhausted.
     fn learn(&self, answer: &Answer) {
         let Some(limits) = named(answer) else { return };
         let longest = self.limits.longest_wait;
@@ -152,7 +151,7 @@ impl Pace {
         let policies = limits.policies.iter().filter(|policy| policy.window <= longest);
         let mut interval = policies.map(|policy| policy.interval()).max();
         if let (None, Some(quota)) = (interval, limits.quota) {
-            // Until the first request of a window ends, the rest of it is all of it.
+            // At the start of a window, the time until the reset is the whole window.
             let whole = left().filter(|left| left.requests + 1 >= quota && !left.reset.is_zero());
             slots.window = whole.map(|left| left.reset).chain(slots.window).max();
             interval = slots.window.map(|window| Policy { quota, window }.interval());
@@ -172,7 +171,7 @@ impl Pace {
             if slots.named.is_none()
                 && let Some(interval) = interval
             {
-                // What was sent before the limits were known counts as well.
+                // Requests sent before the limits were known count as well.
                 let sent = slots.sent.iter().filter(|sent| now - **sent < LOOK_BACK).count();
                 let due = now + interval * u32::try_from(sent).unwrap_or(u32::MAX);
                 slots.all = slots.all.max(Some(due));
@@ -186,7 +185,7 @@ impl Pace {
         }
     }
 
-    /// Waits until a request of this operation may be sent. When that was.
+    /// Waits until a request of this operation may be sent. Returns the time of sending.
     pub(crate) async fn wait(&self, operation: &str) -> Instant {
         loop {
             while let Some(held) = self.held() {
@@ -209,8 +208,8 @@ impl Pace {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the next free slot of an operation, none where nothing limits it; and how often everything was
-    /// held back until then.
+    /// Takes the next free slot of an operation, or `None` without a limit. Also returns the number of times
+    /// that everything was held back so far.
     fn slot(&self, operation: &str) -> (Option<Instant>, u64) {
         let own = self.limits.intervals.get(operation).copied();
         let interval = self.interval();
@@ -235,13 +234,13 @@ impl Pace {
         slots.held.filter(|held| *held > Instant::now())
     }
 
-    /// Waits where a request may be sent again, and says whether it may: nothing can have been made by it,
-    /// the target does not ask for more patience than there is, and it was not sent too often already.
-    /// `attempt` counts from 1; `sent` is when it was sent.
+    /// Waits if a request may be resent. Returns true if so: it created nothing, the target asks for no
+    /// longer wait than allowed, and there are retries left. `attempt` counts from 1, and `sent` is the time
+    /// of sending.
     ///
-    /// Nothing was made where there was no connection, or where the target had no time for the request (429,
-    /// RFC 6585 section 4). A 503, a gateway that failed (502, 504) or a connection that broke says that
-    /// only of a method that makes nothing (RFC 9110 section 9.2.1).
+    /// A request created nothing if there was no connection, or if the target was too busy for it (429, RFC
+    /// 6585 section 4). A 503, a gateway error (502, 504) or a broken connection proves that only for a safe
+    /// method (RFC 9110 section 9.2.1).
     pub(crate) async fn again(
         &self,
         method: &str,
@@ -291,7 +290,7 @@ impl Pace {
         }
     }
 
-    /// Whether a target that had no time for a request is waited for as long as it asks.
+    /// Returns true if the pause that a busy target asks for is acceptable.
     pub(crate) fn waits_for(&self, answer: &Answer) -> bool {
         self.has_patience(pause(answer, 1))
     }
@@ -300,14 +299,13 @@ impl Pace {
         wait <= self.limits.longest_wait && self.limits.retries > 0 && !self.is_always_busy()
     }
 
-    /// Whether the target had no time for so long that nobody waits for it.
+    /// Returns true if the target was busy for too long to be waited for.
     fn is_always_busy(&self) -> bool {
         let (answers, pauses) = ALWAYS_BUSY;
         self.busy.load(Ordering::Relaxed) >= answers && self.pauses.load(Ordering::Relaxed) >= pauses
     }
 
-    /// Counts an answer that the target has no time. What was sent before the last pause began says nothing
-    /// of the target after it.
+    /// Counts a busy response. A request sent before the last pause started does not count as another pause.
     fn note_busy(&self, sent: Instant) {
         self.busy.fetch_add(1, Ordering::Relaxed);
         let mut slots = self.slots();
@@ -317,8 +315,7 @@ impl Pace {
         }
     }
 
-    /// Asks half as often as in the last second. What was sent before the last time that happened says
-    /// nothing new.
+    /// Halves the rate of the last second. Requests sent before the last reduction are ignored.
     fn slow_down(&self, sent: Instant) {
         let now = Instant::now();
         let mut slots = self.slots();
@@ -331,7 +328,7 @@ impl Pace {
         slots.rate = Some(((rate / 2.0).max(SLOWEST), now));
     }
 
-    /// Asks a little more often: the target has time.
+    /// Raises the rate a little, because the target is not busy.
     fn speed_up(&self) {
         self.busy.store(0, Ordering::Relaxed);
         self.pauses.store(0, Ordering::Relaxed);
@@ -341,7 +338,7 @@ impl Pace {
         }
     }
 
-    /// Holds back everything for a while.
+    /// Holds everything back for a while.
     fn hold(&self, wait: Duration) {
         let mut slots = self.slots();
         let until = Instant::now() + wait;
@@ -356,7 +353,7 @@ impl Pace {
     }
 }
 
-/// How long a target without time is left alone after so many attempts.
+/// Returns the pause before a busy target gets the request again, after this many attempts.
 fn pause(answer: &Answer, attempt: u32) -> Duration {
     retry_after(answer).unwrap_or(FIRST_PAUSE * 2u32.saturating_pow(attempt - 1))
 }

@@ -14,7 +14,7 @@ use tokio_rustls::TlsAcceptor;
 use xs2aspec_judge::{Profile, fill::WireRequest, profile::Http};
 use xs2aspec_runner::exchange::{ExchangeError, Exchanger};
 
-/// Reads one request, sends its bytes back as the body of a 200.
+/// Reads one request and returns its bytes as the body of a 200.
 async fn echo(mut stream: impl AsyncRead + AsyncWrite + Unpin) {
     let mut seen = Vec::new();
     while !seen.windows(4).any(|end| end == b"\r\n\r\n") || !seen.ends_with(b"end") {
@@ -28,7 +28,7 @@ async fn echo(mut stream: impl AsyncRead + AsyncWrite + Unpin) {
     _ = stream.shutdown().await;
 }
 
-/// A server that echoes, over TLS if it is given a certificate. Its base URL.
+/// Starts a server that echoes requests, over TLS if it gets a certificate. Returns its base URL.
 async fn server(tls: Option<&CertifiedKey<rcgen::KeyPair>>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -81,8 +81,8 @@ async fn sent(profile: &Profile, exact: bool) -> Result<String, ExchangeError> {
         .map(|answer| String::from_utf8(answer.body).unwrap())
 }
 
-/// A server that ends each connection with its second request, or with a deletion, and does not say so. Its
-/// base URL.
+/// Starts a server that closes each connection at its second request, or after a deletion, without notice.
+/// Returns its base URL.
 async fn silent_server() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -126,7 +126,7 @@ async fn what_a_target_loses_over_used_connections_it_gets_over_new_ones() {
         assert!(sent.is_ok() || number < 7, "{number}: {sent:?}");
     }
     assert!((1..=3).contains(&lost), "{lost}");
-    // A deletion leaves no connection behind that another request could use.
+    // After a deletion, no connection is left for other requests to reuse.
     let exchanger = Exchanger::new(&profile).unwrap();
     for _ in 0..20 {
         let deletion = WireRequest { method: "DELETE".into(), ..request(&url, false) };
@@ -204,7 +204,7 @@ async fn http_2_is_agreed_on_where_the_profile_wants_it() {
     for (http, exact, expected) in [
         (Http::One, false, None),
         (Http::Two, false, Some(&b"h2"[..])),
-        // Letter cases and repetitions of header names are things of HTTP/1.1.
+        // Only HTTP/1.1 preserves the case and repetition of header names.
         (Http::Two, true, None),
     ] {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -224,7 +224,7 @@ async fn http_2_is_agreed_on_where_the_profile_wants_it() {
     }
 }
 
-/// A listener that accepts and never agrees on TLS.
+/// The listener accepts connections and does not complete the TLS handshake.
 #[tokio::test]
 async fn the_time_to_connect_covers_tls_on_both_paths() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

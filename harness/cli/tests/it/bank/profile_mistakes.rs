@@ -72,7 +72,7 @@ const MISTAKES: [Mistake; 61] = [
     ("base-url = \"http://127.0.0.1", "base-url = \"http://127.0.0.1:1#", 2, "`base-url`"),
     (TOP, "proxy = \"http://127.0.0.1:1\"", 3, "change `proxy`"),
     (TOP, "proxy = \"127.0.0.1:3128\"", 2, "`proxy`"),
-    (TOP, "proxy = \"https://127.0.0.1:3128\"", 2, "only `http://` proxies can be used"),
+    (TOP, "proxy = \"https://127.0.0.1:3128\"", 2, "only `http://` proxies are supported"),
     (TOP, "paths = { basket = \"/v1/none\" }", 3, "`[paths] basket`"),
     // What signs.
     (TOP, "signing = { key = \"k.pem\" }", 2, "wants both `key` and `certificate`"),

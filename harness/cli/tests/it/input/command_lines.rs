@@ -78,7 +78,7 @@ const WORDS: [Line; 9] = [
     ("run --seed -1", 2, "--seed"),
     ("listen --path return", 2, "expected a path that begins with `/`"),
     ("lint --cases twice", 2, "duplicate key `title`"),
-    ("doctor --target tls.toml", 3, "the target does not speak TLS there"),
+    ("doctor --target tls.toml", 3, "the target does not use TLS at this address"),
     ("run --target lines.toml", 2, "expected a text on one line"),
     ("run --target wrong-field.toml", 2, "`xs2aspec init --schema` lists what a profile may say"),
     ("explain transaction.wrapper", 0, "on every answer of transaction"),

@@ -1,4 +1,4 @@
-//! How fast a target is asked, and when again.
+//! Tests of the pace of requests and of resending.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn answer(status: u16, retry_after: &str) -> Answer {
     Answer { status, headers, body: vec![] }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "as an exchange ends")]
+#[expect(clippy::unnecessary_wraps, reason = "same type as the result of an exchange")]
 fn busy(status: u16, retry_after: &str) -> Result<Answer, ExchangeError> {
     Ok(answer(status, retry_after))
 }
@@ -33,7 +33,7 @@ async fn requests_keep_their_distance_each_operation_its_own() {
         pace.wait(operation).await;
         seen.push(start.elapsed().as_millis());
     }
-    // The timer of the runtime has steps of a millisecond.
+    // The timer of the runtime has a resolution of one millisecond.
     let expected = [0, 10, 20, 100, 110];
     assert!(seen.iter().zip(expected).all(|(seen, due)| (due..=due + 2).contains(seen)), "{seen:?}");
 }
@@ -102,14 +102,14 @@ async fn the_limits_that_a_target_names_are_kept() {
         policed.wait("ncbct").await;
     }
     assert!(start.elapsed() >= Duration::from_millis(1100), "{:?}", start.elapsed());
-    // Nothing is left until a window ends, and nothing is known of the next one.
+    // Nothing is left until a window ends, and nothing is known of the next window.
     let used_up = pace(|_| {});
     let left = |left, reset| naming(&[("X-RateLimit-Remaining", left), ("X-RateLimit-Reset", reset)]);
     used_up.answered("ncbct", (&left("0", "7"), false), took, 1);
     let start = Instant::now();
     used_up.wait("ncbct").await;
     assert_eq!(start.elapsed().as_secs(), 7);
-    // What is longer than anybody waits is used up as fast as any.
+    // A window longer than the longest wait is not paced.
     let daily = pace(|_| {});
     daily.answered("ncbct", (&left("100", "80000"), false), took, 1);
     assert_eq!(daily.interval(), None);
@@ -134,7 +134,7 @@ async fn a_target_without_time_is_asked_less_often_and_then_more_often_again() {
     for _ in 0..20 {
         sent.push(pace.wait("ncbct").await);
     }
-    // All of them find no time: that is one thing, and not twenty.
+    // Busy responses to all of them slow the run down once, not twenty times.
     for sent in &sent {
         pace.again("POST", &busy(429, "soon"), 1, *sent).await;
     }
@@ -160,7 +160,7 @@ async fn nobody_waits_for_a_target_that_never_has_time() {
     let pace = pace(|_| {});
     let (answers, pauses) = ALWAYS_BUSY;
     for pause in 1..pauses {
-        // All of these were under way at once: that is one thing, however many they are.
+        // All of these were in flight together, so they count as one pause.
         let sent = pace.wait("ncbct").await;
         for _ in 0..answers {
             assert!(pace.again("POST", &busy(429, "soon"), 1, sent).await, "{pause}");
@@ -169,7 +169,7 @@ async fn nobody_waits_for_a_target_that_never_has_time() {
     }
     assert!(!pace.again("POST", &busy(429, "soon"), 1, Instant::now()).await);
     assert!(!pace.again("POST", &busy(200, ""), 1, Instant::now()).await);
-    assert!(pace.again("POST", &busy(429, "soon"), 1, Instant::now()).await, "it has time again");
+    assert!(pace.again("POST", &busy(429, "soon"), 1, Instant::now()).await, "it is no longer busy");
 }
 
 #[test]
