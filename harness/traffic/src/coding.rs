@@ -1,10 +1,10 @@
-//! Content codings of responses as they went over the wire.
+//! Content codings of responses.
 
 use xs2aspec_judge::traffic::{Payload, Received};
 use xs2aspec_record::Untold;
 use xs2aspec_runner::exchange::{self, Answer};
 
-/// Takes the content codings off a body. One that cannot be decoded is not known.
+/// Decodes the content codings of a body. A body that cannot be decoded counts as unknown.
 #[must_use]
 pub fn decoded(received: Received) -> Received {
     let Received { status, headers, body } = received;
@@ -18,8 +18,8 @@ pub fn decoded(received: Received) -> Received {
     Received { status, headers: coded.headers, body }
 }
 
-/// Takes the content codings off a body from a file. Most tools write the decoded body and keep the header
-/// field. A coded body is no JSON.
+/// Decodes the content codings of a body from a file. Most tools write the decoded body and keep the header.
+/// JSON is not encoded.
 pub(crate) fn decoded_unless_json(received: Received) -> Received {
     let is_json = |body: &[u8]| serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok();
     if received.body.bytes().is_some_and(is_json) { received } else { decoded(received) }

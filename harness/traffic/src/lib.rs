@@ -1,8 +1,8 @@
-//! Reads what others sent: archives, records and files, as exchanges that a judge looks at.
+//! Reads the traffic of others: archives, records and files, as exchanges for the judge.
 //!
-//! - [`input`]: reading it.
-//! - `coding`: takes content codings off.
-//! - `restore`: puts values of a profile back in place of their pseudonyms.
+//! - [`input`]: reading files.
+//! - `coding`: decoding content codings.
+//! - `restore`: replacing pseudonyms with the values of a profile.
 
 mod coding;
 pub mod input;

@@ -1,6 +1,6 @@
-//! Replaces pseudonyms by the values of a profile: a record names the pseudonym of each value.
-//! Signatures, certificates and digests have no names. With the mask key of the run they are made again and
-//! compared.
+//! Replaces pseudonyms with the values of a profile. A record contains the pseudonym of each named value.
+//! Signatures, certificates and digests have no names. They are recomputed, masked with the mask key of the
+//! run, and compared.
 
 use std::collections::HashMap;
 
@@ -23,22 +23,22 @@ use crate::input::Masked;
 const SIGNATURE: &str = "signature";
 const DIGEST: &str = "digest";
 
-/// Puts back what was masked.
+/// Restores masked values.
 #[derive(Debug)]
 pub struct Restorer<'a> {
     masker: &'a Masker,
-    /// Values by their pseudonyms.
+    /// Values by pseudonym.
     values: HashMap<String, String>,
     signer: Option<RequestSigner>,
     /// Ways of signing, the usual one first.
     ways: Vec<Signing>,
-    /// Digest headers as cases write them.
+    /// Digest headers in the form of the cases.
     digests: Vec<Value>,
     certificate_header: Option<String>,
 }
 
 impl<'a> Restorer<'a> {
-    /// Returns a restorer of what a run with the same profile masked.
+    /// Returns a restorer for what a run with the same profile masked.
     pub fn new(judge: &'a Judge, by: &Masked) -> Self {
         let (profile, suite) = (judge.profile(), judge.suite());
         let mut values = HashMap::new();
@@ -61,7 +61,7 @@ impl<'a> Restorer<'a> {
         }
     }
 
-    /// Puts back what is known.
+    /// Restores the known values.
     pub fn restore(&self, traffic: &mut Traffic) {
         let sent = &mut traffic.request;
         let before = sent.body.clone();
@@ -82,7 +82,7 @@ impl<'a> Restorer<'a> {
         for (_, value) in headers {
             *value = self.text(value, &str::to_owned);
         }
-        // A body that is no text stays as it is.
+        // A body that is not UTF-8 stays unchanged.
         if let Payload::Bytes(bytes) = body
             && let Ok(text) = std::str::from_utf8(bytes)
         {
@@ -154,14 +154,14 @@ impl<'a> Restorer<'a> {
     }
 }
 
-/// Gives a header of a request another value.
+/// Replaces the value of a header.
 fn replace(sent: &mut Sent, name: &str, text: &str) {
     for (_, value) in sent.headers.iter_mut().filter(|(known, _)| known.eq_ignore_ascii_case(name)) {
         text.clone_into(value);
     }
 }
 
-/// Returns the Digest headers of the cases that depend on the body alone.
+/// Returns the Digest headers of the cases that depend only on the body.
 fn digests(suite: &Suite) -> Vec<Value> {
     let mut digests = Vec::new();
     for value in suite.cases().iter().filter_map(|case| case.request.header(DIGEST)) {
@@ -179,7 +179,7 @@ fn signer(suite: &Suite, profile: &Profile) -> Option<RequestSigner> {
     RequestSigner::new(profile.signer().ok()?, encoding, &spec.signed_headers).ok()
 }
 
-/// The ways in which the cases of a suite sign, those first that need no placeholder: the usual one.
+/// Returns the ways of signing that the cases use without placeholders, the usual one first.
 fn ways(suite: &Suite) -> Vec<Signing> {
     let mut ways = vec![Signing::default()];
     for case in suite.cases() {

@@ -1,4 +1,4 @@
-//! HTTP archives (HAR 1.2), read as a stream: one entry is in memory at a time, however long the archive is.
+//! Reads HTTP archives (HAR 1.2) as a stream. Only one entry is in memory at a time.
 
 use std::{
     cell::Cell,
@@ -23,13 +23,13 @@ use super::{
 };
 use xs2aspec_judge::traffic::Traffic;
 
-/// How far apart the two entries of one request are at most.
+/// Longest time between the two entries of one request.
 const MOMENT: TimeDelta = TimeDelta::seconds(5);
 
-/// How many requests of a moment are compared.
+/// Maximum number of recent requests to compare.
 const MOST: usize = 256;
 
-/// Reads an archive. `now` is the time of entries that do not say when they were.
+/// Reads an archive. `now` is the time of entries without one.
 pub(super) fn read(
     name: &str,
     file: impl Read,
@@ -62,7 +62,7 @@ pub(super) fn read(
     };
     let at = format!("line {}, column {}", error.line(), error.column());
     let what = match error.classify() {
-        Category::Eof => format!("the archive ends in the middle ({at})"),
+        Category::Eof => format!("the archive is truncated ({at})"),
         _ if left.get() == 0 => format!("expected at most {LONGEST_WORDS}, found more ({at})"),
         Category::Io => return Err(InputError::File(name.to_owned(), error.into())),
         Category::Data => {
@@ -81,23 +81,23 @@ pub(super) fn read(
 struct State<'a> {
     take: &'a mut dyn FnMut(Piece) -> bool,
     now: DateTime<Utc>,
-    /// Entries that were read to their end.
+    /// Number of entries read so far.
     number: u64,
-    /// The innermost part that was begun.
+    /// The innermost part that was started.
     level: Level,
-    /// Whether `take` wants no more.
+    /// True if `take` wants no more.
     is_enough: bool,
-    /// Whether there is a list of entries.
+    /// True if a list of entries was found.
     found: bool,
-    /// Whether the archive of this program is that of a run, as long as it does not say otherwise.
+    /// True if this program's archive is from a run. Holds until the archive says otherwise.
     is_of_a_run: bool,
-    /// Requests of the last moment, as numbers, of which there may be a second entry.
+    /// Hashes of recent requests that may have a second entry.
     once: VecDeque<Once>,
-    /// How many bytes the entry may still have.
+    /// Number of bytes that the entry may still have.
     left: Rc<Cell<u64>>,
 }
 
-/// A request of which there may be a second entry.
+/// A request that may have a second entry.
 struct Once {
     began: DateTime<Utc>,
     request: u64,
@@ -118,8 +118,8 @@ impl State<'_> {
         self.is_enough = !(self.take)(piece);
     }
 
-    /// Returns true if the request is listed by the page, and a second time by its service worker. A request
-    /// has two entries at most, so that a third is another request.
+    /// Returns true if the page and its service worker both list the request. A request has at most two
+    /// entries, so a third one is another request.
     fn is_second(&mut self, traffic: &Traffic, is_of_worker: bool) -> bool {
         let Traffic { began, request, answer, .. } = traffic;
         let mut hasher = DefaultHasher::new();
@@ -130,7 +130,7 @@ impl State<'_> {
             request.headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.clone())).collect();
         let this = Once { began: *began, request: hasher.finish(), headers, is_of_worker };
         self.once.retain(|one| (this.began - one.began).abs() <= MOMENT);
-        // A worker knows its headers in other letters and another order, and before some are added.
+        // A worker sees its headers in another case and order, and before some are added.
         let is_part =
             |one: &Once| one.headers.is_subset(&this.headers) || this.headers.is_subset(&one.headers);
         let is_same =
@@ -165,7 +165,7 @@ impl Level {
     }
 }
 
-/// A part of an archive as it is read.
+/// A part of an archive that is being read.
 struct Part<'a, 'b>(&'a mut State<'b>, Level);
 
 impl<'de> Visitor<'de> for Part<'_, '_> {

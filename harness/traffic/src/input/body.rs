@@ -1,4 +1,4 @@
-//! The bodies of an entry. An archive may leave one out, cut it, or write it in another way than it was sent.
+//! Reads the bodies of an entry. An archive may omit or truncate a body, or rewrite it.
 
 use std::borrow::Cow;
 
@@ -16,17 +16,17 @@ use xs2aspec_signing::diagnosis::{
     digests::{self, Is},
 };
 
-/// What stands for a letter of two bytes that a tool could not write.
+/// Replacement for a two-byte character that a tool could not write.
 const REPLACED: &str = "??";
 
 /// Methods whose requests usually have no body (RFC 9110, section 9.3).
 const WITHOUT_BODY: [&str; 6] = ["CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "TRACE"];
 
-/// Returns the body of a request, and why its bytes may be others than were sent.
+/// Returns the body of a request, and the reason why its bytes may differ from those sent.
 pub(super) fn posted(request: &Member<'_>, sent: &Sent) -> (Payload, Option<Changed>) {
     let posted = request.member("postData");
     let length = length(&sent.headers);
-    // 0 also stands for a body that the recorder could not read.
+    // Some recorders also write 0 for a body that they could not read.
     let size = request.member("bodySize").size();
     let said = length.or(size.filter(|size| *size > 0));
     let is_elsewhere = posted.member("_file").value.is_some() || sent.header("transfer-encoding").is_some();
@@ -60,7 +60,7 @@ pub(super) fn posted(request: &Member<'_>, sent: &Sent) -> (Payload, Option<Chan
     if let Some(body) = letters {
         return (Payload::Bytes(body), None);
     }
-    // The size of an archive may be that of the text that it has.
+    // The size in an archive may be that of the string in the archive.
     if is_right || length == Some(bytes.len() as u64) || !is_wrong && is_said(&bytes) {
         let is_replaced = is_wrong && text.contains(REPLACED);
         return (Payload::Bytes(bytes), is_replaced.then_some(Changed::WrittenAnew));
@@ -69,7 +69,7 @@ pub(super) fn posted(request: &Member<'_>, sent: &Sent) -> (Payload, Option<Chan
     if let Some(body) = other.as_ref().filter(|body| is_said(body)) {
         return (Payload::Bytes(body.clone()), None);
     }
-    // Some browsers count the letters of a text as they keep it, in UTF-16.
+    // Some browsers count the UTF-16 units in which they store a string.
     let is_counted = said == Some(text.encode_utf16().count() as u64);
     if is_counted && is_wrong && !text.is_ascii() {
         return unknown(Untold::ByteByByte);
@@ -84,7 +84,7 @@ pub(super) fn posted(request: &Member<'_>, sent: &Sent) -> (Payload, Option<Chan
     }
 }
 
-/// Returns the body of an answer to a request of this method.
+/// Returns the body of the response to a request with this method.
 pub(super) fn content(
     response: &Member<'_>,
     (method, status): (&str, u16),
@@ -117,14 +117,14 @@ pub(super) fn content(
     if let Some(body) = letters.find(|body| is_said(body) && length != Some(bytes.len() as u64)) {
         return Payload::Bytes(body);
     }
-    // Some tools write base64 and do not say so.
+    // Some tools write base64 without declaring it.
     let coded = if is_said(text.as_bytes()) { None } else { base64(&text).filter(|body| is_said(body)) };
     let bytes = coded.unwrap_or(bytes);
     let body = Payload::Bytes(bytes);
     let decoded = crate::coding::decoded_unless_json(Received { status, headers: headers.to_vec(), body });
     let Payload::Bytes(bytes) = decoded.body else { return decoded.body };
-    // A text of another charset only gets longer in UTF-8. `size` may be that before or after a content
-    // coding, whose difference some write as well.
+    // Converting from another charset to UTF-8 only makes a body longer. `size` may be the length before or
+    // after the content coding, and some tools also write the difference.
     let have = bytes.len() as u64;
     let saved = content.member("compression").value.and_then(Value::as_i64);
     let is_whole = |size: u64| size.checked_add_signed(saved.unwrap_or_default()) == Some(have);
@@ -134,8 +134,8 @@ pub(super) fn content(
     }
 }
 
-/// Returns true if something says that a message has no body: Content-Length, the method of a request, the
-/// status of an answer (RFC 9110, sections 9.3, 15.3.5, 15.3.6 and 15.4.5).
+/// Returns true if a message cannot have a body, by its Content-Length, the method of the request or the
+/// status of the response (RFC 9110, sections 9.3, 15.3.5, 15.3.6 and 15.4.5).
 fn has_none((method, status): (&str, Option<u16>), headers: &[(String, String)]) -> bool {
     let is_without = match status {
         Some(status) => method == "HEAD" || matches!(status, 204 | 205 | 304),
@@ -144,7 +144,8 @@ fn has_none((method, status): (&str, Option<u16>), headers: &[(String, String)])
     is_without || length(headers) == Some(0)
 }
 
-/// Returns no body of a record of traffic, which has none in place of one that was not known either.
+/// Returns the body for a message without a body in a record of traffic, which may also mean that it was
+/// unknown.
 pub(super) fn unrecorded(of: (&str, Option<u16>), headers: &[(String, String)]) -> Payload {
     if has_none(of, headers) { Payload::NONE } else { Payload::Unknown(Untold::LeftOut) }
 }
@@ -153,10 +154,10 @@ const fn unknown(why: Untold) -> (Payload, Option<Changed>) {
     (Payload::Unknown(why), None)
 }
 
-/// Returns the text of a body as it is in the archive, and the bytes that it stands for.
+/// Returns the string of a body in the archive, and the bytes that it encodes.
 fn shown<'a>(body: &Member<'a>) -> Option<(Cow<'a, str>, Vec<u8>)> {
     let text = body.member("text").optional_text()?;
-    // HAR 1.2 has no encoding for a request. `_encoding` is that of the archive of a run.
+    // HAR 1.2 has no encoding for a request. The archive of a run uses `_encoding`.
     let encoding = ["_encoding", "encoding"].iter().find_map(|name| body.member(name).optional_text());
     let is_base64 = encoding.is_some_and(|encoding| encoding.eq_ignore_ascii_case("base64"));
     let bytes = if is_base64 { base64(&text) } else { None };
@@ -164,7 +165,7 @@ fn shown<'a>(body: &Member<'a>) -> Option<(Cow<'a, str>, Vec<u8>)> {
     Some((text, bytes))
 }
 
-/// Returns true if something stands for bytes that a tool could not read as text.
+/// Returns true if the string contains replacements for bytes that a tool could not decode.
 fn shows_not_all(text: &str, bytes: &[u8]) -> bool {
     bytes.len() == text.len() && text.contains('\u{fffd}')
 }
@@ -173,7 +174,7 @@ fn length(headers: &[(String, String)]) -> Option<u64> {
     header(headers, "content-length")?.trim().parse().ok()
 }
 
-/// Returns true if a Digest header (RFC 3230, section 4.3.2) has a right hash of a body.
+/// Returns true if a Digest header (RFC 3230, section 4.3.2) contains the correct hash of a body.
 fn is_digest_of(digest: &str, body: &[u8]) -> bool {
     digests::read(digest, body).into_iter().any(|one| match one.is {
         Is::Right(_) => true,

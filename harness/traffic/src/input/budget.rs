@@ -1,4 +1,4 @@
-//! An input of which each part is bounded: a text of an archive may be as long as the file.
+//! An input with a limit for each part, because a string in an archive may be as long as the file.
 
 use std::{
     cell::Cell,
@@ -6,13 +6,13 @@ use std::{
     rc::Rc,
 };
 
-/// The longest part in bytes. A list of numbers takes some fifty times as much memory as text.
+/// Longest part, in bytes. A list of numbers takes about fifty times as much memory as its JSON.
 pub(super) const LONGEST: u64 = 16 << 20;
 
-/// The same in words.
+/// The longest part, for messages.
 pub(super) const LONGEST_WORDS: &str = "16 MB";
 
-/// An input, and how many bytes may still be read before the next part begins.
+/// An input, and the number of bytes that may be read before the next part starts.
 pub(super) struct Within<R>(pub(super) R, pub(super) Rc<Cell<u64>>);
 
 impl<R: Read> Read for Within<R> {

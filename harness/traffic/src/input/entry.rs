@@ -1,4 +1,4 @@
-//! One entry of an HTTP archive (HAR 1.2). `quirks` lists the habits of those who write them.
+//! Reads one entry of an HTTP archive (HAR 1.2). `quirks` lists the deviations of recorders.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Piece, Unread, body, member::Member, quirks};
 use xs2aspec_judge::traffic::{Payload, Received, Sent, Traffic};
 
-/// Reads an entry. `now` is its time if nothing else says when it was.
+/// Reads an entry. `now` is its time if it has no other.
 pub(super) fn read(number: u64, entry: &Value, now: DateTime<Utc>) -> Piece {
     let entry = Member { at: String::new(), value: Some(entry) };
     let request = entry.member("request");
@@ -21,7 +21,7 @@ pub(super) fn read(number: u64, entry: &Value, now: DateTime<Utc>) -> Piece {
     }
 }
 
-/// Reads a whole entry. The error names the member, what was expected and what was found.
+/// Reads a complete entry. The error names the field, the expected value and the actual one.
 fn traffic(
     number: u64,
     (entry, request): (&Member<'_>, &Member<'_>),
@@ -71,7 +71,7 @@ fn headers(member: &Member<'_>) -> Result<Vec<(String, String)>, String> {
         }
         Some(_) => return Err(member.wrong("a list")),
     }
-    // No field has an empty name. Whatever stands under it may be a secret.
+    // A header with an empty name is invalid, and its value may be a secret.
     fields.retain(|(name, _)| !name.is_empty());
     Ok(fields)
 }
@@ -83,12 +83,13 @@ fn field(name: &str, value: &Member<'_>, fields: &mut Vec<(String, String)>) -> 
             .enumerate()
             .try_for_each(|(number, one)| field(name, &value.item(number, one), fields));
     }
-    let text = value.value.map(|_| value.optional_text().ok_or_else(|| value.wrong("a text"))).transpose()?;
+    let text =
+        value.value.map(|_| value.optional_text().ok_or_else(|| value.wrong("a string"))).transpose()?;
     fields.push((name.to_owned(), text.unwrap_or_default().into_owned()));
     Ok(())
 }
 
-/// Returns the answer, and why there is none or no whole one.
+/// Returns the response, and the reason if it is missing or incomplete.
 fn answer(entry: &Member<'_>, method: &str) -> Result<(Option<Received>, Option<String>), String> {
     let response = entry.member("response");
     let errors = [
@@ -100,7 +101,7 @@ fn answer(entry: &Member<'_>, method: &str) -> Result<(Option<Received>, Option<
     let error = errors.iter().filter_map(Member::optional_text).find(|error| !error.is_empty());
     let mut failure = error.map(Cow::into_owned);
     if response.value.is_none() {
-        return Ok((None, Some(failure.unwrap_or_else(|| "the archive has no answer".to_owned()))));
+        return Ok((None, Some(failure.unwrap_or_else(|| "the archive has no response".to_owned()))));
     }
     response.object()?;
     let member = response.member("status");
@@ -110,14 +111,14 @@ fn answer(entry: &Member<'_>, method: &str) -> Result<(Option<Received>, Option<
         Some(None) => return Err(member.wrong(STATUS)),
     };
     if status == 0 {
-        return Ok((None, Some(failure.unwrap_or_else(|| "there was no answer".to_owned()))));
+        return Ok((None, Some(failure.unwrap_or_else(|| "there was no response".to_owned()))));
     }
     if entry.value.is_some_and(quirks::is_of_a_test) {
-        failure = Some("the answer is not of the bank: a test made it".to_owned());
+        failure = Some("the response is from a test, not from the bank".to_owned());
     }
     let headers = headers(&response.member("headers"))?;
     let body = body::content(&response, (method, status), &headers);
     Ok((Some(Received { status, headers, body }), failure))
 }
 
-const STATUS: &str = "a status code, or 0 where there was no answer";
+const STATUS: &str = "a status code, or 0 without a response";

@@ -1,4 +1,4 @@
-//! A member of an entry of an archive, with its path.
+//! A field of an archive entry, with its path.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::quirks;
 
-/// A member of an entry, if it is there.
+/// A field of an entry, which may be absent.
 pub(super) struct Member<'a> {
     /// Its path.
     pub(super) at: String,
@@ -29,8 +29,8 @@ impl<'a> Member<'a> {
             Some(Value::Null) => "null".to_owned(),
             Some(Value::Bool(_)) => "true or false".to_owned(),
             Some(Value::Number(number)) => format!("the number {number}"),
-            Some(Value::String(text)) if text.is_empty() => "an empty text".to_owned(),
-            Some(Value::String(_)) => "another text".to_owned(),
+            Some(Value::String(text)) if text.is_empty() => "an empty string".to_owned(),
+            Some(Value::String(_)) => "a string".to_owned(),
             Some(Value::Array(_)) => "a list".to_owned(),
             Some(Value::Object(_)) => "an object".to_owned(),
         };
@@ -42,10 +42,10 @@ impl<'a> Member<'a> {
         if self.value.is_some_and(Value::is_object) { Ok(()) } else { Err(self.wrong("an object")) }
     }
 
-    /// Returns a text that is not empty.
+    /// Returns a non-empty string.
     pub(super) fn text(&self) -> Result<Cow<'a, str>, String> {
         let text = self.optional_text().filter(|text| !text.is_empty());
-        text.ok_or_else(|| self.wrong("a text"))
+        text.ok_or_else(|| self.wrong("a string"))
     }
 
     pub(super) fn optional_text(&self) -> Option<Cow<'a, str>> {
@@ -56,7 +56,7 @@ impl<'a> Member<'a> {
         self.value.and_then(quirks::number)
     }
 
-    /// Returns a number of bytes. Archives write -1 for one that they do not know.
+    /// Returns a number of bytes. Archives write -1 for an unknown number.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded, and not below 0")]
     pub(super) fn size(&self) -> Option<u64> {
         self.number().filter(|number| *number >= 0.0).map(|number| number.min(9e15) as u64)

@@ -1,5 +1,5 @@
-//! Reads traffic from files, one exchange after another: HTTP archives, records of runs, and requests with
-//! their answers as they went over the wire.
+//! Reads traffic from files, one exchange after another: HTTP archives, records of runs, and files of
+//! requests and responses as sent.
 
 mod archive;
 mod body;
@@ -24,77 +24,77 @@ use chrono::{DateTime, Utc};
 use xs2aspec_judge::traffic::{Payload, Sent, Traffic};
 use xs2aspec_record::Untold;
 
-/// How much of a file is read to see what it is.
+/// Number of bytes that are read to detect the format of a file.
 const LOOKED_AT: u64 = 4096;
 
-/// Why traffic cannot be read.
+/// The reason why traffic cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum InputError {
-    /// The file.
+    /// The file cannot be read.
     #[error("{0}: cannot be read: {1}")]
     File(String, io::Error),
-    /// No archive at all.
+    /// The file has an unknown format.
     #[error("{0}: {1}")]
     Form(String, String),
-    /// What is wrong with an entry.
+    /// An entry is invalid.
     #[error("{file}: entry {number}: {what}")]
     Entry {
         /// The file.
         file: String,
         /// Number of the entry, from 1.
         number: u64,
-        /// What is wrong.
+        /// The error.
         what: String,
     },
 }
 
-/// What a file of traffic is.
+/// The format of a file of traffic.
 enum Format {
     /// An HTTP archive (HAR 1.2).
     Archive,
     /// The record of a run.
     Record,
-    /// Requests, each with its answer, as they go over the wire (RFC 9112).
+    /// Requests with their responses as sent (RFC 9112).
     Pairs,
 }
 
-/// What our own records say about their masks.
+/// Information about masking in records of this program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Masked {
-    /// The values of the profile, by name: pseudonyms, unless they are public.
+    /// Values of the profile, by name. They are pseudonyms unless they are public.
     pub values: BTreeMap<String, String>,
-    /// Whether the requests are those of a run, which breaks rules on purpose, and not those of others.
+    /// True if the requests are from a run, which violates rules on purpose.
     pub is_of_a_run: bool,
 }
 
-/// What is read of a file.
+/// A piece of a file.
 #[derive(Debug)]
 pub enum Piece {
-    /// How what follows was masked. Of several the last counts.
+    /// Masking of the pieces that follow. The last one counts.
     Masked(Masked),
     /// An exchange.
     Traffic(Box<Traffic>),
     /// An exchange that cannot be read.
     Unread(Unread),
-    /// The entry of this number lists a request a second time.
+    /// The entry with this number lists a request a second time.
     Twice(u64),
 }
 
-/// An exchange that cannot be read, while others can.
+/// An exchange that cannot be read. Others in the file may be readable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unread {
     /// Its number, from 1.
     pub number: u64,
-    /// Method of its request; empty if it is not known.
+    /// Method of its request. Empty if unknown.
     pub method: String,
-    /// URL of its request; empty if it is not known.
+    /// URL of its request. Empty if unknown.
     pub url: String,
-    /// What is wrong with it.
+    /// The error.
     pub why: String,
 }
 
 impl Unread {
-    /// Returns what is known of the exchange.
+    /// Returns the known part of the exchange.
     pub fn traffic(&self, began: DateTime<Utc>) -> Traffic {
         let (method, url, headers) = (self.method.clone(), self.url.clone(), Vec::new());
         let body = Payload::Unknown(Untold::Unreadable);
@@ -110,7 +110,7 @@ impl Unread {
     }
 }
 
-/// What is no text until somebody unpacks or converts it: its first bytes, what it is, and what to do.
+/// Formats that must be unpacked or converted first: the initial bytes, the name, and the advice.
 const PACKED: [(&[u8], &str, &str); 13] = [
     (b"\x1f\x8b", "compressed (gzip)", "unpack it with gunzip first"),
     (b"PK\x03\x04", "compressed (zip)", "unpack it with unzip first, or export it as HAR"),
@@ -129,8 +129,8 @@ const PACKED: [(&[u8], &str, &str); 13] = [
 
 const TO_UTF_8: &str = "convert it with iconv -f UTF-16 -t UTF-8 first";
 
-/// Reads a file, or the record in the folder of a run, and hands each exchange on as soon as it is read.
-/// `now` is the time of exchanges that do not say when they were. Ends early where `take` says so.
+/// Reads a file, or the record in the folder of a run, and passes on each exchange as soon as it is read.
+/// `now` is the time of exchanges without one. Stops when `take` returns false.
 pub fn read(path: &Path, now: DateTime<Utc>, take: &mut dyn FnMut(Piece) -> bool) -> Result<(), InputError> {
     let path = if path.is_dir() { path.join(xs2aspec_record::outputs::RECORD) } else { path.to_owned() };
     let (mut file, format) = open(&path)?;
@@ -142,7 +142,7 @@ pub fn read(path: &Path, now: DateTime<Utc>, take: &mut dyn FnMut(Piece) -> bool
     }
 }
 
-/// Opens a file and says what it is.
+/// Opens a file and detects its format.
 fn open(path: &Path) -> Result<(BufReader<File>, Format), InputError> {
     let name = || path.display().to_string();
     let wrong = |error| InputError::File(name(), error);
@@ -152,7 +152,7 @@ fn open(path: &Path) -> Result<(BufReader<File>, Format), InputError> {
     if let Some((_, what, do_this)) = PACKED.iter().find(|(start, ..)| begin.starts_with(start)) {
         return Err(InputError::Form(name(), format!("is {what}: {do_this}")));
     }
-    // A byte order mark, which HAR 1.2 lets a reader pass over.
+    // HAR 1.2 allows readers to ignore a byte order mark.
     let skipped: u64 = if begin.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
     file.seek(SeekFrom::Start(skipped)).map_err(wrong)?;
     let text = String::from_utf8_lossy(&begin);
@@ -163,7 +163,7 @@ fn open(path: &Path) -> Result<(BufReader<File>, Format), InputError> {
         Some('{' | '[') => Format::Archive,
         Some(_) if pairs::begins(text) => Format::Pairs,
         Some(_) => {
-            let what = "expected an HTTP archive (JSON with `log`), the record of a run, or requests and answers that begin with \
+            let what = "expected an HTTP archive (JSON with `log`), the record of a run, or requests and responses that start with \
                         `METHOD PATH HTTP/1.1`";
             return Err(InputError::Form(name(), what.to_owned()));
         }

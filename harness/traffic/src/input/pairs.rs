@@ -1,10 +1,10 @@
-//! Requests and answers as they go over the wire (RFC 9112): each request, as `xs2aspec sign --out` writes
-//! it, and then its answer, if it had one. Lines end with LF or CRLF. Lines that are empty or begin with
-//! `###` may stand between messages. Interim answers (RFC 9110, section 15.2) are passed over.
+//! Reads requests and responses as sent (RFC 9112). Each request, in the form that `xs2aspec sign --out`
+//! writes, is followed by its response, if there is one. Lines end with LF or CRLF. Empty lines and lines
+//! that start with `###` may separate messages. Interim responses (RFC 9110, section 15.2) are skipped.
 //!
-//! A body is in chunks, or has as many bytes as its Content-Length says (section 6.3). A request without
-//! either has none. An answer without either ends at a line `###`, before the next request or at the end of
-//! the file. After a message that cannot be read, reading goes on at the next line `###` or request.
+//! A body is chunked or has the length in Content-Length (section 6.3). Without either, a request has no
+//! body. A response then ends at a line `###`, before the next request or at the end of the file. After an
+//! unreadable message, reading continues at the next line `###` or request.
 
 use std::io::{self, BufRead, Read};
 
@@ -14,13 +14,13 @@ use xs2aspec_record::lines::{LONGEST, LONGEST_WORDS};
 use super::{InputError, Piece, Unread, quirks};
 use xs2aspec_judge::traffic::{Payload, Received, Sent, Traffic, header};
 
-/// The longest line that is read.
+/// Maximum length of a line, in bytes.
 const MOST_LINE: u64 = 1 << 20;
 
-/// What stands between exchanges.
+/// The separator between exchanges.
 const SEPARATOR: &[u8] = b"###";
 
-/// Whether a text begins as a request does, or with what may stand before one.
+/// Returns true if the string starts with a request or a separator.
 pub(super) fn begins(text: &str) -> bool {
     let line = text.lines().next().unwrap_or_default();
     line.starts_with("###") || start_of_request(line).is_some()
@@ -67,20 +67,20 @@ fn start_of_request(line: &str) -> Option<(&str, &str)> {
     (is_method && version.starts_with("HTTP/") && !target.is_empty()).then_some((method, target))
 }
 
-/// The status of an answer, if a line begins one.
+/// Returns the status of a response if the line starts one.
 fn start_of_answer(line: &str) -> Option<Result<u16, ()>> {
     let rest = line.strip_prefix("HTTP/")?;
     let status = rest.split(' ').nth(1).and_then(|word| word.trim().parse().ok());
     Some(status.filter(|status| (100..=999).contains(status)).ok_or(()))
 }
 
-/// Returns true if a body is in chunks, if nothing else was done to it (RFC 9112, section 7).
+/// Returns true if the body is chunked and has no other transfer coding (RFC 9112, section 7).
 fn is_chunked(headers: &[(String, String)]) -> Result<bool, String> {
     match header(headers, "transfer-encoding").map(str::to_ascii_lowercase).as_deref() {
         None | Some("" | "identity") => Ok(false),
         Some("chunked") => Ok(true),
         Some(_) => {
-            Err("expected the Transfer-Encoding `chunked`, found another: write the body as it was before it"
+            Err("expected the Transfer-Encoding `chunked`, found another: write the body without it"
                 .to_owned())
         }
     }
@@ -91,10 +91,11 @@ fn length(headers: &[(String, String)]) -> Result<Option<u64>, String> {
     let length = text.parse().ok().filter(|length| *length <= LONGEST);
     length
         .map(Some)
-        .ok_or_else(|| format!("expected a Content-Length of at most {LONGEST}, found another text"))
+        .ok_or_else(|| format!("expected a Content-Length of at most {LONGEST}, found something else"))
 }
 
-/// The URL of a request: its target, or that at its host. Traffic with banks is encrypted.
+/// Returns the URL of a request, from its target and host. The scheme is https, as for any traffic with
+/// banks.
 fn url(target: &str, headers: &[(String, String)]) -> String {
     if target.contains("://") {
         return target.to_owned();
@@ -102,24 +103,24 @@ fn url(target: &str, headers: &[(String, String)]) -> String {
     format!("https://{}{target}", header(headers, "host").unwrap_or("localhost"))
 }
 
-/// A time as a Date header has it (RFC 9110, section 5.6.7).
+/// Parses the value of a Date header (RFC 9110, section 5.6.7).
 fn dated(text: Option<&str>) -> Option<DateTime<Utc>> {
     Some(DateTime::parse_from_rfc2822(text?.trim()).ok()?.with_timezone(&Utc))
 }
 
-/// A body, and the start of the next message where it ends its body.
+/// A body, and the first line of the next message if that ended the body.
 type Body = (Vec<u8>, Option<String>);
 
 struct Lines<'a> {
     file: &'a mut dyn BufRead,
-    /// Number of the line that was read last.
+    /// Number of the last line read.
     number: u64,
-    /// Bytes that this exchange may still have.
+    /// Number of bytes that this exchange may still have.
     left: u64,
 }
 
 impl Lines<'_> {
-    /// Reads an exchange whose request begins with `line`, and the first line of what follows it.
+    /// Reads an exchange whose request starts with `line`. Also returns the first line after it.
     fn exchange(
         &mut self,
         (number, line): (u64, &str),
@@ -136,9 +137,9 @@ impl Lines<'_> {
         let is_start = |line: &str| start_of_answer(line).is_some() || start_of_request(line).is_some();
         if next.as_deref().is_some_and(|line| !is_start(line)) {
             return Err(if has_length {
-                self.wrong("an answer or a request behind as many bytes as Content-Length says")
+                self.wrong("a response or a request after the number of bytes in Content-Length")
             } else {
-                self.wrong("an answer or a request") + ": a request with a body needs its Content-Length"
+                self.wrong("a response or a request") + ": a request with a body needs its Content-Length"
             });
         }
         let mut answer = None;
@@ -159,14 +160,14 @@ impl Lines<'_> {
         let (method, url) = (method.to_owned(), url(target, &headers));
         let request = Sent { method, url, headers, body: Payload::Bytes(body), changed: None };
         let began = dated(request.header("date")).or_else(|| dated(answer.as_ref()?.header("date")));
-        let failure = answer.is_none().then(|| "the file has no answer".to_owned());
+        let failure = answer.is_none().then(|| "the file has no response".to_owned());
         let began = began.unwrap_or(now);
         Ok((Traffic { number, label: None, began, micros: 0, request, answer, failure }, next))
     }
 
-    /// Returns that the line that was read last is no such thing.
+    /// Returns an error about the last line read.
     fn wrong(&self, expected: &str) -> String {
-        format!("line {}: expected {expected}, found another text", self.number)
+        format!("line {}: expected {expected}, found something else", self.number)
     }
 
     fn body_of_answer(
@@ -184,7 +185,7 @@ impl Lines<'_> {
         }
     }
 
-    /// The body in chunks (RFC 9112, section 7.1). Some tools take it out of them and keep the header field.
+    /// Reads a chunked body (RFC 9112, section 7.1). Some tools decode the chunks and keep the header.
     fn chunks(&mut self) -> Result<Body, String> {
         let mut body = Vec::new();
         loop {
@@ -210,7 +211,7 @@ impl Lines<'_> {
         }
     }
 
-    /// Returns the next line that begins a message, or follows a line `###`, whatever stands before it.
+    /// Returns the next line that starts a request or that follows a line `###`.
     fn next_start(&mut self) -> io::Result<Option<String>> {
         let mut is_behind = self.number == 0;
         loop {
@@ -229,7 +230,7 @@ impl Lines<'_> {
         }
     }
 
-    /// The next line without its end; `None` at the end of the file.
+    /// Returns the next line without its line ending. Returns `None` at the end of the file.
     fn line(&mut self) -> Result<Option<Vec<u8>>, String> {
         if self.left == 0 {
             return Err(format!("expected at most {LONGEST_WORDS}, found more"));
@@ -254,7 +255,7 @@ impl Lines<'_> {
         Ok(Some(line))
     }
 
-    /// The first line of the next message.
+    /// Returns the first line of the next message.
     fn start(&mut self) -> Result<Option<String>, String> {
         while let Some(line) = self.line()? {
             if !line.is_empty() && !line.starts_with(SEPARATOR) {
@@ -269,7 +270,7 @@ impl Lines<'_> {
         loop {
             let Some(line) = self.line()? else {
                 return Err(format!(
-                    "line {}: expected an empty line after the header fields, found the end of the file",
+                    "line {}: expected an empty line after the headers, found the end of the file",
                     self.number
                 ));
             };
@@ -277,7 +278,7 @@ impl Lines<'_> {
                 return Ok(fields);
             }
             let text = String::from_utf8_lossy(&line);
-            // Dumps of HTTP/2 begin with fields such as `:authority` (RFC 9113, section 8.3).
+            // Dumps of HTTP/2 start with pseudo-headers such as `:authority` (RFC 9113, section 8.3).
             let colon = text.match_indices(':').map(|(at, _)| at).find(|at| *at > 0);
             let field = colon.map(|at| text.split_at(at)).filter(|(name, _)| !name.contains(' '));
             let Some((name, value)) = field else {
@@ -302,8 +303,8 @@ impl Lines<'_> {
         Ok(body)
     }
 
-    /// The bytes up to a separator or a request, without the end of the line before it; and the line that
-    /// begins the request.
+    /// Reads up to a separator or a request, without the preceding line ending. Also returns the line that
+    /// starts the request.
     fn rest(&mut self, begin: Vec<u8>) -> Result<Body, String> {
         let (mut body, mut next) = (begin, None);
         if !body.is_empty() {

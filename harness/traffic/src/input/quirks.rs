@@ -1,21 +1,21 @@
-//! The habits of those who write archives, and how each is read.
+//! The deviations of programs that write archives, and how each is read.
 //!
-//! | habit | seen in | read as |
+//! | deviation | seen in | read as |
 //! |---|---|---|
-//! | numbers as texts, texts as numbers or booleans | converters, phone proxies | the other type |
-//! | header fields as one object, several values as a list | converters | one field for each value |
-//! | status -1, 0 or none | Playwright, browsers, mitmproxy | no answer |
-//! | `_wasFulfilled` | Playwright | no answer of the bank: the test made it |
+//! | numbers as strings, strings as numbers or booleans | converters, phone proxies | the other type |
+//! | headers as one object, several values as a list | converters | one header for each value |
+//! | status -1, 0 or none | Playwright, browsers, mitmproxy | no response |
+//! | `_wasFulfilled` | Playwright | no response of the bank: a test created it |
 //! | no time, an empty one, no offset, milliseconds | WebKit, converters | the Date header, else UTC |
 //! | `:authority`, or neither it nor Host, in HTTP/2 and HTTP/3 | Chromium, Charles, mitmproxy | Host |
-//! | `encoding` is `base64`, and the text is none | ZAP, Firefox | the text |
+//! | `encoding` is `base64`, but the string is not base64 | ZAP, Firefox | the string |
 //! | base64 in lines, without padding, URL-safe | Fiddler, converters | its bytes |
-//! | UTF-8 written byte by byte as letters | phone proxies | its bytes, if length or Digest prove it |
-//! | JSON written anew | mock servers | could not be told, if the Digest fits another spelling |
-//! | a coded body, as it was on the wire | BrowserMob | the decoded body |
-//! | `_file`, size -1, `x-unknown`, no text | Playwright, browsers | a body that is not in the archive |
-//! | `bodySize` counts UTF-16 | Firefox | a whole body |
-//! | `size` of the coded body, `compression` | mitmproxy | a whole body |
+//! | UTF-8 with one character per byte | phone proxies | its bytes, if length or Digest prove it |
+//! | rewritten JSON | mock servers | cannot be judged, if the Digest matches another spelling |
+//! | an encoded body, as sent | BrowserMob | the decoded body |
+//! | `_file`, size -1, `x-unknown`, no string | Playwright, browsers | a body that is not in the archive |
+//! | `bodySize` counts UTF-16 | Firefox | a complete body |
+//! | `size` of the encoded body, `compression` | mitmproxy | a complete body |
 //! | one request listed twice, `_fetchedViaServiceWorker` | Chromium | one request |
 
 use std::borrow::Cow;
@@ -24,7 +24,7 @@ use base64::{Engine, alphabet::STANDARD, engine};
 use chrono::{DateTime, NaiveDateTime, Utc};
 use serde_json::Value;
 
-/// Decodes base64 with any padding.
+/// Decodes base64 with or without padding.
 const BASE64: engine::GeneralPurpose = engine::GeneralPurpose::new(
     &STANDARD,
     engine::GeneralPurposeConfig::new()
@@ -32,16 +32,16 @@ const BASE64: engine::GeneralPurpose = engine::GeneralPurpose::new(
         .with_decode_padding_mode(engine::DecodePaddingMode::Indifferent),
 );
 
-/// The letters of windows-1252 for the bytes from 0x80 on that differ from Latin-1.
+/// Characters of windows-1252 for the bytes from 0x80 that differ from Latin-1.
 const WINDOWS_1252: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
 
-/// Bytes 80 to FF of Mac OS Roman.
+/// Characters of Mac OS Roman for the bytes from 0x80.
 const MAC_ROMAN: &str = "ÄÅÇÉÑÖÜáàâäãåçéèêëíìîïñóòôöõúùûü†°¢£§•¶ß®©™´¨≠ÆØ∞±≤≥¥µ∂∑∏π∫ªºΩæø¿¡¬√ƒ≈∆«»…\u{a0}ÀÃÕŒœ–—“”‘’÷◊ÿŸ⁄€‹›\u{fb01}\u{fb02}‡·‚„‰ÂÊÁËÈÍÎÏÌÓÔ\u{f8ff}ÒÚÛÙıˆ˜¯˘˙˚¸˝˛ˇ";
 
-/// Bytes 80 to FF of code page 437, that of consoles.
+/// Characters of code page 437, used by consoles, for the bytes from 0x80.
 const CODE_PAGE_437: &str = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{a0}";
 
-/// Returns a value as text.
+/// Returns a value as a string.
 pub(super) fn text(value: &Value) -> Option<Cow<'_, str>> {
     match value {
         Value::String(text) => Some(text.into()),
@@ -55,7 +55,7 @@ pub(super) fn number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.trim().parse().ok()).filter(|number| number.is_finite())
 }
 
-/// Returns a status code, or 0 if there was no answer.
+/// Returns the status code, or 0 if there was no response.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number in these bounds")]
 pub(super) fn status(number: f64) -> Option<u16> {
     let is_code = number.fract() == 0.0 && (100.0..1000.0).contains(&number);
@@ -77,8 +77,8 @@ pub(super) fn time(value: Option<&Value>, date: Option<&str>) -> Option<DateTime
     whole.ok().or_else(date).or_else(without_offset).or_else(milliseconds)
 }
 
-/// Writes the host of a request in HTTP/2 or HTTP/3 as the Host header, as whoever hands it on to HTTP/1.1
-/// does (RFC 9113, section 8.3.1, and RFC 9114, section 4.3.1).
+/// Adds the host of an HTTP/2 or HTTP/3 request as a Host header, like a gateway to HTTP/1.1. See RFC 9113,
+/// section 8.3.1, and RFC 9114, section 4.3.1.
 pub(super) fn host_of_authority(
     headers: &mut Vec<(String, String)>,
     url: &str,
@@ -100,7 +100,7 @@ pub(super) fn host_of_authority(
     }
 }
 
-/// Returns the bytes of base64: in lines, without padding, and in the URL-safe alphabet as well.
+/// Decodes base64, including line breaks, missing padding and the URL-safe alphabet.
 pub(super) fn base64(text: &str) -> Option<Vec<u8>> {
     let usual = |character| match character {
         '-' => '+',
@@ -111,8 +111,8 @@ pub(super) fn base64(text: &str) -> Option<Vec<u8>> {
     BASE64.decode(code).ok()
 }
 
-/// Returns the UTF-8 bytes of which each is written as a letter: the letter of that number, or that of a code
-/// page.
+/// Returns the bytes of UTF-8 that was written with one character per byte, each the character of that number
+/// or of a code page.
 pub(super) fn letters(text: &str) -> impl Iterator<Item = Vec<u8>> {
     let of_number = |letter: char| u8::try_from(u32::from(letter)).ok();
     let of_page = |page: &str, letter: char| {
@@ -121,7 +121,7 @@ pub(super) fn letters(text: &str) -> impl Iterator<Item = Vec<u8>> {
     };
     let pages = [WINDOWS_1252, MAC_ROMAN, CODE_PAGE_437].into_iter().filter(|_| !text.is_ascii());
     pages.filter_map(move |page| {
-        // Windows-1252 has the letters of ISO 8859-1 where they have the number of a byte.
+        // Windows-1252 shares the numbers of the other characters with ISO 8859-1.
         let last = if page == WINDOWS_1252 { u8::MAX } else { 0x7f };
         let byte = |letter| of_number(letter).filter(|byte| *byte <= last).or_else(|| of_page(page, letter));
         let bytes: Vec<u8> = text.chars().map(byte).collect::<Option<_>>()?;
@@ -129,18 +129,18 @@ pub(super) fn letters(text: &str) -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// Returns true if an empty text stands for a body that the recorder did not keep.
+/// Returns true if an empty string means a body that the recorder did not keep.
 pub(super) fn is_left_out(content: &Value) -> bool {
     let media_type = content.get("mimeType").and_then(text).unwrap_or_default();
     content.get("_file").is_some_and(|file| !file.is_null()) || media_type.ends_with("x-unknown")
 }
 
-/// Returns true if a test answered in place of the bank.
+/// Returns true if a test responded instead of the bank.
 pub(super) fn is_of_a_test(entry: &Value) -> bool {
     entry.get("_wasFulfilled") == Some(&Value::Bool(true))
 }
 
-/// Returns true if a service worker made the request of an entry, or passed it on.
+/// Returns true if a service worker sent or forwarded the request of an entry.
 pub(super) fn is_of_worker(entry: &Value) -> bool {
     let holders = [Some(entry), entry.get("request"), entry.get("response")];
     holders
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
     use crate::input::{Piece, entry};
 
-    /// A request of 15 bytes, and its answer of 12 bytes.
+    /// Returns a request of 15 bytes and its response of 12 bytes.
     fn plain() -> Value {
         json!({
             "startedDateTime": "2026-01-05T10:00:00.000Z", "time": 12.5,
@@ -174,7 +174,7 @@ mod tests {
         })
     }
 
-    /// Lays one value over another. Null takes a member away (RFC 7396).
+    /// Merges a patch into a value. Null removes a field (RFC 7396).
     fn patched(value: &mut Value, patch: &Value) {
         let (Value::Object(members), Value::Object(changes)) = (&mut *value, patch) else {
             value.clone_from(patch);
@@ -199,7 +199,7 @@ mod tests {
         }
     }
 
-    /// The text of a body, `?` if it is not known, and `?=` before one of which the bytes are not known.
+    /// Returns the body as a string, `?` if it is unknown, and the prefix `?=` if its bytes may differ.
     fn shown(body: &Payload, changed: Option<Changed>) -> String {
         let text = body.bytes().map(|bytes| String::from_utf8_lossy(bytes).into_owned());
         text.map_or_else(|| "?".to_owned(), |text| format!("{}{text}", changed.map_or("", |_| "?=")))
@@ -221,7 +221,7 @@ mod tests {
         let anew = "{\n  \"name\": \"Blå\"\n}";
         for (request, expected) in [
             (json!({}), WHOLE),
-            // Left out.
+            // Omitted.
             (json!({"postData": null}), "?"),
             (json!({"postData": {"text": null, "params": [{"name": "a"}]}}), "?"),
             (json!({"postData": null, "headers": []}), "?"),
@@ -247,11 +247,11 @@ mod tests {
             (json!({"postData": {"text": ""}, "headers": field("Content-Length", "0")}), ""),
             (json!({"postData": "a"}), "?"),
             (json!({"postData": {"text": {"name": "b"}}}), "?"),
-            // Cut.
+            // Truncated.
             (json!({"headers": field("content-length", "999")}), "?"),
             (json!({"headers": [], "bodySize": 999}), "?"),
             (json!({"postData": {"text": "{\"name\":\"Bl\u{fffd}\"}"}}), "?"),
-            // Counted in another way.
+            // Counted in another unit.
             (json!({"headers": [], "bodySize": 14}), WHOLE),
             (json!({"headers": [], "bodySize": -1}), WHOLE),
             (json!({"headers": [], "bodySize": null}), WHOLE),
@@ -261,7 +261,7 @@ mod tests {
             (json!({"postData": {"_encoding": "base64", "text": "eyJuYW1l\r\nIjoiQmzDpSJ9\n"}}), WHOLE),
             (json!({"postData": {"encoding": "base64", "text": WHOLE}}), WHOLE),
             (json!({"postData": {"encoding": "utf-8", "text": WHOLE}}), WHOLE),
-            // Written byte by byte.
+            // One character per byte.
             (json!({"postData": {"text": letters}}), WHOLE),
             (json!({"postData": {"text": letters}, "headers": [], "bodySize": 15}), WHOLE),
             (
@@ -274,7 +274,7 @@ mod tests {
             ),
             (json!({"postData": {"text": letters}, "headers": [], "bodySize": 17}), letters),
             (json!({"postData": {"text": letters}, "headers": field("content-length", "17")}), letters),
-            // Written anew.
+            // Rewritten.
             (
                 json!({"postData": {"text": anew}, "headers": field("Digest", COMPACT), "bodySize": -1}),
                 "?={\n  \"name\": \"Blå\"\n}",
@@ -284,7 +284,7 @@ mod tests {
                 "?={\n  \"name\": \"Blå\"\n}",
             ),
             (json!({"headers": field("Digest", "SHA-256=AAAA"), "bodySize": -1}), WHOLE),
-            // The size may be that of the text in the archive. Content-Length is not.
+            // Unlike Content-Length, the size may be that of the string in the archive.
             (
                 json!({"postData": {"text": anew}, "headers": field("Digest", COMPACT), "bodySize": 20}),
                 "?={\n  \"name\": \"Blå\"\n}",
@@ -326,7 +326,7 @@ mod tests {
         let gzip = "H4sIAAAAAAACA6tWykvMTVWyUkpSqgUAz5UwjwwAAAA=";
         for (response, expected) in [
             (json!({}), body),
-            // Left out.
+            // Omitted.
             (content(json!({"text": null})), "?"),
             (content(json!({"text": null, "size": 0})), "?"),
             (content(json!({"text": null, "size": -1, "_file": "a.json"})), "?"),
@@ -341,7 +341,7 @@ mod tests {
             (json!({"content": null, "headers": field("content-length", "0")}), ""),
             (json!({"content": {"text": null, "size": 0}, "status": 204}), ""),
             (json!({"content": {"text": null, "size": 0}, "status": 304}), ""),
-            // Cut.
+            // Truncated.
             (content(json!({"size": 91})), "?"),
             (content(json!({"size": 12, "truncated": true})), "?"),
             (json!({"headers": field("Content-Length", "130")}), "?"),
@@ -354,7 +354,7 @@ mod tests {
             (content(json!({"encoding": "BASE64", "text": "eyJu\nYW1l\nIjoiYiJ9"})), body),
             (content(json!({"encoding": "base64", "text": body})), body),
             (content(json!({"encoding": "base64", "text": "Pz8-Pw", "size": 4})), "??>?"),
-            // Written byte by byte.
+            // One character per byte.
             (content(json!({"text": "{\"name\":\"Ã¥\"}", "size": 13})), r#"{"name":"å"}"#),
             (content(json!({"text": "{\"name\":\"â‚¬\"}", "size": 14})), r#"{"name":"€"}"#),
             (
@@ -364,7 +364,7 @@ mod tests {
             (content(json!({"text": "{\"name\":\"Ã¥\"}", "size": 15})), "{\"name\":\"Ã¥\"}"),
             (content(json!({"text": "{\"name\":\"Ã¥\"}", "size": -1})), "?"),
             (content(json!({"text": "{\"name\":\"å\"}", "size": 12})), r#"{"name":"å"}"#),
-            // In a content coding.
+            // With a content coding.
             (
                 json!({"headers": field("content-encoding", "gzip"),
                 "content": {"encoding": "base64", "text": gzip, "size": 12}}),
@@ -380,7 +380,7 @@ mod tests {
                 "content": {"text": "", "size": 0}, "status": 200}),
                 "",
             ),
-            // No answer.
+            // No response.
             (json!({"status": 0}), "-"),
             (json!({"status": -1}), "-"),
             (json!({"status": null}), "-"),
@@ -403,28 +403,28 @@ mod tests {
         for (patch, expected) in [
             (json!(null), "expected an object, found null"),
             (json!({"request": null}), "`request`: expected an object, found nothing"),
-            (json!({"request": {"method": null}}), "`request.method`: expected a text, found nothing"),
-            (json!({"request": {"url": ""}}), "`request.url`: expected a text, found an empty text"),
+            (json!({"request": {"method": null}}), "`request.method`: expected a string, found nothing"),
+            (json!({"request": {"url": ""}}), "`request.url`: expected a string, found an empty string"),
             (
                 json!({"request": {"headers": true}}),
                 "`request.headers`: expected a list, found true or false",
             ),
             (
                 json!({"request": {"headers": [{"name": "a", "value": {"b": 1}}]}}),
-                "`request.headers[0].value`: expected a text, found an object",
+                "`request.headers[0].value`: expected a string, found an object",
             ),
             (
                 json!({"request": {"headers": [3]}}),
-                "`request.headers[0].name`: expected a text, found nothing",
+                "`request.headers[0].name`: expected a string, found nothing",
             ),
             (json!({"response": 3}), "`response`: expected an object, found the number 3"),
             (
                 json!({"response": {"status": "ok"}}),
-                "`response.status`: expected a status code, or 0 where there was no answer, found another text",
+                "`response.status`: expected a status code, or 0 without a response, found a string",
             ),
             (
                 json!({"response": {"status": 20000}}),
-                "`response.status`: expected a status code, or 0 where there was no answer, found the number 20000",
+                "`response.status`: expected a status code, or 0 without a response, found the number 20000",
             ),
         ] {
             assert_eq!(read(&patch), Err(expected.to_owned()));

@@ -1,4 +1,4 @@
-//! The record of a run: its exchanges, which are masked.
+//! Reads the exchanges of the record of a run, which are masked.
 
 use std::{collections::BTreeMap, io::BufRead};
 
@@ -85,7 +85,7 @@ fn fields(headers: Vec<Header>) -> Vec<(String, String)> {
     headers.into_iter().map(|Header(name, value)| (name, value)).collect()
 }
 
-/// The bytes of a body; `None` where it is no base64 and should be.
+/// Returns the bytes of a body. Returns `None` if invalid base64 was found.
 fn payload(body: Option<Body>) -> Option<Payload> {
     Some(Payload::Bytes(match body {
         None => Vec::new(),

@@ -1,29 +1,30 @@
-//! JSON in the spellings that serializers usually choose. Some recorders parse a body and write it anew.
+//! Tries the spellings of JSON that serializers usually produce, because some recorders parse and rewrite a
+//! body.
 
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use xs2aspec_signing::diagnosis::json;
 
-/// A longer body is compared as it is.
+/// Longest body for which other spellings are tried, in bytes.
 const LONGEST: usize = 1 << 20;
 
-/// Returns the spelling of a JSON text that `is_it`.
+/// Returns the spelling of the JSON for which `is_it` returns true.
 pub(super) fn find(text: &str, is_it: &dyn Fn(&[u8]) -> bool) -> Option<Vec<u8>> {
     serde_json::from_str::<IgnoredAny>(text).ok().filter(|_| text.len() <= LONGEST)?;
     json::spellings(text).map(|(spelling, _)| spelling.into_bytes()).find(|spelling| is_it(spelling))
 }
 
-/// Returns true if a JSON text may be one that a recorder wrote: it is set out in lines, or all its keys are
+/// Returns true if a recorder may have rewritten the JSON: it is on several lines, or all its keys are
 /// sorted.
 pub(super) fn may_be_of_the_archive(text: &str) -> bool {
     let Ok(value) = serde_json::from_str::<Value>(text) else { return false };
     text.trim().contains('\n') || sorted(&value).is_some_and(|keys| keys >= FEW)
 }
 
-/// So many keys may be sorted by chance.
+/// Fewer keys than this may be sorted by chance.
 const FEW: usize = 4;
 
-/// Returns how many keys a value has, if those of each object are sorted.
+/// Returns the number of keys if they are sorted in every object.
 fn sorted(value: &Value) -> Option<usize> {
     match value {
         Value::Object(members) => {

@@ -1,23 +1,24 @@
-//! Halves of surrogate pairs in the texts of an archive. A tool on Python writes one for each byte of a body
-//! that is no UTF-8 (PEP 383): `\udce5`. JSON lets it (RFC 8259, section 8.2), and no text can hold it. It is
-//! read as U+FFFD, which other tools write in its place, so that the body is one of which not all is known.
+//! Replaces unpaired surrogates in the strings of an archive. A Python tool writes one for each byte of a
+//! body that is not UTF-8 (PEP 383): `\udce5`. JSON allows that (RFC 8259, section 8.2), but a Rust string
+//! cannot hold it. It is read as U+FFFD, which other tools write instead, so the body counts as partly
+//! unknown.
 
 use std::io::{self, Read};
 
-/// How much is read at once.
+/// Size of a read, in bytes.
 const PIECE: usize = 1 << 16;
 
-/// The escape that stands for a byte that is not known; as long as the others.
+/// The escape for an unknown byte, as long as the other escapes.
 const UNKNOWN: &[u8; 6] = b"\\ufffd";
 
-/// JSON without halves of surrogate pairs.
+/// JSON without unpaired surrogates.
 #[derive(Debug)]
 pub(super) struct WithoutHalves<R> {
     inner: R,
-    /// What was looked at, and how much of it was handed on.
+    /// Bytes that are checked, and the number of those already returned.
     ready: Vec<u8>,
     given: usize,
-    /// What was read and may be the beginning of an escape.
+    /// Bytes that may be the start of an escape.
     rest: Vec<u8>,
     is_at_end: bool,
 }
@@ -53,7 +54,7 @@ impl<R: Read> Read for WithoutHalves<R> {
     }
 }
 
-/// Mends the escapes of a piece. Gives how much of it is whole: behind that an escape may go on.
+/// Fixes the escapes in a piece. Returns the length without an incomplete escape at the end.
 fn mend(piece: &mut [u8], is_at_end: bool) -> usize {
     let mut at = 0;
     while let Some(next) = piece[at..].iter().position(|byte| *byte == b'\\') {
@@ -81,13 +82,13 @@ fn mend(piece: &mut [u8], is_at_end: bool) -> usize {
     piece.len()
 }
 
-/// What a text begins with.
+/// The start of a string.
 enum Escape {
     /// `\uXXXX`, with its value.
     Unit(u16),
-    /// Another escape, or none.
+    /// Another escape, or no escape.
     Other,
-    /// What may be the beginning of one.
+    /// Possibly an incomplete escape.
     Cut,
 }
 
@@ -107,7 +108,7 @@ fn unit(text: &[u8]) -> Escape {
 mod tests {
     use super::*;
 
-    /// What is read where the text comes in pieces of this length.
+    /// Reads the string in pieces of this length.
     fn read(text: &str, piece: usize) -> String {
         struct Pieces<'a>(&'a [u8], usize);
         impl Read for Pieces<'_> {

@@ -225,7 +225,7 @@ fn a_message_that_cannot_be_read_is_named_and_what_follows_it_is_read() {
         ("POST /v1 HTTP/2\r\nhost: a\r\n\r\n{\"a\":1}\r\n\r\nHTTP/2 201\r\n\r\n", "needs its Content-Length"),
         (
             "POST /v1 HTTP/1.1\r\nContent-Length: 2\r\n\r\n{\"a\":1}\r\n",
-            "as many bytes as Content-Length says",
+            "the number of bytes in Content-Length",
         ),
     ] {
         let (exchanges, unread, error) = pieces(format!("{good}{wrong}{good}").as_bytes());
