@@ -1,25 +1,25 @@
-//! How much is kept of what passes. All connections share one budget, so that memory stays flat however many
-//! ends send however much.
+//! Limits the bytes kept in memory. All connections share one budget, so memory stays bounded for any number
+//! of connections.
 
 use std::sync::{
     Arc,
     atomic::{AtomicUsize, Ordering},
 };
 
-/// Bytes that are kept of a body that is longer than there is room for.
+/// Number of bytes that are kept of a body that exceeds its limit.
 pub const MOST_OF_A_CUT: usize = 16 * 1024;
 
-/// Bytes that may be kept at once.
+/// The number of bytes that may still be kept.
 #[derive(Debug, Clone)]
 pub struct Budget(Arc<AtomicUsize>);
 
 impl Budget {
-    /// A budget of so many bytes.
+    /// Returns a budget of this many bytes.
     pub fn new(bytes: usize) -> Self {
         Self(Arc::new(AtomicUsize::new(bytes)))
     }
 
-    /// What is left of it.
+    /// Returns the number of bytes left.
     #[cfg(test)]
     pub(crate) fn left(&self) -> usize {
         self.0.load(Ordering::Relaxed)
@@ -34,7 +34,7 @@ impl Budget {
     }
 }
 
-/// Bytes that are kept for as long as this lives: all of them, or the beginning where there are too many.
+/// Bytes that are kept while this exists. If there are too many, only the first ones are kept.
 #[derive(Debug)]
 pub struct Kept {
     bytes: Vec<u8>,
@@ -44,13 +44,12 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Keeps at most so many bytes.
+    /// Returns an empty buffer for at most this many bytes.
     pub(crate) fn new(most: usize, budget: &Budget) -> Self {
         Self { bytes: Vec::new(), most, budget: budget.clone(), is_cut: false }
     }
 
-    /// Keeps these bytes as well, if there is room for them. Otherwise only the beginning of all of them is
-    /// kept.
+    /// Adds bytes if there is room for them. Otherwise keeps only the first bytes of all.
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         if self.is_cut {
             return;
@@ -65,12 +64,12 @@ impl Kept {
         self.bytes.shrink_to_fit();
     }
 
-    /// What is kept.
+    /// Returns the bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Whether more came than is kept.
+    /// Returns true if bytes were dropped.
     pub fn is_cut(&self) -> bool {
         self.is_cut
     }
@@ -92,7 +91,7 @@ mod tests {
         let mut one = Kept::new(80_000, &budget);
         one.add(&vec![1; 60_000]);
         assert_eq!((one.bytes().len(), one.is_cut(), budget.left()), (60_000, false, 40_000));
-        // Beyond its own bound only the beginning stays.
+        // Beyond its own limit, it keeps only the first bytes.
         one.add(&vec![2; 30_000]);
         assert_eq!(
             (one.bytes().len(), one.is_cut(), budget.left()),
@@ -100,7 +99,7 @@ mod tests {
         );
         one.add(&[3]);
         assert_eq!(one.bytes(), [1; MOST_OF_A_CUT]);
-        // So it is where others have taken the rest.
+        // The same happens if others have used up the budget.
         let mut others = Kept::new(90_000, &budget);
         others.add(&vec![4; 80_000]);
         let mut late = Kept::new(80_000, &budget);

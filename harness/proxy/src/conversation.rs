@@ -1,4 +1,4 @@
-//! Both directions of one connection, read side by side: which answer belongs to which request.
+//! Reads both directions of a connection and matches responses to requests.
 
 use std::{
     collections::VecDeque,
@@ -11,40 +11,40 @@ use crate::{
     http::{Broken, Framing, Part, Reader, RequestHead, ResponseHead},
 };
 
-/// Requests that may wait for their answers on one connection.
+/// Maximum number of requests that wait for their responses on one connection.
 const MOST_WAITING: usize = 256;
 
-/// How much of one body is kept, in bytes.
+/// Maximum number of bytes kept of one body.
 pub(crate) const MOST_BODY: usize = 2 * 1024 * 1024;
 
-/// The end that sends.
+/// The sending end.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum From {
     Client,
     Bank,
 }
 
-/// What is read of one connection. Nothing more is read once it says something that is no HTTP.
+/// The messages of one connection. Reading stops at the first bytes that are not HTTP.
 #[derive(Debug)]
 pub(crate) struct Conversation {
     connection: u64,
-    /// When the proxy began.
+    /// Start of the proxy.
     start: Instant,
     budget: Budget,
     requests: Reader,
     answers: Reader,
     waiting: VecDeque<Waiting>,
     is_read: bool,
-    /// Whether the client will send nothing more.
+    /// True if the client has closed its direction.
     client_ended: bool,
 }
 
-/// A request and what there is of its answer.
+/// A request and the part of its response that has arrived.
 #[derive(Debug)]
 struct Waiting {
     begun: Instant,
     request: Request,
-    /// What a head of that length takes, besides the body.
+    /// Budget for the memory of the head.
     _head: Kept,
     answer: Option<(Answer, Kept)>,
     last: Instant,
@@ -64,13 +64,13 @@ impl Conversation {
         }
     }
 
-    /// Reads what comes from an end.
+    /// Reads bytes from one end.
     pub(crate) fn read(&mut self, from: From, mut bytes: &[u8]) -> Vec<Sighting> {
         let mut seen = Vec::new();
         while self.is_read {
             let (reader, what) = match from {
                 From::Client => (&mut self.requests, "a request"),
-                From::Bank => (&mut self.answers, "the answer"),
+                From::Bank => (&mut self.answers, "the response"),
             };
             let read = match (reader.next(&mut bytes), from) {
                 (Ok(None), _) => break,
@@ -90,7 +90,7 @@ impl Conversation {
             Part::Head(kept) => {
                 let head = RequestHead::read(kept.bytes())?;
                 if self.waiting.len() == MOST_WAITING {
-                    return Err("comes before hundreds of others are answered");
+                    return Err("is sent while hundreds of others wait for a response");
                 }
                 let body = Kept::new(MOST_BODY, &self.budget);
                 let RequestHead { method, target, headers, framing } = head;
@@ -119,7 +119,7 @@ impl Conversation {
             Part::Head(kept) => {
                 let head = ResponseHead::of_whole(kept.bytes())?;
                 let first = self.waiting.front_mut().filter(|first| first.answer.is_none());
-                let first = first.ok_or("is one that nobody asked for")?;
+                let first = first.ok_or("belongs to no request")?;
                 first.last = Instant::now();
                 let method = &first.request.method;
                 let (is_interim, is_switch) = (head.is_interim(), head.is_switch(method));
@@ -134,7 +134,7 @@ impl Conversation {
                 if is_switch {
                     self.client_ended = true;
                     self.emit(seen);
-                    self.stop_reading("what follows is another protocol", seen);
+                    self.stop_reading("the connection switched to another protocol", seen);
                 }
             }
             Part::Data(data) => {
@@ -144,7 +144,7 @@ impl Conversation {
                 }
             }
             Part::End => {
-                // An interim answer has an end as well, and leaves none.
+                // An interim response also ends, but is not stored.
                 if let Some((answer, _)) = self.waiting.front_mut().and_then(|first| first.answer.as_mut()) {
                     answer.is_whole = true;
                 }
@@ -154,12 +154,12 @@ impl Conversation {
         Ok(())
     }
 
-    /// Returns true if the client sends nothing more and has all its answers.
+    /// Returns true if the client has closed its direction and received all responses.
     pub(crate) fn is_over(&self) -> bool {
         self.is_read && self.client_ended && self.waiting.is_empty()
     }
 
-    /// The client sends nothing more.
+    /// Records that the client has closed its direction.
     pub(crate) fn client_ended(&mut self) -> Vec<Sighting> {
         let mut seen = Vec::new();
         self.client_ended = true;
@@ -167,7 +167,7 @@ impl Conversation {
         seen
     }
 
-    /// The bank sends nothing more.
+    /// Records that the bank has closed its direction.
     pub(crate) fn bank_ended(&mut self) -> Vec<Sighting> {
         let mut seen = Vec::new();
         if self.answers.ends_with_the_connection() {
@@ -176,25 +176,25 @@ impl Conversation {
             }
             self.emit(&mut seen);
         }
-        let within = if self.answers.is_within() { "within its answer" } else { "without an answer" };
+        let within = if self.answers.is_within() { "within its response" } else { "without a response" };
         self.give_up(&format!("the bank closed the connection {within}"), &mut seen);
         seen
     }
 
-    /// Nothing more passes, for this reason.
+    /// Ends the conversation for this reason.
     pub(crate) fn end(&mut self, why: &str) -> Vec<Sighting> {
         let mut seen = Vec::new();
         self.give_up(why, &mut seen);
         seen
     }
 
-    /// Reads nothing more, since this cannot be read.
+    /// Stops reading because the bytes cannot be parsed.
     fn stop_reading(&mut self, why: &str, seen: &mut Vec<Sighting>) {
         self.give_up(why, seen);
         seen.push(Sighting::Unread { connection: self.connection, why: why.to_owned() });
     }
 
-    /// Hands out what waits, without an end.
+    /// Returns the waiting requests as incomplete.
     fn give_up(&mut self, why: &str, seen: &mut Vec<Sighting>) {
         self.is_read = false;
         while let Some(first) = self.waiting.pop_front() {
@@ -205,7 +205,7 @@ impl Conversation {
         self.answers = Reader::new(&self.budget);
     }
 
-    /// Hands out the first request, if both it and its answer are there.
+    /// Returns the first exchange if it is complete.
     fn emit(&mut self, seen: &mut Vec<Sighting>) {
         let is_done = |first: &Waiting| {
             (first.request.is_whole || self.client_ended)
@@ -236,8 +236,8 @@ impl Conversation {
 mod tests {
     use super::*;
 
-    /// What was seen, a line for each: of exchanges method, target, body, status, body of the answer,
-    /// failure.
+    /// Formats sightings, one per line. An exchange has method, target, body, status, body of the response,
+    /// and failure.
     fn shown(seen: Vec<Sighting>) -> Vec<String> {
         let text = |kept: &Kept| String::from_utf8_lossy(kept.bytes()).into_owned();
         let one = |sighting| match sighting {
@@ -270,7 +270,7 @@ mod tests {
         Conversation::new(1, Instant::now(), &Budget::new(budget))
     }
 
-    /// All that the client says, then all that the bank says, in pieces of every size.
+    /// Reads all bytes of the client, then all of the bank, in pieces of every size.
     fn read(client: &str, bank: &str) -> Vec<String> {
         let whole = |size: usize| {
             let mut conversation = conversation(1 << 20);
@@ -306,16 +306,16 @@ mod tests {
     fn what_ends_too_early_is_told() {
         let get = "GET /a HTTP/1.1\r\n\r\n";
         for (bank, expected) in [
-            ("", "GET /a  -> nothing | the bank closed the connection without an answer"),
-            ("HTTP/1.1 200", "GET /a  -> nothing | the bank closed the connection within its answer"),
+            ("", "GET /a  -> nothing | the bank closed the connection without a response"),
+            ("HTTP/1.1 200", "GET /a  -> nothing | the bank closed the connection within its response"),
             (
                 "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab",
-                "GET /a  -> 200 ab cut | the bank closed the connection within its answer",
+                "GET /a  -> 200 ab cut | the bank closed the connection within its response",
             ),
         ] {
             assert_eq!(read(get, bank), [expected]);
         }
-        // A client that sends nothing more still gets its answer.
+        // A client that has closed its direction still gets its response.
         let mut half = conversation(1 << 20);
         let mut seen = half.read(From::Client, b"POST /a HTTP/1.1\r\nContent-Length: 9\r\n\r\nabc");
         seen.extend(half.client_ended());
@@ -327,32 +327,29 @@ mod tests {
     fn what_is_no_http_is_not_read_and_neither_is_what_follows() {
         let get = "GET /a HTTP/1.1\r\n\r\n";
         for (bank, why) in [
-            ("SSH-2.0-synthetic\r\n\r\n", "the answer is no HTTP/1.1"),
+            ("SSH-2.0-synthetic\r\n\r\n", "the response is not HTTP/1.1"),
             (
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-                "the answer has a chunk whose size is none",
+                "the response has a chunk with an invalid size",
             ),
-            ("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "the answer has a Content-Length that is none"),
+            ("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "the response has an invalid Content-Length"),
         ] {
             let seen = read(get, bank);
             assert!(seen.len() == 2 && seen[0].ends_with(&format!("| {why}")), "{seen:?}");
             assert_eq!(seen[1], format!("unread: {why}"));
         }
-        assert_eq!(read("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "\0\0\0"), ["unread: a request is no HTTP/1.1"]);
+        assert_eq!(read("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "\0\0\0"), ["unread: a request is not HTTP/1.1"]);
         let unasked = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".repeat(2);
-        assert_eq!(
-            read(get, &unasked),
-            ["GET /a  -> 200 ", "unread: the answer is one that nobody asked for"]
-        );
+        assert_eq!(read(get, &unasked), ["GET /a  -> 200 ", "unread: the response belongs to no request"]);
     }
 
     #[test]
     fn another_protocol_is_passed_on_unread() {
         let asked = "GET /a HTTP/1.1\r\nUpgrade: synthetic\r\n\r\n";
         let seen = read(asked, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: synthetic\r\n\r\n\0\x01\x02");
-        assert_eq!(seen, ["GET /a  -> 101 ", "unread: what follows is another protocol"]);
+        assert_eq!(seen, ["GET /a  -> 101 ", "unread: the connection switched to another protocol"]);
         let seen = read("CONNECT a:1 HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\n\x16\x03\x01");
-        assert_eq!(seen, ["CONNECT a:1  -> 200 ", "unread: what follows is another protocol"]);
+        assert_eq!(seen, ["CONNECT a:1  -> 200 ", "unread: the connection switched to another protocol"]);
     }
 
     #[test]
@@ -375,7 +372,7 @@ mod tests {
         let mut conversation = conversation(1 << 20);
         let flood = "GET /a HTTP/1.1\r\n\r\n".repeat(MOST_WAITING + 1);
         let seen = conversation.read(From::Client, flood.as_bytes());
-        assert_eq!(seen.len(), MOST_WAITING + 1, "all of them, and that nothing more is read");
+        assert_eq!(seen.len(), MOST_WAITING + 1, "all of them, and the end of reading");
         assert!(conversation.read(From::Client, flood.as_bytes()).is_empty());
         drop(seen);
         assert_eq!(conversation.budget.left(), 1 << 20);

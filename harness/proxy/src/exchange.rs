@@ -1,71 +1,71 @@
-//! What was seen between a client and a bank.
+//! Sightings of the traffic between a client and a bank.
 
 use std::time::Duration;
 
 use crate::budget::Kept;
 
-/// Something that was seen.
+/// A sighting.
 #[derive(Debug)]
 pub enum Sighting {
-    /// A request and what came of it.
+    /// A request and its result.
     Exchange(Box<Exchange>),
-    /// From here on nothing of a connection is read; its bytes pass.
+    /// The rest of a connection is forwarded without being read.
     Unread {
         /// Number of the connection, from 1.
         connection: u64,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// There is no connection to the bank, so that the client's was closed.
+    /// The bank is unreachable, so the connection of the client was closed.
     Unreachable {
         /// Number of the connection, from 1.
         connection: u64,
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
 
-/// A request and what came of it.
+/// A request and its result.
 #[derive(Debug)]
 pub struct Exchange {
     /// Number of the connection, from 1.
     pub connection: u64,
-    /// When its first byte came, since the proxy began.
+    /// Arrival of its first byte, since the start of the proxy.
     pub at: Duration,
-    /// From its first byte to the last one of the answer.
+    /// Time from its first byte to the last byte of the response.
     pub took: Duration,
     /// The request.
     pub request: Request,
-    /// The answer, as far as it was seen.
+    /// The response, as far as it was received.
     pub answer: Option<Answer>,
-    /// Why there is no whole answer.
+    /// Reason why the response is missing or incomplete.
     pub failure: Option<String>,
 }
 
-/// A request, as it came from the client.
+/// A request as received from the client.
 #[derive(Debug)]
 pub struct Request {
     /// Method.
     pub method: String,
-    /// Target, as the first line has it.
+    /// Target, as in the request line.
     pub target: String,
-    /// Header fields in the order and letter case of the wire; bytes that are no UTF-8 are replaced.
+    /// Headers in the order and case of the wire. Invalid UTF-8 is replaced with U+FFFD.
     pub headers: Vec<(String, String)>,
-    /// Body, out of its chunks.
+    /// Body, without chunk framing.
     pub body: Kept,
-    /// Whether the body came to its end.
+    /// True if the body is complete.
     pub is_whole: bool,
 }
 
-/// An answer, as it came from the bank.
+/// A response as received from the bank.
 #[derive(Debug)]
 pub struct Answer {
     /// Status.
     pub status: u16,
-    /// Header fields in the order and letter case of the wire; bytes that are no UTF-8 are replaced.
+    /// Headers in the order and case of the wire. Invalid UTF-8 is replaced with U+FFFD.
     pub headers: Vec<(String, String)>,
-    /// Body, out of its chunks; a content coding is still there.
+    /// Body, without chunk framing but still with its content coding.
     pub body: Kept,
-    /// Whether the body came to its end.
+    /// True if the body is complete.
     pub is_whole: bool,
 }

@@ -1,4 +1,4 @@
-//! One connection: what comes from one end goes to the other, and a copy of it is read.
+//! Forwards the bytes of one connection and reads a copy of them.
 
 use std::{
     io,
@@ -18,13 +18,14 @@ use crate::{
     stream::BoxStream,
 };
 
-/// Most bytes in transit in one direction.
+/// Maximum number of bytes in transit in one direction.
 pub(crate) const PIECE: usize = 16 * 1024;
 
-/// How long the bank may keep a connection open once its client has ended and nothing is left to answer.
+/// Time for which the bank may keep a connection open after its client has closed its direction and has all
+/// responses.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// Why a connection ended before both ends had closed it.
+/// The reason why a connection ended before both ends closed it.
 enum Ended {
     Client(io::Error),
     Bank(io::Error),
@@ -33,12 +34,12 @@ enum Ended {
 /// Both ends of a connection.
 pub(crate) struct Ends {
     pub(crate) client: BoxStream,
-    /// What the client sent before there was a connection to the bank.
+    /// Bytes that the client sent before the connection to the bank was open.
     pub(crate) ahead: Vec<u8>,
     pub(crate) bank: BoxStream,
 }
 
-/// What both directions share.
+/// State shared by both directions.
 struct Passing<'a> {
     state: Mutex<State>,
     sightings: &'a mpsc::Sender<Vec<Sighting>>,
@@ -46,12 +47,12 @@ struct Passing<'a> {
 
 struct State {
     conversation: Conversation,
-    /// When bytes passed last, either way.
+    /// Time of the last bytes in either direction.
     passed: Instant,
 }
 
-/// Forwards what both ends send until both have ended, one is gone, nothing passes for `idle`, or `stop` says
-/// so.
+/// Forwards bytes between both ends. Stops when both have closed their direction, one disconnects, nothing
+/// passes for `idle`, or `stop` is set.
 pub(crate) async fn forward(
     ends: Ends,
     conversation: Conversation,
@@ -74,17 +75,17 @@ pub(crate) async fn forward(
     let why = tokio::select! {
         ended = both => match ended {
             Ok(_) => return,
-            Err(Ended::Client(error)) => format!("the client is gone: {error}"),
-            Err(Ended::Bank(error)) => format!("the bank is gone: {error}"),
+            Err(Ended::Client(error)) => format!("the client disconnected: {error}"),
+            Err(Ended::Bank(error)) => format!("the bank disconnected: {error}"),
         },
         () = passing.idle(idle) => format!("nothing passed for {} s", idle.as_secs()),
-        _ = stop.wait_for(|stopped| *stopped) => "the proxy was ended before it".to_owned(),
+        _ = stop.wait_for(|stopped| *stopped) => "the proxy was stopped first".to_owned(),
     };
     passing.tell(|conversation| conversation.end(&why)).await;
 }
 
 impl Passing<'_> {
-    /// Forwards one direction until its end sends nothing more, and forwards that end as well.
+    /// Forwards one direction until it is closed, and forwards the close.
     async fn pass(
         &self,
         from: From,
@@ -103,8 +104,8 @@ impl Passing<'_> {
         loop {
             let count = reader.read(&mut piece).await.map_err(of_reader)?;
             let bytes = &piece[..count];
-            // Told before it is forwarded: an end that has an answer finds it in the record, whatever ends
-            // the connection next.
+            // Reports the bytes before forwarding them, so that every response that an end receives is in the
+            // record, however the connection ends.
             self.tell(|conversation| match (from, bytes) {
                 (From::Client, []) => conversation.client_ended(),
                 (From::Bank, []) => conversation.bank_ended(),
@@ -112,7 +113,7 @@ impl Passing<'_> {
             })
             .await;
             if bytes.is_empty() {
-                // The other end may have closed already.
+                // The other end may already have closed the connection.
                 drop(writer.shutdown().await);
                 return Ok(());
             }
@@ -122,8 +123,8 @@ impl Passing<'_> {
         }
     }
 
-    /// Hands over what `read` sees. Waits for room before reading, so that a future that is dropped while it
-    /// waits has taken nothing out of the conversation.
+    /// Reports the sightings of `read`. Waits for room in the channel first. If the future is dropped while
+    /// it waits, the conversation stays unchanged.
     async fn tell(&self, read: impl FnOnce(&mut Conversation) -> Vec<Sighting>) {
         let room = self.sightings.reserve().await;
         let seen = self.locked(|state| {
@@ -137,7 +138,7 @@ impl Passing<'_> {
         }
     }
 
-    /// Returns once nothing has passed for `idle`, or for [`LINGER`] where nothing is left to answer.
+    /// Returns once nothing has passed for `idle`, or for [`LINGER`] if no response is pending.
     async fn idle(&self, idle: Duration) {
         let is_over = |state: &mut State| {
             let limit = if state.conversation.is_over() { LINGER.min(idle) } else { idle };

@@ -1,4 +1,4 @@
-//! HTTP/1.1 in one direction (RFC 9112), read piece by piece as it passes.
+//! Reads HTTP/1.1 in one direction (RFC 9112), piece by piece as it passes.
 
 mod body;
 mod head;
@@ -10,5 +10,5 @@ pub(crate) use self::head::RequestHead;
 pub use self::head::ResponseHead;
 pub(crate) use self::reader::{Part, Reader};
 
-/// Why a message cannot be read, in words that follow on `the request` or `the answer`.
+/// The reason why a message cannot be read, as a phrase that follows `a request` or `the response`.
 pub(crate) type Broken = &'static str;

@@ -1,15 +1,15 @@
-//! Passes bytes between clients and a bank, unaltered, and reads on the side what they say.
+//! Forwards bytes between clients and a bank unchanged, and reads the messages in them.
 //!
-//! Each connection of a client gets one of its own to the bank. What comes from one end goes to the other as
-//! it came, whatever it is. A copy is read as HTTP/1.1 (RFC 9112), and each request with its answer comes out
-//! as an [`Exchange`]. What cannot be read, or is more than there is room for, passes all the same.
+//! Each client connection gets its own connection to the bank. All bytes are forwarded as received. A copy is
+//! parsed as HTTP/1.1 (RFC 9112), and each request with its response becomes an [`Exchange`]. Bytes that
+//! cannot be parsed, or exceed the memory limit, are still forwarded.
 //!
-//! Nothing here is sent, answered, followed or repeated that an end did not send or answer itself. A
-//! connection is closed when an end closes it, or when nothing passes on it for a while.
+//! The proxy originates no messages: it does not respond, redirect or retry. It closes a connection when an
+//! end closes it, or when nothing passes for a while.
 //!
-//! - [`budget`]: how much is kept of what passes.
-//! - `http`: the messages of one direction. `conversation`: both, request by request.
-//! - `forward`: one connection. [`server`]: all of them. [`tls`]: TLS towards the client.
+//! - [`budget`]: the limit for bytes kept in memory.
+//! - `http`: the messages of one direction. `conversation`: both directions, request by request.
+//! - `forward`: one connection. [`server`]: all connections. [`tls`]: TLS towards the client.
 
 pub mod budget;
 mod conversation;

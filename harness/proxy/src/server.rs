@@ -1,4 +1,4 @@
-//! All connections: accepts those of clients and gives each one of its own to the bank.
+//! Accepts the connections of clients and opens a connection to the bank for each.
 
 use std::{
     io,
@@ -25,28 +25,28 @@ use crate::{
     stream::BoxStream,
 };
 
-/// Connections of clients at once; further ones wait.
+/// Maximum number of concurrent client connections. Further ones wait.
 const MOST_CONNECTIONS: usize = 1_024;
-/// Sightings that wait for the receiver. When there are more, connections wait before they forward anything.
+/// Maximum number of sightings that wait for the receiver. Beyond that, connections pause forwarding.
 const MOST_SIGHTINGS: usize = 1_024;
-/// Bytes that are kept of all connections together.
+/// Maximum number of bytes kept for all connections together.
 const MOST_KEPT: usize = 64 * 1024 * 1024;
-/// How long a client may take to agree on TLS.
+/// Longest time for the TLS handshake of a client.
 const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Makes a connection to the bank; an error says in words why there is none.
+/// Opens a connection to the bank, or returns a message with the reason for a failure.
 pub type Connect =
     Arc<dyn Fn() -> Pin<Box<dyn Future<Output = Result<BoxStream, String>> + Send>> + Send + Sync>;
 
-/// What a proxy needs.
+/// The settings of a proxy.
 pub struct Config {
-    /// Where clients connect to.
+    /// Address for clients.
     pub listen: SocketAddr,
-    /// How they agree on TLS, if they are to.
+    /// TLS towards clients, if used.
     pub tls: Option<TlsAcceptor>,
-    /// How the bank is reached.
+    /// Opens connections to the bank.
     pub connect: Connect,
-    /// How long a connection may stay open while nothing passes on it.
+    /// Longest time that a connection stays open without traffic.
     pub idle: Duration,
 }
 
@@ -56,7 +56,7 @@ impl std::fmt::Debug for Config {
     }
 }
 
-/// A proxy that runs.
+/// A running proxy.
 #[derive(Debug)]
 pub struct Proxy {
     address: SocketAddr,
@@ -65,9 +65,9 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Starts one. What it sees has to be received: it waits for whoever does not.
+    /// Starts a proxy. The caller must receive its sightings, or forwarding pauses.
     pub fn start(config: Config) -> Pin<Box<dyn Future<Output = Started> + Send>> {
-        // Boxed, so that its code is in the program once, and not once for each caller.
+        // Boxed so that the code is generated once and not for each caller.
         Box::pin(Self::started(config))
     }
 
@@ -80,22 +80,23 @@ impl Proxy {
         Ok((Self { address, stop, running }, sightings))
     }
 
-    /// Where it listens.
+    /// Returns the address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Ends all connections. Returns when every sighting is in the channel, so it waits for the receiver.
+    /// Closes all connections. Returns when every sighting is in the channel, so the receiver must keep
+    /// reading.
     pub async fn shutdown(self) {
         _ = self.stop.send(true);
         drop(self.running.await);
     }
 }
 
-/// A proxy, and what it sees.
+/// A proxy and its sightings.
 pub type Started = io::Result<(Proxy, mpsc::Receiver<Vec<Sighting>>)>;
 
-/// What all connections share.
+/// State shared by all connections.
 struct Shared {
     start: Instant,
     budget: Budget,
@@ -126,7 +127,7 @@ async fn accept(
             _ = stop.wait_for(|stopped| *stopped) => break,
         };
         let Ok((stream, _)) = accepted else {
-            // Too many open files, for instance: others will end.
+            // For example, too many files are open. Other connections will end.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
@@ -138,12 +139,13 @@ async fn accept(
         });
     }
     drop(listener);
-    // All that a connection does now is to hand over what it has seen.
+    // The connections now only report their last sightings.
     while connections.join_next().await.is_some() {}
 }
 
 async fn connection(number: u64, stream: TcpStream, shared: &Shared, mut stop: watch::Receiver<bool>) {
-    // Small messages: waiting to fill a segment only delays them. A socket that refuses the option is closed.
+    // Waiting to fill a segment only delays small messages. If setting the option fails, the socket is
+    // closed.
     drop(stream.set_nodelay(true));
     let stopped = stop.clone();
     let opened = tokio::select! {
@@ -163,8 +165,8 @@ async fn connection(number: u64, stream: TcpStream, shared: &Shared, mut stop: w
     }
 }
 
-/// Agrees on TLS with the client and connects to the bank; an error says why there is no connection to it.
-/// Returns None if the client is gone before that.
+/// Completes the TLS handshake with the client and connects to the bank. The error is the reason why there is
+/// no connection to the bank. Returns `None` if the client disconnects first.
 async fn open(stream: TcpStream, shared: &Shared) -> Option<Result<Ends, String>> {
     let mut client = client(stream, shared.config.tls.as_ref()).await?;
     let mut ahead = Vec::new();
@@ -175,8 +177,8 @@ async fn open(stream: TcpStream, shared: &Shared) -> Option<Result<Ends, String>
     Some(bank.map(|bank| Ends { client, ahead, bank }))
 }
 
-/// Returns when the client is gone, and keeps in `ahead` what it sends until then. A client that sent a
-/// request and then ended its direction still waits for the answer (RFC 9112 section 9.6).
+/// Returns when the client disconnects. Stores the bytes received until then in `ahead`. A client that sent a
+/// request and closed its direction still waits for the response (RFC 9112 section 9.6).
 async fn gone(client: &mut BoxStream, ahead: &mut Vec<u8>) {
     while ahead.len() < PIECE {
         match client.read_buf(ahead).await {
@@ -188,7 +190,7 @@ async fn gone(client: &mut BoxStream, ahead: &mut Vec<u8>) {
     std::future::pending::<()>().await;
 }
 
-/// The client, after TLS if it is to be.
+/// Returns the connection of the client, after the TLS handshake if TLS is used.
 async fn client(stream: TcpStream, tls: Option<&TlsAcceptor>) -> Option<BoxStream> {
     let Some(tls) = tls else { return Some(Box::new(stream)) };
     let stream = timeout(HANDSHAKE_PATIENCE, tls.accept(stream)).await.ok()?.ok()?;

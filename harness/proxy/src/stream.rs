@@ -1,10 +1,10 @@
-//! Something that bytes come from and go to.
+//! A bidirectional byte stream.
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// Something that bytes come from and go to.
+/// A bidirectional byte stream.
 pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
-/// Any of them.
+/// A boxed stream of any kind.
 pub type BoxStream = Box<dyn Stream>;

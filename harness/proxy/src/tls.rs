@@ -1,4 +1,4 @@
-//! TLS towards the client, with a certificate of whoever runs the proxy.
+//! TLS towards the client, with a certificate of the operator of the proxy.
 
 use std::sync::Arc;
 
@@ -10,22 +10,22 @@ use rustls::{
 };
 use tokio_rustls::TlsAcceptor;
 
-/// Why TLS cannot be set up.
+/// The reason why TLS cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// A text that is not what it should be.
+    /// The string is not the expected PEM.
     #[error("expected {0} in PEM, found none that can be read")]
     Pem(&'static str),
-    /// Parts that do not fit together.
-    #[error("TLS cannot be set up: {0}")]
+    /// The parts do not match.
+    #[error("cannot set up TLS: {0}")]
     Setup(String),
 }
 
-/// What clients agree with on TLS: a certificate with those of the authorities in between, and its private
-/// key; the authorities of the certificates that clients are asked for, and whether they must show one. All
-/// of it is PEM.
+/// Returns an acceptor for clients. `certificates` is a certificate with its intermediate authorities, and
+/// `key` is its private key. `clients` contains the authorities for client certificates, and true if a client
+/// certificate is required. All of it is PEM.
 ///
-/// HTTP/1.1 is the only protocol on offer: no other one is read.
+/// Offers only HTTP/1.1, because the proxy reads no other protocol.
 pub fn acceptor(
     certificates: &str,
     key: &str,

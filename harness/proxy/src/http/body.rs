@@ -1,19 +1,19 @@
-//! Bodies, piece by piece (RFC 9112 sections 6.3 and 7.1).
+//! Reads bodies piece by piece (RFC 9112 sections 6.3 and 7.1).
 
 use super::Broken;
 
-/// Longest line of a chunk with its extensions, and longest trailer section, in bytes.
+/// Longest chunk line with its extensions, and longest trailer section, in bytes.
 const MOST_LINE: usize = 16 * 1024;
 const MOST_TRAILERS: usize = 64 * 1024;
 
-/// Where a body ends.
+/// The end of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
-    /// After so many bytes.
+    /// After a number of bytes.
     Length(u64),
     /// After the last chunk.
     Chunked,
-    /// With the connection.
+    /// At the end of the connection.
     Close,
 }
 
@@ -22,22 +22,22 @@ pub(crate) enum Framing {
 pub(super) enum Body {
     Length(u64),
     Close,
-    /// Bytes of a chunk.
+    /// Remaining bytes of a chunk.
     Data(u64),
-    /// A line between those, as far as it came.
+    /// A line between chunks, as far as it was received.
     Line(Line, Vec<u8>),
 }
 
-/// The lines of a body in chunks.
+/// The lines of a chunked body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Line {
     Size,
     DataEnd,
-    /// A line of the trailers, behind so many bytes of others.
+    /// A trailer line, after a number of bytes of other trailers.
     Trailer(usize),
 }
 
-/// What comes next of a body.
+/// The next piece of a body.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Piece<'a> {
     Data(&'a [u8]),
@@ -53,7 +53,7 @@ impl Body {
         }
     }
 
-    /// Takes what it can of these bytes; nothing where more have to come first.
+    /// Consumes as many bytes as possible. Returns `None` if it needs more bytes.
     pub(super) fn next<'a>(&mut self, bytes: &mut &'a [u8]) -> Result<Option<Piece<'a>>, Broken> {
         loop {
             match self {
@@ -81,25 +81,23 @@ impl Body {
 }
 
 impl Line {
-    /// Fails if no line begins with this text.
+    /// Fails if the bytes cannot be the start of such a line.
     fn check(self, text: &[u8]) -> Result<(), Broken> {
         match self {
-            Self::Size if text.len() > MOST_LINE => Err("has a chunk whose first line does not end"),
+            Self::Size if text.len() > MOST_LINE => Err("has a chunk with an endless first line"),
             Self::DataEnd if !b"\r\n".starts_with(text) && text != b"\n" => {
-                Err("has a chunk that is longer than it says")
+                Err("has a chunk that is longer than declared")
             }
-            Self::Trailer(others) if others + text.len() > MOST_TRAILERS => {
-                Err("has trailers that do not end")
-            }
+            Self::Trailer(others) if others + text.len() > MOST_TRAILERS => Err("has endless trailers"),
             _ => Ok(()),
         }
     }
 
-    /// Returns what comes behind this line.
+    /// Returns the state after this line.
     fn behind(self, text: &[u8]) -> Result<Body, Broken> {
         let next = |line| Ok(Body::Line(line, Vec::new()));
         match self {
-            Self::Size => match size(text).ok_or("has a chunk whose size is none")? {
+            Self::Size => match size(text).ok_or("has a chunk with an invalid size")? {
                 0 => next(Self::Trailer(0)),
                 size => Ok(Body::Data(size)),
             },
@@ -110,7 +108,7 @@ impl Line {
     }
 }
 
-/// Returns the size in the first line of a chunk, which may have extensions behind it.
+/// Parses the size in the first line of a chunk, which may have extensions.
 fn size(line: &[u8]) -> Option<u64> {
     let line = line.strip_suffix(b"\n")?;
     let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -119,7 +117,7 @@ fn size(line: &[u8]) -> Option<u64> {
     u64::from_str_radix(std::str::from_utf8(digits).ok().filter(|_| is_number)?, 16).ok()
 }
 
-/// As many of these bytes as are left of the body.
+/// Returns the bytes that belong to the body.
 fn data<'a>(bytes: &mut &'a [u8], left: &mut u64) -> Option<Piece<'a>> {
     if bytes.is_empty() {
         return None;
@@ -135,8 +133,8 @@ fn data<'a>(bytes: &mut &'a [u8], left: &mut u64) -> Option<Piece<'a>> {
 mod tests {
     use super::*;
 
-    /// What is read of these bytes when they come in pieces of this size: the body, whether it ended, and
-    /// what is left over.
+    /// Reads these bytes in pieces of `size`. Returns the body, true if it ended, and the number of bytes
+    /// left.
     fn read(framing: Framing, bytes: &[u8], size: usize) -> Result<(String, bool, usize), String> {
         let (mut body, mut text) = (Body::new(framing), Vec::new());
         let mut taken = 0;
@@ -190,7 +188,7 @@ mod tests {
         assert!(read(Framing::Chunked, format!("5;{}", "a".repeat(MOST_LINE)).as_bytes(), 999).is_err());
         let trailers = format!("0\r\n{}", "A: b\r\n".repeat(MOST_TRAILERS / 6 + 1));
         assert!(read(Framing::Chunked, trailers.as_bytes(), 999).is_err());
-        // A size that is a number is no mistake, however large.
+        // A very large size is still valid.
         assert_eq!(read(Framing::Chunked, b"ffffffffffffffff\r\nabc", 2), Ok(("abc".to_owned(), false, 0)));
     }
 }

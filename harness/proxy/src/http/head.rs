@@ -1,11 +1,11 @@
-//! Heads of messages, and where their bodies end (RFC 9112 section 6.3).
+//! Parses the heads of messages and determines the ends of their bodies (RFC 9112 section 6.3).
 
 use httparse::{EMPTY_HEADER, Header, ParserConfig, Status};
 use xs2aspec_record::MALFORMED;
 
 use super::{Broken, body::Framing, lines};
 
-/// Header fields that a head may have.
+/// Maximum number of headers in a head.
 const MOST_FIELDS: usize = 1_000;
 
 /// The head of a request.
@@ -14,7 +14,7 @@ pub(crate) struct RequestHead {
     pub(crate) method: String,
     pub(crate) target: String,
     pub(crate) headers: Vec<(String, String)>,
-    /// Where the body ends, or why nobody can tell.
+    /// The end of the body, or the reason why it is unknown.
     pub(crate) framing: Result<Framing, Broken>,
 }
 
@@ -25,13 +25,13 @@ pub struct ResponseHead {
     pub length: usize,
     /// Status code.
     pub status: u16,
-    /// Header fields in the order of the wire. Malformed lines follow, each with the name [`MALFORMED`].
+    /// Headers in the order of the wire. Malformed lines follow, each with the name [`MALFORMED`].
     pub headers: Vec<(String, String)>,
 }
 
 impl RequestHead {
-    /// Reads a whole head. A line that is no header field is passed over, and listed as [`MALFORMED`]. So is
-    /// what else RFC 9112 forbids a client.
+    /// Parses a complete head. Malformed lines are skipped and listed as [`MALFORMED`], like everything else
+    /// that RFC 9112 forbids a client.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, Broken> {
         let one_target = lines::with_one_target(bytes);
         let bytes = one_target.as_deref().unwrap_or(bytes);
@@ -49,18 +49,18 @@ impl RequestHead {
             framing => Ok(framing),
         });
         let lines = |name: &str| headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name)).count();
-        // Sections 2.2, 3.2, 6.1 and 6.3.
+        // RFC 9112 sections 2.2, 3.2, 6.1 and 6.3.
         let forbidden = [
-            (one_target.is_some(), "a blank in the target"),
+            (one_target.is_some(), "a space in the target"),
             (target.contains('#'), "a fragment in the target"),
             (lines::has_bare_end(&bytes[..length]), "a line that ends without CR"),
             (request.version == Some(1) && lines("host") == 0, "no Host"),
             (lines("content-length") > 1, "Content-Length twice"),
             (
                 lines("content-length") * lines("transfer-encoding") > 0,
-                "Content-Length beside Transfer-Encoding",
+                "Content-Length with Transfer-Encoding",
             ),
-            (framing.is_err(), "no length that can be read"),
+            (framing.is_err(), "no valid length"),
         ];
         let forbidden = forbidden.into_iter().filter(|(is_so, _)| *is_so).map(|(_, says)| says.to_owned());
         let malformed: Vec<String> =
@@ -72,10 +72,10 @@ impl RequestHead {
 }
 
 impl ResponseHead {
-    /// Reads a head; nothing where it does not come to its end. A field with a space before its colon, or
-    /// over several lines, is read as RFC 9112 says (sections 5.1 and 5.2), and a control character in a
-    /// value as a space (RFC 9110 section 5.5). Each such line is listed as [`MALFORMED`]. So is a line that
-    /// is no field.
+    /// Parses a head. Returns `None` if it is incomplete. A header with a space before its colon, or on
+    /// several lines, is read according to RFC 9112 (sections 5.1 and 5.2). A control character in a value is
+    /// read as a space (RFC 9110 section 5.5). Each such line is listed as [`MALFORMED`], as is a line that
+    /// is not a header.
     pub fn read(bytes: &[u8]) -> Result<Option<Self>, httparse::Error> {
         let read = match Self::parsed(bytes) {
             Err(httparse::Error::HeaderValue) => Self::parsed(&lines::without_controls(bytes)),
@@ -101,23 +101,23 @@ impl ResponseHead {
         Ok(Some(Self { length, status: response.code.unwrap_or_default(), headers }))
     }
 
-    /// Reads a head that has come to its end.
+    /// Parses a complete head.
     pub(crate) fn of_whole(bytes: &[u8]) -> Result<Self, Broken> {
         Self::read(bytes).map_err(no_http)?.ok_or(TOO_EARLY)
     }
 
-    /// Where the body ends that answers a request with this method.
+    /// Returns the end of the body of this response to a request with this method.
     pub(crate) fn framing(&self, method: &str) -> Result<Framing, Broken> {
         let has_none = method == "HEAD" || matches!(self.status, 100..200 | 204 | 304);
         if has_none { Ok(Framing::Length(0)) } else { Ok(framing(&self.headers)?.unwrap_or(Framing::Close)) }
     }
 
-    /// Whether another answer follows, which is the last one (RFC 9110 section 15.2).
+    /// Returns true if another response follows (RFC 9110 section 15.2).
     pub(crate) fn is_interim(&self) -> bool {
         (100..200).contains(&self.status) && self.status != 101
     }
 
-    /// Whether something else than HTTP follows (RFC 9110 sections 7.8 and 9.3.6).
+    /// Returns true if the connection switches to another protocol (RFC 9110 sections 7.8 and 9.3.6).
     pub(crate) fn is_switch(&self, method: &str) -> bool {
         self.status == 101 || method == "CONNECT" && (200..300).contains(&self.status)
     }
@@ -130,27 +130,27 @@ fn whole(parsed: Result<Status<usize>, httparse::Error>) -> Result<usize, Broken
     }
 }
 
-/// Returns what is wrong with a line of a client, without what may be a secret.
+/// Returns the defect of a client's line without content that may be secret.
 fn without_text(line: String) -> String {
     match line.split_once(':') {
-        Some((name, _)) if name.trim_end().contains(' ') => "a blank in the name of a field".to_owned(),
+        Some((name, _)) if name.trim_end().contains(' ') => "a space in the name of a header".to_owned(),
         Some(_) => line,
         None => "a line without a colon".to_owned(),
     }
 }
 
-/// The error for a head that ends too early.
-const TOO_EARLY: Broken = "is no HTTP: its head ends too early";
+/// The error for a truncated head.
+const TOO_EARLY: Broken = "is not HTTP: its head ends too early";
 
 fn no_http(error: httparse::Error) -> Broken {
     match error {
-        httparse::Error::HeaderName => "is no HTTP: the name of a header field is none",
-        httparse::Error::HeaderValue => "is no HTTP: the value of a header field is none",
-        httparse::Error::NewLine => "is no HTTP: a line does not end as it should",
-        httparse::Error::Status => "is no HTTP: its status is none",
-        httparse::Error::Token => "is no HTTP: its first line is none",
-        httparse::Error::TooManyHeaders => "has too many header fields",
-        httparse::Error::Version => "is no HTTP/1.1",
+        httparse::Error::HeaderName => "is not HTTP: the name of a header is invalid",
+        httparse::Error::HeaderValue => "is not HTTP: the value of a header is invalid",
+        httparse::Error::NewLine => "is not HTTP: a line ending is invalid",
+        httparse::Error::Status => "is not HTTP: its status is invalid",
+        httparse::Error::Token => "is not HTTP: its first line is invalid",
+        httparse::Error::TooManyHeaders => "has too many headers",
+        httparse::Error::Version => "is not HTTP/1.1",
     }
 }
 
@@ -158,7 +158,7 @@ fn owned(field: &Header<'_>) -> (String, String) {
     (field.name.to_owned(), lines::unfolded(field.value))
 }
 
-/// Where the body ends by what the header fields say; nothing where they say nothing.
+/// Returns the end of the body according to the headers. Returns `None` if no header defines it.
 fn framing(headers: &[(String, String)]) -> Result<Option<Framing>, Broken> {
     let values = |name: &'static str| {
         let own = headers.iter().filter(move |(known, _)| known.eq_ignore_ascii_case(name));
@@ -172,7 +172,7 @@ fn framing(headers: &[(String, String)]) -> Result<Option<Framing>, Broken> {
     let Some(first) = lengths.next() else { return Ok(None) };
     let is_number = !first.is_empty() && first.bytes().all(|digit| digit.is_ascii_digit());
     let length = first.parse().ok().filter(|_| is_number && lengths.all(|other| other == first));
-    length.map(|length| Some(Framing::Length(length))).ok_or("has a Content-Length that is none")
+    length.map(|length| Some(Framing::Length(length))).ok_or("has an invalid Content-Length")
 }
 
 #[cfg(test)]
@@ -190,7 +190,7 @@ mod tests {
         head.framing(method).map_err(str::to_owned)
     }
 
-    /// RFC 9112 section 6.3, one after the other.
+    /// The cases of RFC 9112 section 6.3, in order.
     #[test]
     fn where_a_body_ends() {
         assert_eq!(of_request(""), Ok(Framing::Length(0)));
@@ -238,7 +238,7 @@ mod tests {
             ("GET / HTTP/1.1", "X-A: b\r\n c\r\nHost: b", vec!["X-A: (in several lines)"]),
             ("GET / HTTP/1.1", "X-A: b\r\nHost : b", vec!["Host :", "no Host"]),
             ("GET / HTTP/1.1", "X-A: b\r\nHost: b\r\nnothing", vec!["a line without a colon"]),
-            ("GET /a b HTTP/1.1", "Host: b\r\nX-A: b", vec!["a blank in the target"]),
+            ("GET /a b HTTP/1.1", "Host: b\r\nX-A: b", vec!["a space in the target"]),
             ("GET /a#b HTTP/1.1", "Host: b\r\nX-A: b", vec!["a fragment in the target"]),
             ("GET / HTTP/1.1", "Host: b\nX-A: b", vec!["a line that ends without CR"]),
             (
@@ -249,9 +249,9 @@ mod tests {
             (
                 "GET / HTTP/1.1",
                 "Host: b\r\nX-A: b\r\nContent-Length: 1\r\nTransfer-Encoding: chunked",
-                vec!["Content-Length beside Transfer-Encoding"],
+                vec!["Content-Length with Transfer-Encoding"],
             ),
-            ("GET / HTTP/1.1", "Host: b\r\nX-A: b\r\nContent-Length: x", vec!["no length that can be read"]),
+            ("GET / HTTP/1.1", "Host: b\r\nX-A: b\r\nContent-Length: x", vec!["no valid length"]),
         ] {
             let head = RequestHead::read(format!("{start}\r\n{lines}\r\n\r\n").as_bytes()).unwrap();
             let own = head.headers.iter().filter(|(name, _)| name == MALFORMED);

@@ -1,4 +1,4 @@
-//! The messages of one direction, as they pass.
+//! Reads the messages of one direction as they pass.
 
 use crate::budget::{Budget, Kept};
 
@@ -7,13 +7,13 @@ use super::{
     body::{Body, Framing, Piece},
 };
 
-/// Longest head that is read, in bytes.
+/// Longest head, in bytes.
 pub(crate) const MOST_HEAD: usize = 256 * 1024;
 
-/// What comes next of a message.
+/// The next part of a message.
 #[derive(Debug)]
 pub(crate) enum Part<'a> {
-    /// Its whole head; where its body ends has to be said by [`Reader::body`].
+    /// Its complete head. The caller then sets the end of the body with [`Reader::body`].
     Head(Kept),
     /// Bytes of its body.
     Data(&'a [u8]),
@@ -39,17 +39,17 @@ impl Reader {
         Self { at: At::Head(Kept::new(MOST_HEAD, budget)), budget: budget.clone() }
     }
 
-    /// Says where the body of the message ends whose head came last.
+    /// Sets the end of the body of the message whose head was returned last.
     pub(crate) fn body(&mut self, framing: Framing) {
         self.at = At::Body(Body::new(framing));
     }
 
-    /// Whether the message ends with the connection.
+    /// Returns true if the message ends with the connection.
     pub(crate) fn ends_with_the_connection(&self) -> bool {
         matches!(self.at, At::Body(Body::Close))
     }
 
-    /// Whether a message has begun and not ended.
+    /// Returns true if a message has started and not ended.
     pub(crate) fn is_within(&self) -> bool {
         match &self.at {
             At::Head(head) => !head.bytes().is_empty(),
@@ -57,12 +57,12 @@ impl Reader {
         }
     }
 
-    /// Takes what it can of these bytes; nothing where more have to come first.
+    /// Consumes as many bytes as possible. Returns `None` if it needs more bytes.
     pub(crate) fn next<'a>(&mut self, bytes: &mut &'a [u8]) -> Result<Option<Part<'a>>, Broken> {
         match &mut self.at {
             At::Head(head) => {
                 if head.bytes().is_empty() {
-                    // Empty lines before a message (RFC 9112 section 2.2).
+                    // Empty lines before a message are ignored (RFC 9112 section 2.2).
                     let start = bytes.iter().position(|byte| !b"\r\n".contains(byte)).unwrap_or(bytes.len());
                     *bytes = &bytes[start..];
                 }
@@ -74,7 +74,7 @@ impl Reader {
                 head.add(own);
                 *bytes = rest;
                 if head.is_cut() {
-                    return Err("has a head that is longer than what is kept");
+                    return Err("has a head that is too long");
                 }
                 if end.is_none() {
                     return Ok(None);
@@ -96,9 +96,10 @@ impl Reader {
     }
 }
 
-/// How many of the new bytes belong to a head that ends in them: it ends with an empty line.
+/// Returns the number of new bytes that belong to a head, if it ends within them. A head ends with an empty
+/// line.
 fn head_end(known: &[u8], new: &[u8]) -> Option<usize> {
-    // The line end before may be among the known bytes.
+    // The preceding line ending may be among the known bytes.
     let before = &known[known.len().saturating_sub(2)..];
     let joined = [before, new].concat();
     let is_end = |end: &usize| [&b"\n\n"[..], b"\n\r\n"].iter().any(|line| joined[..*end].ends_with(line));

@@ -1,4 +1,4 @@
-//! Every byte passes as it came, both ways, and ends pass too. `wiremock` shows no bytes.
+//! Every byte is forwarded unchanged in both directions, as are closes. `wiremock` does not show bytes.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use xs2aspec_proxy::Sighting;
 
 use crate::support::{LONG, before, next};
 
-/// What each end gets when both send this at once, in pieces of any size, and then end.
+/// Returns the bytes that each end receives when both send at once in random pieces and then close.
 async fn passed(client_sends: Vec<u8>, bank_sends: Vec<u8>) -> (Vec<u8>, Vec<u8>, Vec<Sighting>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (proxy, mut sightings) = before(listener.local_addr().unwrap(), LONG).await;
@@ -28,7 +28,7 @@ async fn passed(client_sends: Vec<u8>, bank_sends: Vec<u8>) -> (Vec<u8>, Vec<u8>
     (of_bank, of_client, looking.await.unwrap())
 }
 
-/// Sends this, ends, and says what came.
+/// Sends bytes, closes, and returns the bytes received.
 async fn talk(stream: TcpStream, bytes: Vec<u8>) -> Vec<u8> {
     let (mut reader, mut writer) = stream.into_split();
     let sending = async move {
@@ -93,12 +93,12 @@ async fn requests_and_answers_are_seen_as_they_pass() {
         assert_eq!(seen.request.headers[0], ("X-oDD".to_owned(), "B".to_owned()));
         assert_eq!(seen.answer.unwrap().status, 201);
     }
-    // One that has no answer when everything ends is told, and the ends are closed.
+    // A request without a response at shutdown is reported, and both connections are closed.
     client.write_all(b"GET /b HTTP/1.1\r\n\r\n").await.unwrap();
     assert!(bank.read(&mut piece).await.unwrap() > 0);
     proxy.shutdown().await;
     let Some(Sighting::Exchange(seen)) = next(&mut sightings).await else { panic!("the last one") };
-    assert_eq!(seen.failure.as_deref(), Some("the proxy was ended before it"));
+    assert_eq!(seen.failure.as_deref(), Some("the proxy was stopped first"));
     assert_eq!((client.read(&mut piece).await.unwrap(), bank.read(&mut piece).await.unwrap()), (0, 0));
     assert!(sightings.recv().await.is_none());
 }
@@ -112,14 +112,14 @@ async fn a_bank_that_is_not_there_closes_the_connection() {
     let mut client = TcpStream::connect(proxy.address()).await.unwrap();
     let mut came = Vec::new();
     drop(client.read_to_end(&mut came).await);
-    assert!(came.is_empty(), "nothing that no bank said");
+    assert!(came.is_empty(), "only bytes from the bank");
     let Some(Sighting::Unreachable { connection: 1, why }) = next(&mut sightings).await else { panic!() };
     assert!(!why.is_empty());
     proxy.shutdown().await;
 }
 
-/// A bank that does not read holds up its client, and one whose sightings nobody takes holds up both: nothing
-/// piles up in between.
+/// A bank that does not read blocks its client, and a receiver that does not read blocks both. Nothing
+/// accumulates in between.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_end_that_does_not_read_holds_up_the_other() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -129,12 +129,12 @@ async fn an_end_that_does_not_read_holds_up_the_other() {
     client.write_all(b"POST /a HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n").await.unwrap();
     let piece = vec![b'x'; 1 << 20];
     let mut sent = 0;
-    // What the system buffers on four sockets is some megabytes.
+    // The system buffers some megabytes on four sockets.
     while sent < 200
         && tokio::time::timeout(Duration::from_millis(500), client.write_all(&piece)).await.is_ok()
     {
         sent += 1;
     }
-    assert!(sent < 100, "{sent} MiB are somewhere");
+    assert!(sent < 100, "{sent} MiB were accepted");
     proxy.shutdown().await;
 }

@@ -1,4 +1,4 @@
-//! Every answer that a client has was handed over, whatever ends its connection.
+//! Every response that a client received was reported, however its connection ended.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use crate::support::{LONG, bank, before, exchange};
 const CLIENTS: usize = 60;
 const EACH: usize = 25;
 
-/// More answers than the channel holds, to clients of which every other one resets its connection, and a
-/// receiver that is slower than they are.
+/// Sends more responses than the channel holds. Every other client resets its connection, and the receiver is
+/// slower than the clients.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_answer_of_a_client_is_lost_when_connections_end() {
     let (proxy, mut sightings) = before(bank().await, LONG).await;

@@ -1,5 +1,5 @@
-//! The proxy between real sockets: it forwards every byte, loses nothing that it saw, and does not wait
-//! forever.
+//! The proxy between real sockets: it forwards every byte, reports everything that it saw, and always stops
+//! waiting.
 
 mod bytes;
 mod loss;

@@ -1,4 +1,4 @@
-//! Connections that nobody uses are closed, and clients that left are noticed.
+//! Unused connections are closed, and clients that disconnect are noticed.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,12 +11,12 @@ use xs2aspec_proxy::Sighting;
 
 use crate::support::{LONG, bank, before, exchange, next, started};
 
-/// Longer than a closed connection needs to be noticed on a busy machine.
+/// Longer than it takes to notice a closed connection on a busy machine.
 const SOON: Duration = Duration::from_secs(30);
 
 async fn is_closed(stream: &mut TcpStream) {
     let mut rest = Vec::new();
-    // A reset closes as well.
+    // A reset also closes the connection.
     drop(timeout(SOON, stream.read_to_end(&mut rest)).await.expect("still open"));
     assert!(rest.is_empty(), "{rest:?}");
 }
@@ -47,7 +47,7 @@ async fn a_bank_that_does_not_answer_is_told_when_the_connection_is_closed() {
     proxy.shutdown().await;
 }
 
-/// A bank that keeps its connections open does not keep those of clients that left.
+/// The proxy closes the connections of clients that left, even if the bank keeps them open.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_connection_of_a_client_that_left_is_closed_to_the_bank() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -56,7 +56,7 @@ async fn the_connection_of_a_client_that_left_is_closed_to_the_bank() {
     let (mut bank, _) = listener.accept().await.unwrap();
     drop(client);
     is_closed(&mut bank).await;
-    // The proxy has closed its own side too when what is written here meets a reset.
+    // Once a write here meets a reset, the proxy has closed its side too.
     let written = async {
         while bank.write_all(b"x").await.is_ok() {
             tokio::time::sleep(Duration::from_millis(50)).await;
@@ -66,7 +66,7 @@ async fn the_connection_of_a_client_that_left_is_closed_to_the_bank() {
     proxy.shutdown().await;
 }
 
-/// Nobody connects on behalf of a client that left, and one that waits keeps what it sent.
+/// The proxy does not connect for a client that left, and keeps the bytes of a client that waits.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_leaves_before_there_is_a_bank_ends_the_connecting() {
     let connecting = Arc::new(());
@@ -84,7 +84,7 @@ async fn a_client_that_leaves_before_there_is_a_bank_ends_the_connecting() {
     let holders = |count: usize| {
         let connecting = Arc::clone(&connecting);
         async move {
-            // This clone, the test's own and the closure's.
+            // This clone, the one in the test, and the one in the closure.
             while Arc::strong_count(&connecting) != count + 3 {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
@@ -109,7 +109,7 @@ async fn what_a_client_sends_before_there_is_a_bank_reaches_it() {
     };
     let (proxy, _sightings) = started(Arc::new(connect), LONG).await;
     let mut client = TcpStream::connect(proxy.address()).await.unwrap();
-    // More than is read ahead, and then an end: the client still waits for the answer.
+    // Sends more than is read ahead, and then closes. The client still waits for the response.
     let sent: Vec<u8> = (0..100_000_u32).flat_map(u32::to_be_bytes).collect();
     client.write_all(&sent).await.unwrap();
     client.shutdown().await.unwrap();

@@ -1,4 +1,4 @@
-//! What these tests share: a proxy, a bank that answers, and its client.
+//! Shared by these tests: a proxy, a bank, and a client.
 
 use std::{net::SocketAddr, pin::Pin, sync::Arc, time::Duration};
 
@@ -24,13 +24,13 @@ pub(crate) async fn before(address: SocketAddr, idle: Duration) -> (Proxy, Recei
     started(connect, idle).await
 }
 
-/// Starts a proxy that reaches its bank by `connect`.
+/// Starts a proxy that reaches its bank through `connect`.
 pub(crate) async fn started(connect: Connect, idle: Duration) -> (Proxy, Receiver<Vec<Sighting>>) {
     let listen = "127.0.0.1:0".parse().unwrap();
     Proxy::start(Config { listen, tls: None, connect, idle }).await.unwrap()
 }
 
-/// Returns the next sighting, of those that come one at a time.
+/// Returns the next sighting. Expects one per batch.
 pub(crate) async fn next(sightings: &mut Receiver<Vec<Sighting>>) -> Option<Sighting> {
     let mut seen = sightings.recv().await?;
     assert_eq!(seen.len(), 1, "{seen:?}");
@@ -40,7 +40,7 @@ pub(crate) async fn next(sightings: &mut Receiver<Vec<Sighting>>) -> Option<Sigh
 const REQUEST: &[u8] = b"GET /a HTTP/1.1\r\nHost: a\r\n\r\n";
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
 
-/// Starts a bank that answers every request.
+/// Starts a bank that responds to every request.
 pub(crate) async fn bank() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -57,7 +57,7 @@ pub(crate) async fn bank() -> SocketAddr {
     address
 }
 
-/// Sends a request and reads its answer.
+/// Sends a request and reads its response.
 pub(crate) async fn exchange(client: &mut TcpStream) {
     client.write_all(REQUEST).await.unwrap();
     let mut answer = [0; ANSWER.len()];

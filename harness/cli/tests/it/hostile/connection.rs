@@ -106,7 +106,7 @@ fn a_certificate_that_is_over_or_for_another_host() {
     params.not_after = rcgen::date_time_ymd(2020, 2, 1);
     let over = CertifiedKey { cert: params.self_signed(&signing_key).unwrap(), signing_key };
     let other = generate_simple_self_signed(["another.example".to_owned()]).unwrap();
-    for (pair, says) in [(over, "expired"), (other, "for another name")] {
+    for (pair, says) in [(over, "expired"), (other, "not for the host name")] {
         let config = tls(&pair, &[]);
         let server = Server::wrapped(
             move |stream| over_tls(&config, stream),

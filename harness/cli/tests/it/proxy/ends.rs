@@ -71,11 +71,11 @@ fn an_honest_server_byte_by_byte() {
 
 #[test]
 fn what_is_no_http() {
-    through(Verdict::Error, "the answer is no HTTP", |_, stream| {
+    through(Verdict::Error, "the response is not HTTP", |_, stream| {
         stream.write_all(b"SSH-2.0-synthetic\r\n\r\n")?;
         close()
     });
-    through(Verdict::Error, "within its answer", |_, stream| {
+    through(Verdict::Error, "within its response", |_, stream| {
         stream.write_all(b"\x16\x03\x01\x00\x02\x01\x00")?;
         close()
     });
@@ -83,12 +83,12 @@ fn what_is_no_http() {
 
 #[test]
 fn a_connection_that_is_closed_early() {
-    through(Verdict::Error, "without an answer", |_, _| close());
-    through(Verdict::Error, "within its answer", |answer, stream| {
+    through(Verdict::Error, "without a response", |_, _| close());
+    through(Verdict::Error, "within its response", |answer, stream| {
         stream.write_all(&answer[..30])?;
         close()
     });
-    through(Verdict::Error, "within its answer", |answer, stream| {
+    through(Verdict::Error, "within its response", |answer, stream| {
         stream.write_all(&answer[..answer.len() - split(answer).1.len() + 5])?;
         close()
     });
@@ -109,7 +109,7 @@ fn a_head_without_end() {
 #[test]
 fn a_body_without_end() {
     // The client has enough of it and goes away.
-    through(Verdict::Error, "is gone", |_, stream| {
+    through(Verdict::Error, "disconnected", |_, stream| {
         write!(stream, "HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n")?;
         let piece = [b"8000\r\n", &vec![b' '; 0x8000][..], b"\r\n"].concat();
         loop {
@@ -120,18 +120,18 @@ fn a_body_without_end() {
 
 #[test]
 fn chunks_and_lengths_that_are_none() {
-    through(Verdict::Error, "has a chunk whose size is none", |_, stream| {
+    through(Verdict::Error, "has a chunk with an invalid size", |_, stream| {
         write!(
             stream,
             "HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n{{}}"
         )?;
         close()
     });
-    through(Verdict::Error, "within its answer", |_, stream| {
+    through(Verdict::Error, "within its response", |_, stream| {
         write!(stream, "HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n{{}}")?;
         close()
     });
-    through(Verdict::Error, "has a Content-Length that is none", |_, stream| {
+    through(Verdict::Error, "has an invalid Content-Length", |_, stream| {
         write!(stream, "HTTP/1.1 201 Created\r\nContent-Length: 5, 7\r\n\r\n{{}}")?;
         close()
     });
@@ -139,13 +139,13 @@ fn chunks_and_lengths_that_are_none() {
 
 #[test]
 fn interim_answers_without_end_and_silence() {
-    through(Verdict::Error, "is gone", |_, stream| {
+    through(Verdict::Error, "disconnected", |_, stream| {
         let flood = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".repeat(500);
         loop {
             stream.write_all(flood.as_bytes())?;
         }
     });
-    through(Verdict::Error, "the proxy was ended before it", |_, _| {
+    through(Verdict::Error, "the proxy was stopped first", |_, _| {
         thread::sleep(Duration::from_secs(60));
         close()
     });
@@ -161,7 +161,7 @@ fn lengths_that_are_not_those_of_the_body() {
     };
     let body = br#"{"paymentId":"p","transactionStatus":"RCVD"}"#;
     let (longer, shorter) = (said(body, 9, 0), said(body, 0, 35));
-    through(Verdict::Error, "within its answer", move |_, stream| {
+    through(Verdict::Error, "within its response", move |_, stream| {
         stream.write_all(longer.as_bytes())?;
         close()
     });
