@@ -1,8 +1,8 @@
-//! A run as evidence: one archive with the record, what it was made with, the reports, and a signed statement
-//! about all of them.
+//! Bundles a run as evidence: one archive with the record, digests of its inputs, the reports, and a signed
+//! statement about these files.
 //!
-//! The archive is a plain tar (POSIX ustar) that is written in exactly one way: the same members give the
-//! same bytes, and a byte that differs is a change.
+//! The archive is a plain tar (POSIX ustar) written in exactly one way. Equal members give equal bytes, so
+//! any differing byte is a change.
 
 use std::{
     collections::BTreeMap,
@@ -29,49 +29,49 @@ use crate::{
     slice::Slice,
 };
 
-/// The record, as it stands in the folder of a run.
+/// The record, as in the folder of a run.
 pub const RECORD: &str = "record.jsonl";
 /// The hash chain over the lines of the record.
 pub const CHAIN: &str = "record.chain";
-/// How the target was asked and judged, masked.
+/// The masked profile, as far as it affects requests and verdicts.
 pub const PROFILE: &str = "profile.json";
-/// Digests of what the run was made with.
+/// Digests of the inputs of the run.
 pub const DIGESTS: &str = "digests.json";
-/// The public half of the key that signed.
+/// The public half of the signing key.
 pub const PUBLIC_KEY: &str = "public-key.pem";
 /// The signed statement.
 pub const STATEMENT: &str = "statement.dsse.json";
 
 /// Type of the statement (in-toto attestation framework, version 1).
 pub const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
-/// Type of what it says (in-toto attestation predicates, test result 0.1).
+/// Type of the predicate (in-toto attestation predicates, test result 0.1).
 pub const PREDICATE_TYPE: &str = "https://in-toto.io/attestation/test-result/v0.1";
 
-/// Bytes that a bundle has at most. It is made, and verified, piece by piece, and yet somebody must have the
-/// time for it.
+/// Maximum length of a bundle, in bytes. Bundles are processed piece by piece, so the limit bounds the time,
+/// not the memory.
 pub const LARGEST: u64 = 1 << 34;
 
-/// Why there is no bundle.
+/// The reason why there is no bundle.
 #[derive(Debug, thiserror::Error)]
 pub enum BundleError {
-    /// The record is none, or cannot be read.
+    /// The record is invalid or cannot be read.
     #[error(transparent)]
     Record(#[from] ReportsError),
-    /// The run has not come to its end.
-    #[error("the run did not come to its end: `run --resume` goes on with it")]
+    /// The run is unfinished.
+    #[error("the run is unfinished: resume it with `run --resume`")]
     Unfinished,
-    /// The key.
+    /// The key is invalid.
     #[error(transparent)]
     Envelope(#[from] EnvelopeError),
-    /// More than can be verified.
-    #[error("expected a bundle of at most {} MB, found that it would have {}", LARGEST / 1_000_000, .0 / 1_000_000)]
+    /// The bundle would be too large to verify.
+    #[error("expected a bundle of at most {} MB, but it would have {} MB", LARGEST / 1_000_000, .0 / 1_000_000)]
     Large(u64),
-    /// A file of it.
+    /// A file cannot be read or written.
     #[error("the archive cannot be written: {0}")]
     Archive(#[from] io::Error),
 }
 
-/// The program that made a bundle.
+/// The program that wrote a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
     /// Name and version.
@@ -80,7 +80,7 @@ pub struct Program {
     pub sha256: String,
 }
 
-/// Makes the bundle of the run with this record. How many bytes it has.
+/// Writes the bundle of the run with this record. Returns its length in bytes.
 pub fn bundle(
     record: &Path,
     program: &Program,
@@ -120,7 +120,7 @@ pub fn bundle(
     Ok(length)
 }
 
-/// A member of a bundle that is made.
+/// A member of a bundle that is being written.
 struct Member {
     name: &'static str,
     length: u64,
@@ -142,7 +142,7 @@ impl Member {
     }
 }
 
-/// Appends a member to an archive, in the one way in which it is written.
+/// Appends a member to an archive in its canonical form.
 pub fn append<W: Write>(
     archive: &mut tar::Builder<W>,
     name: &str,
@@ -152,7 +152,7 @@ pub fn append<W: Write>(
     archive.append(&header(name, length)?, content.take(length))
 }
 
-/// The header of a member.
+/// Returns the header of a member.
 pub(crate) fn header(name: &str, length: u64) -> io::Result<tar::Header> {
     let mut header = tar::Header::new_ustar();
     header.set_path(name)?;
@@ -163,7 +163,7 @@ pub(crate) fn header(name: &str, length: u64) -> io::Result<tar::Header> {
     Ok(header)
 }
 
-/// Reports, each in a file that has no name.
+/// Renders reports, each to an unnamed file.
 pub(crate) fn drawn<'a>(
     open: &dyn Fn() -> RecordReader<'a>,
     summary: &RunSummary,
@@ -182,8 +182,8 @@ pub(crate) fn drawn<'a>(
     reports.iter().map(draw).collect()
 }
 
-/// The names of all members that this version writes, in their order. Others may have more or fewer: their
-/// statements say which.
+/// Returns the names of all members that this version writes, in order. Other versions may write others,
+/// which their statements list.
 pub fn names() -> Vec<&'static str> {
     let reports = Report::ALL.map(Report::file);
     let mut names = vec![RECORD, CHAIN, PROFILE, DIGESTS];
@@ -192,7 +192,7 @@ pub fn names() -> Vec<&'static str> {
     names
 }
 
-/// The hash chain over the lines of a record, a link for each, in a file that has no name.
+/// Returns the hash chain over the lines of a record, one link per line, in an unnamed file.
 fn chain(mut record: impl BufRead) -> io::Result<File> {
     let mut out = BufWriter::new(tempfile::tempfile()?);
     let (mut chain, mut line) = (HashChain::default(), Vec::new());
@@ -202,14 +202,14 @@ fn chain(mut record: impl BufRead) -> io::Result<File> {
     out.into_inner().map_err(io::IntoInnerError::into_error)
 }
 
-/// `profile.json`.
+/// Returns the content of `profile.json`.
 pub fn profile(summary: &RunSummary) -> String {
-    // Texts alone: this cannot fail.
+    // Cannot fail, because the value contains only strings.
     let said = summary.profile().map(|profile| serde_json::to_string_pretty(profile).unwrap_or_default());
     said.unwrap_or_else(|| "null".to_owned()) + "\n"
 }
 
-/// What a bundle says of the cases of a record, beside the record itself.
+/// Data about the cases of a record that a bundle contains in addition to the record.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
     /// Digests by id or file.
@@ -222,7 +222,7 @@ pub(crate) struct Contents {
 }
 
 impl Contents {
-    /// Reads them from a record.
+    /// Reads the data from a record.
     pub(crate) fn read(record: RecordReader<'_>) -> Result<Self, ReadError> {
         let mut contents = Self::default();
         for entry in record {
@@ -243,7 +243,7 @@ impl Contents {
             Entry::Run(_) => {}
             Entry::Case(case) => {
                 let Some(verdict) = case.verdict else { return };
-                // What was asked, and what was expected.
+                // The digest covers the request and the expectation.
                 let asked = json!([
                     verdict.case,
                     verdict.clause,
@@ -267,8 +267,8 @@ impl Contents {
         }
     }
 
-    /// `digests.json`: of the document, of the suite, of each statement of the ledger, each case file and
-    /// each case, and of the program.
+    /// Returns the content of `digests.json`: digests of the document, the suite, each clause, each case
+    /// file, each case, and the program.
     pub(crate) fn digests(&self, summary: &RunSummary, program: &Program) -> String {
         let start = summary.start();
         let digests = json!({
@@ -284,7 +284,7 @@ impl Contents {
         format!("{digests:#}\n")
     }
 
-    /// The statement about these members, each with its digest.
+    /// Returns the statement about these members and their digests.
     pub(crate) fn statement<'a>(
         &self,
         summary: &RunSummary,
@@ -320,7 +320,7 @@ impl Contents {
     }
 }
 
-/// A resource descriptor of the attestation framework.
+/// Returns a resource descriptor of the attestation framework.
 fn described(name: &str, sha256: &str) -> Value {
     json!({"name": name, "digest": {"sha256": sha256}})
 }

@@ -1,6 +1,7 @@
-//! A signed statement: DSSE, the envelope of in-toto attestations
-//! (<https://github.com/secure-systems-lab/dsse>, version 1.0.2: protocol and envelope), with an RSA key
-//! (RSASSA-PSS with SHA-256, RFC 8017 section 8.1, salt as long as the digest) or an Ed25519 key (RFC 8032).
+//! A signed statement in a DSSE envelope, the envelope of in-toto attestations
+//! (<https://github.com/secure-systems-lab/dsse>, version 1.0.2: protocol and envelope). The key is an RSA
+//! key (RSASSA-PSS with SHA-256, RFC 8017 section 8.1, salt as long as the digest) or an Ed25519 key (RFC
+//! 8032).
 
 use aws_lc_rs::{
     encoding::{AsDer, PublicKeyX509Der},
@@ -15,28 +16,28 @@ use pem::Pem;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// What the payload is: an in-toto statement as JSON.
+/// Type of the payload: an in-toto statement as JSON.
 pub const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
 
-/// The start of a `SubjectPublicKeyInfo` of an Ed25519 key (RFC 8410 section 4): the 32 bytes of the key
+/// The start of a `SubjectPublicKeyInfo` of an Ed25519 key (RFC 8410 section 4). The 32 bytes of the key
 /// follow.
 const ED25519_PREFIX: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
-/// Why a statement cannot be signed, or does not hold.
+/// The reason why a statement cannot be signed or is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EnvelopeError {
-    /// The private key.
+    /// The private key is invalid.
     #[error(
         "expected an RSA key of at least 2048 bits or an Ed25519 key, PKCS#8 or PKCS#1 in PEM, found {0}"
     )]
     Key(String),
-    /// The public key.
+    /// The public key is invalid.
     #[error("expected a public key or a certificate in PEM, found {0}")]
     PublicKey(String),
-    /// The crypto library refused.
-    #[error("expected a signature, found that the crypto library refused to sign")]
+    /// The crypto library failed to sign.
+    #[error("the crypto library failed to sign")]
     Refused,
-    /// No envelope of ours.
+    /// The envelope is not in the expected form.
     #[error("expected a DSSE envelope, found {0}")]
     Form(String),
     /// The envelope names another key.
@@ -47,8 +48,8 @@ pub enum EnvelopeError {
         /// Id that the envelope names.
         found: String,
     },
-    /// The signature is not that of this payload and key.
-    #[error("the signature does not hold")]
+    /// The signature does not match the payload and the key.
+    #[error("the signature is invalid")]
     Signature,
 }
 
@@ -77,14 +78,14 @@ impl SigningKey {
         let rsa = if is_pkcs1 { RsaKeyPair::from_der(der) } else { RsaKeyPair::from_pkcs8(der) };
         match rsa {
             Ok(pair) => Ok(Self::Rsa(pair)),
-            // Most tools write the key without its public half, which follows from it.
+            // Most tools write the key without its public half, which can be derived.
             Err(_) => Ed25519KeyPair::from_pkcs8_maybe_unchecked(der)
                 .map(Self::Ed25519)
                 .map_err(|error| EnvelopeError::Key(format!("one that was rejected: {error}"))),
         }
     }
 
-    /// Its public half.
+    /// Returns its public half.
     pub fn public(&self) -> Result<PublicKey, EnvelopeError> {
         let refused = |_| EnvelopeError::Refused;
         let spki: PublicKeyX509Der<'_> = match self {
@@ -94,7 +95,7 @@ impl SigningKey {
         Ok(PublicKey { spki: spki.as_ref().to_vec() })
     }
 
-    /// The envelope of a statement, as one line of JSON.
+    /// Returns the envelope of a statement, as one line of JSON.
     pub fn seal(&self, statement: &[u8]) -> Result<String, EnvelopeError> {
         let message = pae(PAYLOAD_TYPE, statement);
         let sig = match self {
@@ -115,7 +116,7 @@ impl SigningKey {
     }
 }
 
-/// A key that tells whether a statement holds.
+/// A key that verifies statements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicKey {
     /// `SubjectPublicKeyInfo` (RFC 5280 section 4.1), DER.
@@ -132,23 +133,23 @@ impl PublicKey {
         }
     }
 
-    /// A key as a certificate has it: its `SubjectPublicKeyInfo` in DER.
+    /// Returns the key with this `SubjectPublicKeyInfo` in DER, as in a certificate.
     pub fn from_der(spki: &[u8]) -> Self {
         Self { spki: spki.to_vec() }
     }
 
-    /// The key in PEM, in the only form that is written.
+    /// Returns the key in PEM, in its canonical form.
     pub fn pem(&self) -> String {
         let config = pem::EncodeConfig::new().set_line_ending(pem::LineEnding::LF);
         pem::encode_config(&Pem::new("PUBLIC KEY", self.spki.clone()), config)
     }
 
-    /// Its id: SHA-256 over the `SubjectPublicKeyInfo`, in hex.
+    /// Returns its id: the SHA-256 of the `SubjectPublicKeyInfo`, in hex.
     pub fn id(&self) -> String {
         hex::encode(Sha256::digest(&self.spki))
     }
 
-    /// What kind of signature it makes.
+    /// Returns the name of its signature scheme.
     pub fn scheme(&self) -> &'static str {
         if self.ed25519().is_some() { "Ed25519" } else { "RSASSA-PSS with SHA-256" }
     }
@@ -157,19 +158,21 @@ impl PublicKey {
         self.spki.strip_prefix(&ED25519_PREFIX[..]).filter(|key| key.len() == 32)
     }
 
-    /// The statement of an envelope, if the key has signed it. Each byte of the envelope is looked at: what
-    /// this would not have written is refused.
+    /// Returns the statement of an envelope if this key signed it. Rejects any envelope that is not byte for
+    /// byte as [`SigningKey::seal`] writes it.
     pub fn open(&self, envelope: &str) -> Result<Vec<u8>, EnvelopeError> {
         let form = |what: &str| EnvelopeError::Form(what.to_owned());
         let parsed: Envelope =
             serde_json::from_str(envelope).map_err(|error| EnvelopeError::Form(error.to_string()))?;
         if parsed.written() != envelope {
-            return Err(form("one that is written in another way"));
+            return Err(form("one in another form"));
         }
         if parsed.payload_type != PAYLOAD_TYPE {
             return Err(form("a payload of another type"));
         }
-        let [signature] = parsed.signatures.as_slice() else { return Err(form("not one signature")) };
+        let [signature] = parsed.signatures.as_slice() else {
+            return Err(form("several signatures or none"));
+        };
         if signature.keyid != self.id() {
             return Err(EnvelopeError::OtherKey { expected: self.id(), found: signature.keyid.clone() });
         }
@@ -201,12 +204,13 @@ struct Signature {
 
 impl Envelope {
     fn written(&self) -> String {
-        // Texts alone: this cannot fail.
+        // Cannot fail, because the value contains only strings.
         serde_json::to_string(self).unwrap_or_default() + "\n"
     }
 }
 
-/// The pre-authentication encoding of DSSE (protocol, section "Signature Definition"): what is signed.
+/// Returns the pre-authentication encoding of DSSE (protocol, section "Signature Definition"), which is
+/// signed.
 fn pae(payload_type: &str, payload: &[u8]) -> Vec<u8> {
     let mut encoded = format!("DSSEv1 {} {payload_type} {} ", payload_type.len(), payload.len()).into_bytes();
     encoded.extend_from_slice(payload);
@@ -217,7 +221,7 @@ fn pae(payload_type: &str, payload: &[u8]) -> Vec<u8> {
 pub(crate) mod tests {
     use super::*;
 
-    /// A key that is made for this test.
+    /// Returns a key generated for this test.
     pub(crate) fn ed25519() -> SigningKey {
         let pkcs8 = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).unwrap();
         SigningKey::from_pem(&pem::encode(&Pem::new("PRIVATE KEY", pkcs8.as_ref()))).unwrap()
@@ -229,7 +233,7 @@ pub(crate) mod tests {
 
     #[test]
     fn what_is_signed_is_what_the_protocol_prints() {
-        // "Test Vectors" of the protocol.
+        // From "Test Vectors" of the protocol.
         assert_eq!(
             pae("http://example.com/HelloWorld", b"hello world"),
             b"DSSEv1 29 http://example.com/HelloWorld 11 hello world"

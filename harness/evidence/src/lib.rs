@@ -1,15 +1,15 @@
-//! A run as signed evidence, and what of it can be believed.
+//! Turns a run into signed evidence and verifies such evidence.
 //!
-//! - [`bundle`](mod@bundle): the archive of a run: its record, its reports, digests of what it was made with.
-//! - [`envelope`]: the signed statement about all of them.
-//! - [`verify`](mod@verify): holds each byte of a bundle against the statement and the record.
+//! - [`bundle`](mod@bundle): the archive of a run, with its record, its reports, and digests of their inputs.
+//! - [`envelope`]: the signed statement about the files of a bundle.
+//! - [`verify`](mod@verify): compares each byte of a bundle with the statement and the record.
 
 pub mod bundle;
 pub mod envelope;
 mod slice;
 pub mod verify;
 
-/// The records that the tests of reports are made with.
+/// The sample records of the report tests.
 #[cfg(test)]
 #[path = "../../report/tests/it/sample.rs"]
 #[allow(dead_code, reason = "tests of reports use all of it")]

@@ -1,12 +1,12 @@
-//! Parts of an open file. Several are read side by side, and all of them from the one file that was opened:
-//! its name may lead elsewhere by now.
+//! Parts of an open file. Several parts are read in parallel from the same open file, because its name may
+//! lead elsewhere by now.
 
 use std::{
     fs::File,
     io::{self, BufReader, Read, Seek, SeekFrom},
 };
 
-/// Bytes of a file from here to there.
+/// A range of bytes of a file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Slice<'a> {
     file: &'a File,
@@ -16,17 +16,17 @@ pub(crate) struct Slice<'a> {
 }
 
 impl<'a> Slice<'a> {
-    /// Returns `length` bytes of a file, or as many as it has.
+    /// Returns `length` bytes of a file, or fewer if it is shorter.
     pub(crate) fn new(file: &'a File, start: u64, length: u64) -> Self {
         Self { file, start, at: start, end: start.saturating_add(length) }
     }
 
-    /// Returns all bytes of a file, as many as it has when they are read.
+    /// Returns all bytes of a file, up to its end at the time of reading.
     pub(crate) fn whole(file: &'a File) -> Self {
         Self::new(file, 0, u64::MAX)
     }
 
-    /// Reads through a buffer.
+    /// Returns a buffered reader.
     pub(crate) fn buffered(self) -> BufReader<Self> {
         BufReader::with_capacity(1 << 16, self)
     }
@@ -42,7 +42,7 @@ impl Read for Slice<'_> {
     }
 }
 
-/// From the beginning of the part.
+/// Offsets are relative to the start of the part.
 impl Seek for Slice<'_> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let at = match to {

@@ -1,4 +1,4 @@
-//! The archive of a bundle: its members, and each byte around them.
+//! Reads the archive of a bundle: its members, and the bytes around them.
 
 use std::{
     fs::File,
@@ -14,21 +14,21 @@ use crate::{
     slice::Slice,
 };
 
-/// Why a file is not looked at.
+/// The reason why a file cannot be verified.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The system.
+    /// The file cannot be read.
     #[error("cannot be read: {0}")]
     Read(#[from] io::Error),
-    /// More than is looked at.
+    /// The file is too large.
     #[error("expected an archive of at most {} MB, found more", LARGEST / 1_000_000)]
     Large,
-    /// An archive or a compression of another kind.
-    #[error("this is {0}; expected a tar, as `bundle` writes it")]
+    /// The file is an archive or compressed file of another kind.
+    #[error("this is {0}; expected a tar archive written by `bundle`")]
     Kind(&'static str),
 }
 
-/// What files of other kinds begin with.
+/// The first bytes of other kinds of files.
 const KINDS: [(&[u8], &str); 6] = [
     (b"\x1f\x8b", "gzip"),
     (b"PK\x03\x04", "zip"),
@@ -38,12 +38,12 @@ const KINDS: [(&[u8], &str); 6] = [
     (b"7z\xbc\xaf\x27\x1c", "7z"),
 ];
 
-/// The members of a bundle, where they stand and what they come to.
+/// The members of a bundle, with their positions and digests.
 #[derive(Debug)]
 pub struct Archive {
     file: File,
     pub(super) members: Vec<Member>,
-    /// Why what comes after the last of them cannot be read.
+    /// Reason why the rest of the archive cannot be read.
     pub(super) error: Option<String>,
 }
 
@@ -51,14 +51,14 @@ pub struct Archive {
 #[derive(Debug)]
 pub(super) struct Member {
     pub(super) name: String,
-    /// Where its content begins.
+    /// Start of its content.
     start: u64,
     length: u64,
     pub(super) sha256: String,
 }
 
 impl Archive {
-    /// Reads an archive once. One that is too large is found before that.
+    /// Reads an archive once. Rejects one that is too large before that.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         let file = File::open(path)?;
         let mut start = Vec::new();
@@ -84,7 +84,7 @@ impl Archive {
         self.members.iter().rfind(|member| member.name == name)
     }
 
-    /// The content of a member; nothing where it is missing.
+    /// Returns the content of a member. Returns empty content if it is missing.
     pub(super) fn content(&self, name: &str) -> BufReader<Slice<'_>> {
         self.slice(name).buffered()
     }
@@ -94,20 +94,20 @@ impl Archive {
         Slice::new(&self.file, start, length)
     }
 
-    /// The content of a member that is small, and no longer than a line of a record. Records and reports are
-    /// read piece by piece.
+    /// Returns the content of a small member, at most the length of a line of a record. Records and reports
+    /// are read piece by piece.
     pub(super) fn whole(&self, name: &str) -> io::Result<Vec<u8>> {
         let mut content = Vec::new();
         self.content(name).take(LONGEST).read_to_end(&mut content)?;
         Ok(content)
     }
 
-    /// The record.
+    /// Returns the record.
     pub fn record(&self) -> RecordReader<'_> {
         RecordReader::new(self.slice(RECORD))
     }
 
-    /// Whether the members are those that are expected, once each and in order, and nothing is besides.
+    /// Checks that the archive consists of exactly the expected members, once each and in order.
     pub(super) fn check(&self, expected: &[String], broken: &mut Vec<String>) -> io::Result<()> {
         let before = broken.len();
         let found: Vec<&str> = self.members.iter().map(|member| member.name.as_str()).collect();
@@ -117,16 +117,16 @@ impl Archive {
             match found.iter().filter(|other| other == &name).count() {
                 0 => broken.push(format!("the archive: `{}` is missing", text::short(name))),
                 1 => {}
-                times => broken.push(format!("the archive: `{}` is there {times} times", text::short(name))),
+                times => broken.push(format!("the archive: `{}` occurs {times} times", text::short(name))),
             }
         }
         for name in found.iter().filter(|name| !expected.contains(name)) {
-            broken.push(format!("the archive: `{}` does not belong there", text::short(name)));
+            broken.push(format!("the archive: `{}` does not belong to the bundle", text::short(name)));
         }
         if broken.len() == before && found != expected {
             let at = found.iter().zip(&expected).position(|(found, expected)| found != expected);
             let name = at.map_or("", |at| found[at]);
-            broken.push(format!("the archive: `{}` does not stand in its place", text::short(name)));
+            broken.push(format!("the archive: `{}` is out of order", text::short(name)));
         }
         if broken.len() == before {
             broken.extend(self.frame()?);
@@ -134,13 +134,13 @@ impl Archive {
         Ok(())
     }
 
-    /// Looks at each byte that is no content of a member: `bundle` writes them in one way only.
+    /// Checks each byte outside the content of members, which `bundle` writes in exactly one way.
     fn frame(&self) -> io::Result<Option<String>> {
         let mut at = 0;
         for Member { name, start, length, .. } in &self.members {
             let header = header(name, *length)?;
             if let Some(byte) = self.differing(at, header.as_bytes())? {
-                return Ok(Some(format!("the archive: byte {byte} of the header of `{name}` is another")));
+                return Ok(Some(format!("the archive: byte {byte} of the header of `{name}` differs")));
             }
             if *start != at + 512 {
                 return Ok(Some(format!("the archive: `{name}` has more than one header")));
@@ -149,7 +149,7 @@ impl Archive {
             let padding = usize::try_from(length.next_multiple_of(512) - length).unwrap_or_default();
             if let Some(byte) = self.differing(at, &vec![0; padding])? {
                 return Ok(Some(format!(
-                    "the archive: byte {}, between the end of `{name}` and the next member, is another",
+                    "the archive: byte {}, between the end of `{name}` and the next member, differs",
                     at + byte
                 )));
             }
@@ -157,11 +157,11 @@ impl Archive {
         }
         let is_longer = Slice::new(&self.file, at + 1024, 1).read(&mut [0])? > 0;
         let end = self.differing(at, &[0; 1024])?.or(is_longer.then_some(1024));
-        Ok(end.map(|byte| format!("the archive: byte {}, after the last member, is another", at + byte)))
+        Ok(end.map(|byte| format!("the archive: byte {}, after the last member, differs", at + byte)))
     }
 
-    /// Returns the first byte from here on that is not the expected one, if any is; one that is missing is
-    /// another too.
+    /// Returns the offset of the first byte that differs from the expected ones. A missing byte counts as
+    /// different.
     fn differing(&self, start: u64, expected: &[u8]) -> io::Result<Option<u64>> {
         let mut found = Vec::new();
         Slice::new(&self.file, start, expected.len() as u64).read_to_end(&mut found)?;
@@ -170,15 +170,15 @@ impl Archive {
     }
 }
 
-/// Reads the members of an archive as far as it can be read. Headers that only say something of the next
-/// member are members themselves: `bundle` writes none, and a name may be as long as the file.
+/// Reads the members of an archive as far as possible. Extended headers count as members: `bundle` writes
+/// none, and their names may be as long as the file.
 fn read_members(input: impl Read, members: &mut Vec<Member>) -> io::Result<()> {
     for entry in tar::Archive::new(input).entries()?.raw(true) {
         let mut entry = entry?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let (length, sha256) = measured(&mut entry)?;
         if entry.size() != length {
-            return Err(io::Error::other(format!("`{}` is cut off", text::short(&name))));
+            return Err(io::Error::other(format!("`{}` is truncated", text::short(&name))));
         }
         members.push(Member { name, start: entry.raw_file_position(), length, sha256 });
     }

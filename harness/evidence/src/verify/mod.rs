@@ -1,5 +1,5 @@
-//! What of a bundle can be believed: every digest, the chain, the signature, and the reports drawn again.
-//! Needs nothing but the bundle.
+//! Verifies a bundle: every digest, the hash chain, the signature, and the reports, which are rendered again.
+//! Needs only the bundle.
 
 mod archive;
 
@@ -24,24 +24,24 @@ use crate::{
 
 pub use archive::{Archive, OpenError};
 
-/// What has come of a bundle.
+/// The result of verifying a bundle.
 #[derive(Debug, Default)]
 pub struct Verified {
-    /// What does not hold, each with its place in the bundle. Nothing else can be believed if there is any.
+    /// Mismatches, each with its place in the bundle. If there are any, nothing else is reliable.
     pub broken: Vec<String>,
-    /// What is proven, in plain words.
+    /// The proven statements.
     pub proven: Vec<String>,
-    /// What is not.
+    /// The statements that are not proven.
     pub not_proven: Vec<String>,
-    /// True if a key that the caller trusts signed the bundle. Nothing is proven otherwise.
+    /// True if a key that the caller trusts signed the bundle. Otherwise nothing is proven.
     pub is_trusted: bool,
-    /// What the record says of the run as a whole, if it can be read.
+    /// Summary of the run, if the record can be read.
     pub summary: Option<RunSummary>,
 }
 
-/// Looks at each byte of a bundle. `trusted` is the key that should have signed it; without one the key that
-/// the bundle brings is taken, which everybody can bring. `own` is this program: only what it made itself
-/// must be what it would make again.
+/// Verifies each byte of a bundle. `trusted` is the key that should have signed it. Without one, the key in
+/// the bundle is used, which proves nothing about its owner. `own` is this program. Only files that it wrote
+/// itself must equal those that it would write again.
 pub fn verify(archive: &Archive, trusted: Option<&PublicKey>, own: &Program) -> Result<Verified, OpenError> {
     let mut verified = Verified::default();
     let statement = signature(archive, trusted, &mut verified)?;
@@ -57,7 +57,7 @@ pub fn verify(archive: &Archive, trusted: Option<&PublicKey>, own: &Program) -> 
                 .map_err(|error| OpenError::Read(io::Error::other(error)))?;
             verified.summary = Some(summary);
         }
-        // The line that was changed is named already.
+        // The changed line was already reported.
         Err(ReportsError::Record(ReadError::Chain { .. })) if !is_chained => {}
         Err(error) => verified.broken.push(format!("{RECORD}: {error}")),
     }
@@ -69,8 +69,8 @@ pub fn verify(archive: &Archive, trusted: Option<&PublicKey>, own: &Program) -> 
     Ok(verified)
 }
 
-/// The names of all members, in their order: those that were signed, or those of this version where none can
-/// be believed.
+/// Returns the names of all members, in order: those in the signed statement, or those of this version
+/// without a valid statement.
 fn listed(statement: Option<&Value>) -> Vec<String> {
     let Some(subjects) = statement.and_then(|statement| statement["subject"].as_array()) else {
         return bundle::names().into_iter().map(str::to_owned).collect();
@@ -79,7 +79,7 @@ fn listed(statement: Option<&Value>) -> Vec<String> {
     named.chain([STATEMENT.to_owned()]).collect()
 }
 
-/// The statement, if the signature holds.
+/// Returns the statement if its signature is valid.
 fn signature(
     archive: &Archive,
     trusted: Option<&PublicKey>,
@@ -94,7 +94,7 @@ fn signature(
     match &brought {
         Err(error) => verified.broken.push(format!("{PUBLIC_KEY}: {error}")),
         Ok(key) if key.pem() != pem => {
-            verified.broken.push(format!("{PUBLIC_KEY}: it is written in another way"));
+            verified.broken.push(format!("{PUBLIC_KEY}: it is not in the form that `bundle` writes"));
         }
         Ok(_) => {}
     }
@@ -112,12 +112,12 @@ fn signature(
             verified.is_trusted = trusted.is_some();
             if verified.is_trusted {
                 verified.proven.push(format!(
-                    "the key that you trust, {id} ({scheme}), signed the statement; {PUBLIC_KEY} is that key"
+                    "the key that you trust, {id} ({scheme}), signed the statement, and {PUBLIC_KEY} is that key"
                 ));
             } else {
                 verified.proven.push(format!("the key {id} ({scheme}) signed the statement"));
                 verified.not_proven.push(
-                    "whose key that is: it comes with the bundle, and whoever changes the bundle can bring another; give the one \
+                    "whose key that is: it comes with the bundle, and anyone who changes the bundle can replace it; pass the key \
                      that you trust with --key"
                         .to_owned(),
                 );
@@ -127,7 +127,7 @@ fn signature(
     })
 }
 
-/// Holds each member against its digest in the statement. The names of those that do not hold.
+/// Compares each member with its digest in the statement. Returns the names of those that differ.
 fn digests(archive: &Archive, statement: Option<&Value>, verified: &mut Verified) -> Vec<String> {
     let Some(statement) = statement else { return Vec::new() };
     let subjects = statement["subject"].as_array().map_or(&[][..], Vec::as_slice);
@@ -148,7 +148,7 @@ fn digests(archive: &Archive, statement: Option<&Value>, verified: &mut Verified
     changed
 }
 
-/// Follows the hash chain through the record. Returns true if it holds.
+/// Follows the hash chain through the record. Returns true if it is intact.
 fn chain(archive: &Archive, changed: &[String], broken: &mut Vec<String>) -> io::Result<bool> {
     let (mut record, mut links) = (archive.content(RECORD), archive.content(CHAIN));
     let (mut chain, mut line, mut found) = (HashChain::default(), Vec::new(), Vec::new());
@@ -161,7 +161,7 @@ fn chain(archive: &Archive, changed: &[String], broken: &mut Vec<String>) -> io:
         if !is_whole || found.strip_suffix(b"\n") != Some(chain.add(&line).as_bytes()) {
             let is_changed = |name: &str| changed.iter().any(|other| other == name);
             broken.push(if is_changed(CHAIN) && !is_changed(RECORD) {
-                format!("{CHAIN}: line {number} does not follow from the record")
+                format!("{CHAIN}: line {number} does not match the record")
             } else {
                 format!("{RECORD}: line {number} is not the line that was recorded")
             });
@@ -171,7 +171,7 @@ fn chain(archive: &Archive, changed: &[String], broken: &mut Vec<String>) -> io:
     Ok(true)
 }
 
-/// Holds the members against the record, and says where those differ that the digests found to be changed.
+/// Compares the members with the record. Reports the differing lines of members with a wrong digest.
 fn content(
     archive: &Archive,
     summary: &RunSummary,
@@ -189,7 +189,7 @@ fn content(
     if !serde_json::from_slice(&found).is_ok_and(|found: Value| found == recorded) {
         expected.push((PROFILE, Box::new(Cursor::new(bundle::profile(summary)))));
     }
-    // Another version draws reports as it sees fit.
+    // Another version may render reports differently.
     if program.name == own.name {
         expected.push((DIGESTS, Box::new(Cursor::new(contents.digests(summary, &program)))));
         let known = Report::ALL.into_iter().filter(|report| archive.member(report.file()).is_some());
@@ -206,9 +206,9 @@ fn content(
             others.push(name);
             continue;
         }
-        // What was changed in the record shows in everything that follows from it.
+        // A change of the record affects all members derived from it.
         if is_changed(name) || !is_changed(RECORD) {
-            verified.broken.push(format!("{name}: line {line} is not what the record says"));
+            verified.broken.push(format!("{name}: line {line} does not match the record"));
         }
     }
     if let Some(statement) = statement.filter(|_| verified.broken.is_empty() && changed.is_empty()) {
@@ -219,32 +219,32 @@ fn content(
         let says_so = contents.statement(summary, members, &program) == *statement;
         let result = statement["predicate"]["result"].as_str().unwrap_or_default();
         if result != "FAILED" && summary.exit() == Exit::Violation {
-            verified.broken.push(format!("{STATEMENT}: it says {result}, and the record says otherwise"));
+            verified.broken.push(format!("{STATEMENT}: it says {result}, but the record says otherwise"));
         } else if is_own && !says_so {
-            verified.broken.push(format!("{STATEMENT}: the statement does not say what the record says"));
+            verified.broken.push(format!("{STATEMENT}: the statement does not match the record"));
         } else if program.name == own.name && !says_so {
             others.push(STATEMENT);
         }
     }
     drawn_again(archive, &program, own, &others, verified);
-    verified.proven.push("the hash chain runs through every line of the record".to_owned());
+    verified.proven.push("the hash chain covers every line of the record".to_owned());
     if summary.complete() {
         verified.proven.push(format!(
-            "each of the {} cases that were selected has exactly one verdict",
+            "each of the {} selected cases has exactly one verdict",
             summary.totals().counts().total()
         ));
     } else {
-        verified.not_proven.push(format!("what the missing cases come to: {}", summary.conclusion()));
+        verified.not_proven.push(format!("the verdicts of the missing cases: {}", summary.conclusion()));
     }
     verified.not_proven.push(
-        "that the record tells what the target answered, and when: who holds the key can write another record, and the clock is that of \
+        "that the target sent these responses at these times: the holder of the key can write another record, and the clock is that of \
          the machine"
             .to_owned(),
     );
     Ok(())
 }
 
-/// Says which reports are those that this program draws.
+/// Reports which of the reports equal those that this program renders.
 fn drawn_again(
     archive: &Archive,
     program: &Program,
@@ -255,7 +255,7 @@ fn drawn_again(
     let who = text::short(&program.name);
     if program.name != own.name {
         verified.not_proven.push(format!(
-            "that the reports say what the record says: {who} drew them, and this is {}",
+            "that the reports match the record: {who} rendered them, and this is {}",
             own.name
         ));
         return;
@@ -265,24 +265,26 @@ fn drawn_again(
         archive.members.iter().map(|member| member.name.as_str()).filter(|name| !known.contains(name));
     let unknown: Vec<String> = unknown.map(text::short).collect();
     if others.is_empty() && unknown.is_empty() {
-        verified.proven.push("the reports, drawn again from the record, are those of the bundle".to_owned());
+        verified
+            .proven
+            .push("the reports, rendered again from the record, equal those of the bundle".to_owned());
     }
     if !others.is_empty() {
         verified.not_proven.push(format!(
-            "that {} say what the record says: another build of {who} (SHA-256 {}) made them, and this one makes others of the same record",
+            "the agreement of {} with the record: written by another build of {who} (SHA-256 {}), and this one renders the record differently",
             others.join(", "),
             text::short(&program.sha256)
         ));
     }
     if !unknown.is_empty() {
         verified.not_proven.push(format!(
-            "that {} say what the record says: this build of {who} makes no such files",
+            "the agreement of {} with the record: this build of {who} does not write such files",
             unknown.join(", ")
         ));
     }
 }
 
-/// The profile of a record as it stands there, whatever this version knows of it.
+/// Returns the profile event of a record as raw JSON, including fields that this version does not know.
 fn profile_of(mut record: impl BufRead) -> io::Result<Value> {
     let mut line = Vec::new();
     while read_line(&mut record, &mut line)? == NextLine::Line {
@@ -302,7 +304,7 @@ fn program(digests: &[u8]) -> Program {
     Program { name: text("name"), sha256: text("sha256") }
 }
 
-/// The first line in which two texts differ, from 1. A text may be one long line.
+/// Returns the number of the first line that differs, from 1. The inputs may consist of a single long line.
 fn differing_line(mut expected: impl BufRead, mut found: impl BufRead) -> io::Result<Option<usize>> {
     let mut line = 1;
     loop {

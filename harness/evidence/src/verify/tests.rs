@@ -29,7 +29,7 @@ fn made(events: &[Event], key: &crate::envelope::SigningKey) -> Vec<u8> {
     bundled(events, key).unwrap()
 }
 
-/// What has come of the bundle of these bytes.
+/// Returns the result of verifying a bundle with these bytes.
 fn verify(bytes: &[u8], trusted: Option<&PublicKey>, own: &Program) -> Verified {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), bytes).unwrap();
@@ -47,7 +47,7 @@ fn read(bytes: &[u8]) -> List {
     list
 }
 
-/// The archive of these members, listed in a statement that the key signs.
+/// Returns an archive of these members, listed in a statement signed by the key.
 fn signed(bytes: &[u8], key: &crate::envelope::SigningKey, edit: impl Fn(&mut List)) -> Vec<u8> {
     let mut members = read(bytes);
     let (_, envelope) = members.pop().unwrap();
@@ -79,19 +79,19 @@ fn the_members_are_those_that_were_signed() {
         assert_eq!(verified.broken, Vec::<String>::new());
         verified.not_proven.join("\n")
     };
-    // Of a version with a report more, of one with a report less, and of one with another order.
+    // From a version with one report more, one with one report less, and one with another order.
     let more = signed(&bytes, &key, |members| members.insert(6, ("results.json".into(), b"{}".to_vec())));
-    assert!(holds(&more).contains("that results.json say what the record says"), "{}", holds(&more));
+    assert!(holds(&more).contains("the agreement of results.json with the record"), "{}", holds(&more));
     let less = signed(&bytes, &key, |members| drop(members.remove(8)));
-    assert!(!holds(&less).contains("what the record says"), "{}", holds(&less));
+    assert!(!holds(&less).contains("with the record"), "{}", holds(&less));
     holds(&signed(&bytes, &key, |members| members.swap(4, 5)));
-    // What no bundle can do without.
+    // Every bundle needs these members.
     for (at, name) in [(0, RECORD), (1, CHAIN), (2, PROFILE), (3, DIGESTS), (10, PUBLIC_KEY)] {
         let lacks = signed(&bytes, &key, |members| drop(members.remove(at)));
         let broken = verify(&lacks, None, &tool()).broken;
         assert!(broken.contains(&format!("the archive: `{name}` is missing")), "{name}: {broken:?}");
     }
-    // What was signed and is not there, or is there and was not signed.
+    // One file was signed and is missing. Another is present and was not signed.
     let edited = |edit: &dyn Fn(&mut List)| {
         let mut members = read(&more);
         edit(&mut members);
@@ -102,7 +102,7 @@ fn the_members_are_those_that_were_signed() {
     let broken = edited(&|members| members[6].1.push(b' '));
     assert_eq!(broken, "results.json: it is not the file that was signed");
     let broken = edited(&|members| members.insert(7, ("more.txt".into(), vec![1])));
-    assert!(broken.contains("`more.txt` does not belong there"), "{broken}");
+    assert!(broken.contains("`more.txt` does not belong to the bundle"), "{broken}");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn another_build_may_draw_other_reports_and_its_own_must_be_as_it_draws_them() {
     let other = signed(&made(&sample::mixed(), &key), &key, |members| members[5].1.push(b'\n'));
     let broken = verify(&other, None, &tool()).broken.join("\n");
     assert!(
-        broken.contains("summary.md: line ") && broken.contains(" is not what the record says"),
+        broken.contains("summary.md: line ") && broken.contains(" does not match the record"),
         "{broken}"
     );
     let build = Program { sha256: "cd".repeat(32), ..tool() };
@@ -119,12 +119,14 @@ fn another_build_may_draw_other_reports_and_its_own_must_be_as_it_draws_them() {
     assert_eq!(verified.broken, Vec::<String>::new());
     let said = verified.not_proven.join("\n");
     assert!(
-        said.contains("that summary.md say what the record says: another build of xs2aspec 0.1.0"),
+        said.contains(
+            "the agreement of summary.md with the record: written by another build of xs2aspec 0.1.0"
+        ),
         "{said}"
     );
     let whole = verify(&made(&sample::mixed(), &key), None, &build);
     assert!(
-        whole.proven.iter().any(|said| said.starts_with("the reports, drawn again")),
+        whole.proven.iter().any(|said| said.starts_with("the reports, rendered again")),
         "{:?}",
         whole.proven
     );
@@ -138,7 +140,7 @@ fn a_key_that_did_not_sign_and_a_result_that_is_not_the_records_are_named() {
     let swapped = signed(&bytes, &key, |members| members[10].1 = other.clone().into_bytes());
     let broken = verify(&swapped, Some(&key.public().unwrap()), &tool()).broken;
     assert_eq!(broken, ["public-key.pem: it is not the key that signed the statement"]);
-    // Whatever program it names.
+    // Independent of the program that it names.
     let mut members = read(&bytes);
     let opened = key.public().unwrap().open(&String::from_utf8(members[11].1.clone()).unwrap()).unwrap();
     let passed = String::from_utf8(opened).unwrap().replace("\"FAILED\"", "\"PASSED\"");
@@ -146,7 +148,7 @@ fn a_key_that_did_not_sign_and_a_result_that_is_not_the_records_are_named() {
     let elsewhere = Program { name: "xs2aspec 9.9.9".into(), ..tool() };
     for program in [tool(), elsewhere] {
         let broken = verify(&written(&members), None, &program).broken;
-        assert_eq!(broken, ["statement.dsse.json: it says PASSED, and the record says otherwise"]);
+        assert_eq!(broken, ["statement.dsse.json: it says PASSED, but the record says otherwise"]);
     }
 }
 
@@ -163,7 +165,7 @@ fn what_was_not_changed_holds() {
     let other = ed25519().public().unwrap();
     let broken = verify(&bytes, Some(&other), &tool()).broken.join("\n");
     assert!(broken.starts_with("statement.dsse.json: it is signed by the key "), "{broken}");
-    // Another version draws no reports again, and says so.
+    // Another version does not render the reports again, and reports that.
     let verified = verify(&bytes, None, &Program { name: "xs2aspec 9.9.9".into(), ..tool() });
     assert_eq!((verified.broken.len(), verified.not_proven.len()), (0, 3));
 }
@@ -173,7 +175,7 @@ fn a_run_without_an_end_is_not_bundled_and_one_that_stopped_is_not_complete() {
     let mut sample = Sample::new(3);
     sample.verdict("periodic.months/one", Verdict::Pass);
     let error = bundled(&sample.killed(), &ed25519()).unwrap_err().to_string();
-    assert!(error.starts_with("the run did not come to its end"), "{error}");
+    assert!(error.starts_with("the run is unfinished"), "{error}");
     let verified = verify(&made(&sample.stopped_early(), &ed25519()), None, &tool());
     assert!(verified.broken.is_empty());
     assert!(verified.not_proven.iter().any(|said| said.contains("1 of 3 selected cases")));
@@ -195,7 +197,7 @@ fn a_pass_beside_findings_is_no_record() {
     assert!(broken.contains("the verdict of `periodic.months/one` is `pass` with 1 finding"), "{broken}");
 }
 
-/// A change of the bundle's bytes, by what it does to the parsed members.
+/// Edits the members of a bundle and returns the result of verifying it.
 fn edited(bytes: &[u8], edit: impl Fn(&mut List)) -> String {
     let mut members = read(bytes);
     edit(&mut members);
@@ -214,9 +216,9 @@ fn members_that_are_dropped_doubled_turned_or_added_are_named() {
     ];
     for (broken, expected) in table.iter().zip([
         "the archive: `junit.xml` is missing",
-        "the archive: `junit.xml` is there 2 times",
-        "the archive: `summary.md` does not stand in its place",
-        "the archive: `more.txt` does not belong there",
+        "the archive: `junit.xml` occurs 2 times",
+        "the archive: `summary.md` is out of order",
+        "the archive: `more.txt` does not belong to the bundle",
         "the archive: `statement.dsse.json` is missing",
     ]) {
         assert!(broken.contains(expected), "{broken}");
@@ -253,13 +255,13 @@ fn lines_that_are_changed_dropped_turned_or_doubled_are_named() {
     --
     record.jsonl: line 14 is not the line that was recorded
     --
-    record.chain: line 4 does not follow from the record
+    record.chain: line 4 does not match the record
     --
-    ctrf.json: line 2 is not what the record says
+    ctrf.json: line 2 does not match the record
     --
-    junit.xml: line 193 is not what the record says
+    junit.xml: line 193 does not match the record
     --
-    summary.md: line 1 is not what the record says
+    summary.md: line 1 does not match the record
     ");
 }
 
@@ -267,7 +269,7 @@ fn lines_that_are_changed_dropped_turned_or_doubled_are_named() {
 fn a_record_that_was_changed_before_it_was_bundled_is_seen() {
     let key = ed25519();
     let bytes = made(&sample::mixed(), &key);
-    // With a chain, digests and a signature that hold.
+    // The chain, the digests and the signature are all valid.
     let edited = signed(&bytes, &key, |members| {
         let record = String::from_utf8(members[0].1.clone()).unwrap();
         let record = record.replacen("\"micros\":12345", "\"micros\":12346", 1);
@@ -279,7 +281,7 @@ fn a_record_that_was_changed_before_it_was_bundled_is_seen() {
     let lines = read(&edited)[0].1.split(|byte| *byte == b'\n').count() - 1;
     let broken = verify(&edited, None, &tool()).broken;
     assert!(broken[0].starts_with(&format!("record.jsonl: line {lines} of the record: ")), "{broken:?}");
-    // `bundle` does not sign it at all.
+    // `bundle` does not sign it.
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join(RECORD);
     std::fs::write(&path, &read(&edited)[0].1).unwrap();
@@ -288,7 +290,7 @@ fn a_record_that_was_changed_before_it_was_bundled_is_seen() {
     assert!(is_chain(&error), "{error}");
 }
 
-/// Who can swap the file meanwhile does not show two files.
+/// A file that is replaced during verification does not affect the result.
 #[test]
 fn an_archive_is_the_file_that_was_opened() {
     let key = ed25519();
@@ -304,7 +306,7 @@ fn an_archive_is_the_file_that_was_opened() {
     assert_eq!(super::verify(&archive, None, &tool()).unwrap().broken, Vec::<String>::new());
 }
 
-/// Headers that only say something of the next member are none that `bundle` writes.
+/// An extended header is not something that `bundle` writes.
 #[test]
 fn an_extended_header_is_a_member_that_does_not_belong_there() {
     let bytes = made(&sample::mixed(), &ed25519());
@@ -317,5 +319,5 @@ fn an_extended_header_is_a_member_that_does_not_belong_there() {
         bundle::append(&mut archive, name, content.len() as u64, content.as_slice()).unwrap();
     }
     let broken = verify(&archive.into_inner().unwrap(), None, &tool()).broken.join("\n");
-    assert!(broken.contains("does not belong there"), "{broken}");
+    assert!(broken.contains("does not belong to the bundle"), "{broken}");
 }

@@ -74,11 +74,11 @@ fn a_bundle_says_what_is_proven_and_what_is_not() {
             "does not conform: at least one clause is violated (exit 1)\nWHAT WAS RUN\n",
             "judged again by this version, come to the same verdict in ",
             "no byte of the 11 files of the bundle has changed",
-            "the hash chain runs through every line of the record",
-            "the reports, drawn again from the record, are those of the bundle",
+            "the hash chain covers every line of the record",
+            "the reports, rendered again from the record, equal those of the bundle",
             "the cases are those that this version of the suite plans at depth standard: ",
             "UNKNOWN\n- whose key that is",
-            "that the record tells what the target answered",
+            "that the target sent these responses",
         ] {
             assert!(said.contains(expected), "{expected}: {said}");
         }
@@ -121,7 +121,10 @@ fn what_is_no_bundle_is_told_before_it_is_read_whole() {
         (b"BZh91AY", "bzip2"),
     ] {
         fs::write(&path, bytes).unwrap();
-        assert!(said().contains(&format!("this is {kind}; expected a tar, as `bundle` writes it")), "{kind}");
+        assert!(
+            said().contains(&format!("this is {kind}; expected a tar archive written by `bundle`")),
+            "{kind}"
+        );
     }
     // 20 GB that take no room on the disk, and would take all of the memory.
     fs::File::create(&path).unwrap().set_len(20 << 30).unwrap();
@@ -138,7 +141,7 @@ fn a_certificate_names_the_key_that_is_trusted() {
     let verified = |key: &str| xs2aspec(&["verify", path.to_str().unwrap(), "--key", key]);
     let keys = |name: &str| format!("{}/../../fixtures/keys/{name}", env!("CARGO_MANIFEST_DIR"));
     let (exit, said) = verified(&keys("tpp.cert.pem"));
-    assert_eq!((exit, said.contains("; public-key.pem is that key")), (Some(0), true), "{said}");
+    assert_eq!((exit, said.contains(", and public-key.pem is that key")), (Some(0), true), "{said}");
     let (exit, said) = verified(&keys("other.cert.pem"));
     assert_eq!((exit, said.contains("it is signed by the key")), (Some(1), true), "{said}");
     let broken = folder.path().join("broken.pem");
