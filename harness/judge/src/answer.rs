@@ -1,18 +1,18 @@
-//! What a target answered, or why there is no answer.
+//! The response of a target, or the reason why there is none.
 
 use std::{fmt, time::Duration};
 
 use chrono::{DateTime, Utc};
 pub use xs2aspec_record::MALFORMED;
 
-/// An answer.
+/// A response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// Status code.
     pub status: u16,
-    /// Header fields in the order of the wire.
+    /// Headers in the order in which they were received.
     pub headers: Vec<(String, String)>,
-    /// Body, as it was before a content coding that the server may have used.
+    /// Body after decoding any content coding.
     pub body: Vec<u8>,
 }
 
@@ -22,7 +22,7 @@ impl Answer {
         (200..300).contains(&self.status)
     }
 
-    /// The first value of a header, by its name in any letter case.
+    /// Returns the first value of a header. Names are compared case-insensitively.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers
             .iter()
@@ -31,57 +31,57 @@ impl Answer {
     }
 }
 
-/// Why there is no complete answer.
+/// The reason why there is no complete response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExchangeError {
-    /// No connection: nothing was sent.
+    /// The connection failed and nothing was sent.
     #[error("cannot connect to the target: {0}")]
     Unreachable(Trouble),
     /// The deadline passed.
     #[error("no complete answer within {} ms", .0.as_millis())]
     Deadline(Duration),
-    /// The connection broke, or what came is no HTTP.
+    /// The connection broke, or the data received is not HTTP.
     #[error("the answer is broken: {0}")]
     Broken(Trouble),
-    /// The body has a content coding that cannot be decoded, or takes too much to decode.
+    /// The body has a content coding that cannot be decoded or is too expensive to decode.
     #[error("the response cannot be decoded: {0}")]
     Coding(String),
-    /// The request cannot be written; a defect of the suite.
+    /// The request cannot be written, which is a defect of the suite.
     #[error("the request cannot be sent: {0}")]
     Request(String),
-    /// The request would go to another address than the one that the profile names.
+    /// The request would go to an address outside the profile's base URL.
     #[error("the request was not sent: {0}")]
     OutOfScope(String),
-    /// TLS or the proxy cannot be set up; the profile is wrong.
+    /// TLS or the proxy cannot be set up because the profile is wrong.
     #[error("cannot use TLS or the proxy: {0}")]
     Tls(String),
 }
 
-/// What stands behind a failure, as far as a profile can change it.
+/// The cause of a failure, as far as a profile can change it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// The target speaks no TLS at this address.
+    /// The target does not use TLS at this address.
     NoTls,
-    /// The target wants a client certificate, or another one.
+    /// The target requires a client certificate, or a different one.
     ClientCertificate,
-    /// Both have no cipher suite or version of TLS in common, or the target wants a client certificate.
+    /// The two sides share no cipher suite or TLS version, or the target requires a client certificate.
     NothingInCommon,
-    /// The certificate of the target cannot be trusted.
+    /// The certificate of the target is not trusted.
     Untrusted,
     /// The proxy does not lead to the target.
     Proxy,
-    /// What the target speaks is no HTTP.
+    /// The target does not speak HTTP.
     NoHttp,
-    /// Something else.
+    /// Any other cause.
     Other,
 }
 
-/// A failure: its cause, and what happened in words.
+/// A failure with its cause and its description.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
     /// The cause.
     pub cause: Cause,
-    /// The words.
+    /// The description.
     pub says: String,
 }
 
@@ -97,7 +97,8 @@ impl<T: Into<String>> From<T> for Trouble {
     }
 }
 
-/// How long a target asks to wait: seconds, or a date, which is held against its own clock where it tells it.
+/// Returns the time to wait that Retry-After gives, in seconds or as a date. A date is compared with the
+/// target's Date header, or with the local clock if there is none.
 pub fn retry_after(answer: &Answer) -> Option<Duration> {
     let text = answer.header("retry-after")?.trim();
     if let Ok(seconds) = text.parse() {
@@ -108,7 +109,7 @@ pub fn retry_after(answer: &Answer) -> Option<Duration> {
     Some((date(text)? - now).to_std().unwrap_or_default())
 }
 
-/// A duration in whole microseconds.
+/// Returns a duration in whole microseconds.
 pub fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }

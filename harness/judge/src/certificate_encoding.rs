@@ -1,4 +1,4 @@
-//! How a bank wants the certificate named and sent, as its profile declares it.
+//! The forms in which a bank requires certificate names and certificates, as its profile declares them.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -9,25 +9,25 @@ use xs2aspec_signing::{
 };
 use xs2aspec_suite::{CertificateChoices, FormChoice};
 
-/// How certificates are named and sent where the document leaves that to the bank, and its profile declares
-/// it.
+/// The forms of certificate names and certificates that the document leaves to the bank and its profile
+/// declares.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CertificateEncoding {
-    /// How keyId names a certificate.
+    /// The form in which keyId names a certificate.
     pub key_id: KeyIdForm,
-    /// How its header has it.
+    /// The form of the certificate in its header.
     pub certificate: CertificateForm,
-    /// The key of the choice of an issuer, for messages.
+    /// The key of the issuer choice, for messages.
     issuer_key: String,
 }
 
-/// How a header has a certificate.
+/// The form of a certificate in a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CertificateForm {
-    /// The base64 of its DER.
+    /// Base64 of the DER form.
     #[default]
     Der,
-    /// The base64 of its PEM.
+    /// Base64 of the PEM form.
     Pem,
 }
 
@@ -36,7 +36,7 @@ impl CertificateForm {
 }
 
 impl fmt::Display for CertificateForm {
-    /// As a target profile says it.
+    /// Writes the form as a bank profile spells it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Der => "base64 of DER",
@@ -46,7 +46,7 @@ impl fmt::Display for CertificateForm {
 }
 
 impl CertificateEncoding {
-    /// The forms that the choices of a profile declare.
+    /// Returns the forms that the choices of a profile declare.
     pub fn of(
         said: &BTreeMap<String, String>,
         spec: &CertificateChoices,
@@ -70,7 +70,7 @@ impl CertificateEncoding {
         })
     }
 
-    /// The encodings that differ from that of these choices in one of them: its key, and its word.
+    /// Returns the encodings that differ from these choices in exactly one, each with its key and value.
     pub(crate) fn others(
         said: &BTreeMap<String, String>,
         spec: &CertificateChoices,
@@ -92,7 +92,7 @@ impl CertificateEncoding {
         .collect()
     }
 
-    /// Whether the issuer of this certificate has all that a template wants of it.
+    /// Returns an error if the certificate's issuer lacks a part that the template needs.
     pub fn fit(&self, certificate: &Certificate) -> Result<(), CertificateEncodingError> {
         match &self.key_id.issuer {
             NameForm::Template(template) => template
@@ -104,7 +104,8 @@ impl CertificateEncoding {
     }
 }
 
-/// The form that a profile declares by a choice; the usual one where it says nothing, or a word for that.
+/// Returns the form that a profile declares for a choice. Returns the usual form if the profile leaves it out
+/// or names it.
 fn declared<T: Default + Clone + ToString>(
     said: &BTreeMap<String, String>,
     choice: Option<&FormChoice>,
@@ -123,25 +124,25 @@ fn declared<T: Default + Clone + ToString>(
     }
 }
 
-/// What is wrong with the forms that a profile declares.
+/// An error in the forms that a profile declares.
 #[derive(Debug, thiserror::Error)]
 pub enum CertificateEncodingError {
-    /// A template that cannot be read, or does not fit the certificate.
+    /// The template cannot be parsed or does not fit the certificate.
     #[error("`[choices]` of the target profile: \"{key}\": {error}")]
     Issuer {
         /// The key.
         key: String,
-        /// Why.
+        /// The reason.
         error: TemplateError,
     },
-    /// A form that is not known.
+    /// The form is unknown.
     #[error("`[choices]` of the target profile: \"{key}\" knows {known}, found `{found}`")]
     Form {
         /// The key.
         key: String,
-        /// What it says.
+        /// The value found.
         found: String,
-        /// What it may say.
+        /// The allowed values.
         known: String,
     },
 }

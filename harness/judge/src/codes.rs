@@ -1,21 +1,21 @@
-//! Where the code of a refusal stands: in its messages where the document shows that and the answer has some,
-//! elsewhere anywhere in the body.
+//! Finds error codes in rejections: in the messages if the document defines them there and the response has
+//! some, otherwise anywhere in the body.
 
 use serde_json::Value;
 use xs2aspec_spec::AnswerRules;
 
-/// What of an answer may be a code.
+/// The strings of a response that may be error codes.
 pub(crate) struct Codes {
     texts: Vec<String>,
-    /// True if each of them is a code. Otherwise a text may hold one.
+    /// True if each string is a code. Otherwise a string may contain one.
     is_exact: bool,
-    /// Where they are looked for.
+    /// The place that was searched.
     pub(crate) place: String,
 }
 
 impl Codes {
-    /// Returns those of the response to an operation: of its messages, if the document shows codes there and
-    /// there are some. Otherwise those that any part of its body may have.
+    /// Returns the codes in the response's messages if the document defines them for this operation and there
+    /// are some. Otherwise returns all strings of the body.
     pub(crate) fn new(rules: &AnswerRules, operation: &str, document: Option<&Value>, body: &[u8]) -> Self {
         if !rules.shows_codes(operation) {
             return Self::anywhere(document, body);
@@ -27,18 +27,18 @@ impl Codes {
         Self { texts: codes, is_exact: true, place }
     }
 
-    /// Those that any body may have.
+    /// Returns all strings of a body.
     pub(crate) fn anywhere(document: Option<&Value>, body: &[u8]) -> Self {
         Self { texts: texts(document, body), is_exact: false, place: "body".to_owned() }
     }
 
-    /// Whether a code is among them.
+    /// Returns true if a code is among them.
     pub(crate) fn have(&self, code: &str) -> bool {
         self.texts.iter().any(|text| if self.is_exact { text == code } else { has_word(text, code) })
     }
 
-    /// Those that are codes by their form: capital letters and underscores alone. A value that is echoed has
-    /// digits.
+    /// Returns the strings that have the form of a code: only uppercase letters and underscores. Echoed
+    /// values usually contain digits.
     pub(crate) fn alike(self) -> Vec<String> {
         let is_code = |text: &String| {
             text.len() > 2 && text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
@@ -47,7 +47,7 @@ impl Codes {
     }
 }
 
-/// Whether a text has a code as a word of its own.
+/// Returns true if a string contains a code as a whole word.
 fn has_word(text: &str, code: &str) -> bool {
     let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
     text.match_indices(code).any(|(at, _)| {
@@ -56,7 +56,7 @@ fn has_word(text: &str, code: &str) -> bool {
     })
 }
 
-/// Returns the texts in a value.
+/// Returns all strings in a value, without field names.
 pub(crate) fn texts_in(value: &Value) -> Vec<&str> {
     match value {
         Value::String(text) => vec![text],
@@ -66,7 +66,7 @@ pub(crate) fn texts_in(value: &Value) -> Vec<&str> {
     }
 }
 
-/// The texts of a body: values and names of its members, or all of it where it is no JSON.
+/// Returns the strings of a body: its values and field names, or the whole body if it is not JSON.
 fn texts(document: Option<&Value>, body: &[u8]) -> Vec<String> {
     fn collect(value: &Value, texts: &mut Vec<String>) {
         match value {
@@ -117,7 +117,7 @@ mod tests {
             ("", false),
         ] {
             assert_eq!(has("basket", body), is_said, "{body}");
-            // Messages may be there, and need not (`Errors`).
+            // `Errors` makes messages optional.
             assert_eq!(has("ncbct", body), is_said, "{body}");
         }
         let beside =

@@ -1,5 +1,5 @@
-//! Verdicts that rest on a rejection: they stand if the plain request was accepted before and after it. A
-//! target whose token is over, or that has had enough, rejects whatever it is asked.
+//! Confirms verdicts that rest on a rejection. They count if the baseline request was accepted before and
+//! after. A target whose token has expired or whose quota is used up rejects everything.
 
 use xs2aspec_record::{CaseVerdict, Finding, Level, Mismatch, Reason, RefusedSince};
 
@@ -15,21 +15,21 @@ use crate::{
 /// The state of a verdict that rests on a rejection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Confirmation {
-    /// It stands.
+    /// The rejection counts.
     Stands,
-    /// It says nothing, and why.
+    /// The rejection does not count, for this reason.
     Nothing(Reason),
-    /// The plain request is to be asked; alone, if nothing else may be under way.
+    /// The baseline request must be sent first.
     Open {
-        /// The plain request.
+        /// The case id of the baseline request.
         plain: String,
-        /// True if nothing else may be under way.
+        /// True if no other request may be in flight.
         alone: bool,
     },
 }
 
 impl Judge {
-    /// Returns what holds of the verdict of a case.
+    /// Returns the state of a case's verdict.
     pub fn confirmation(&self, done: &Done, known: &Known) -> Confirmation {
         if !(self.asks_again() && done.rests_on_refusal()) {
             return Confirmation::Stands;
@@ -41,7 +41,7 @@ impl Judge {
         let Some(after) = checks.iter().filter(is_after).find(|check| !check.is_open) else {
             return Confirmation::Open { plain, alone: checks.iter().any(|check| is_after(&check)) };
         };
-        // Between a rejection and an acceptance nobody knows.
+        // A change between a rejection and an acceptance leaves the verdict open.
         let before = checks.iter().rev().find(|check| !is_after(check) && !check.is_open);
         match after.reason.as_ref().or_else(|| before?.reason.as_ref()) {
             Some(reason) => Confirmation::Nothing(reason.clone()),
@@ -49,8 +49,8 @@ impl Judge {
         }
     }
 
-    /// Returns a verdict that says nothing, since what it leans on is not accepted any more. The first one
-    /// that leans on a plain request which reads what is not there any more shows that.
+    /// Returns an inconclusive verdict because its baseline request is no longer accepted. The first verdict
+    /// that depends on a baseline request which can no longer read its resource reports that as a finding.
     pub fn unconfirmed(&self, verdict: CaseVerdict, reason: Reason, known: &mut Known) -> CaseVerdict {
         let mut verdict = verdict;
         unconfirm(&mut verdict, reason);
@@ -60,9 +60,9 @@ impl Judge {
         verdict
     }
 
-    /// Makes a verdict the one that shows that a plain request reads what is not there any more. Whoever made
-    /// it a moment ago may read it, so that neither key nor values can be the cause. What the profile names
-    /// may be hidden when a consent is over: of that it is a warning.
+    /// Turns a verdict into the one that reports a baseline request whose resource has disappeared. If the
+    /// run itself created the resource, key and values cannot be the cause. A resource that the profile names
+    /// may be hidden by an expired consent, so the finding is only a warning.
     fn breaks(&self, verdict: &mut CaseVerdict, refused: &RefusedSince) {
         let Some(plain) = self.suite().case(&refused.plain) else { return };
         let level = match self.levels().clause(&plain.clause).level {
@@ -78,8 +78,9 @@ impl Judge {
         verdict.verdict = verdict.by_findings().unwrap_or(verdict.verdict);
     }
 
-    /// Adds an answer to whether a plain request is still accepted; alone, if nothing else was under way.
-    /// Returns what a history says of it: since when it is not accepted, or that it is again.
+    /// Adds the result of resending a baseline request. `is_alone` is true if no other request was in flight.
+    /// Returns the event for the history: the point since when the request is rejected, or that it is
+    /// accepted again.
     pub fn checked(
         &self,
         plain: &str,
@@ -114,8 +115,9 @@ impl Judge {
         Some(refused)
     }
 
-    /// Returns since when a plain request is not accepted that was accepted with the request `until`, or at
-    /// the beginning. Returns `None` if nothing was sent, so that no request shows it.
+    /// Returns the point since when a baseline request is rejected. It was last accepted with request
+    /// `until`, or at the start of the run. Returns None if nothing was sent, because then no request shows
+    /// it.
     fn refused_since(&self, plain: &str, until: Option<u64>, again: &Again) -> Option<RefusedSince> {
         let last = again.last.as_ref().and_then(|last| last.response.as_ref());
         Some(RefusedSince {

@@ -1,31 +1,31 @@
-//! Which refused rows of lawful forms are narrowed. Rows come in the order of their ids, so that a run asks
-//! the same however many cases were in flight.
+//! Selects the rejected rows of valid values whose minimal cause is searched. Rows come in the order of their
+//! ids, so that a run sends the same requests whatever its parallelism.
 
 use xs2aspec_record::{CaseVerdict, Culprit, Exchange, Reason, RefusedForm, Verdict};
 use xs2aspec_suite::Case;
 
 use crate::{Judge, blank::unconfirm};
 
-/// Rows that are narrowed in a run. A target that refuses one form refuses many rows, and all that have what
-/// is known to be refused need no requests.
+/// Maximum number of rows searched in a run. A target that rejects one value rejects many rows, and rows that
+/// contain a known cause need no requests.
 const ROWS: usize = 20;
 
-/// What is known of refused rows.
+/// The known causes of rejected rows.
 pub struct Culprits<'a> {
     judge: &'a Judge,
-    /// Operation, what is refused there, and the row that shows it.
+    /// The operation, the rejected values, and the row that shows them.
     found: Vec<(String, Vec<RefusedForm>, String)>,
-    /// Rows that were narrowed.
+    /// Number of rows searched.
     rows: usize,
 }
 
 impl<'a> Culprits<'a> {
-    /// Nothing is known yet.
+    /// Returns an empty collection.
     pub fn new(judge: &'a Judge) -> Self {
         Self { judge, found: Vec::new(), rows: 0 }
     }
 
-    /// Returns true if nothing needs to be asked for a refused row, and notes what is known of it.
+    /// Returns true if a rejected row needs no requests, and sets its known cause.
     pub fn is_known(&self, verdict: &mut CaseVerdict) -> bool {
         let is_made = |line: &String| verdict.changes.contains(line);
         let known = self.found.iter().find(|(operation, forms, _)| {
@@ -43,7 +43,7 @@ impl<'a> Culprits<'a> {
         true
     }
 
-    /// Takes the result of narrowing a row.
+    /// Stores the result of searching a row.
     pub fn take(&mut self, verdict: &mut CaseVerdict, culprit: Option<Culprit>) {
         if culprit.is_none() {
             unconfirm(verdict, Reason::AcceptedAgain);
@@ -52,7 +52,7 @@ impl<'a> Culprits<'a> {
         self.keep(verdict);
     }
 
-    /// Learns from the verdict of a row that was narrowed.
+    /// Learns from the verdict of a row that was searched.
     pub fn keep(&mut self, verdict: &CaseVerdict) {
         match verdict.culprit.as_deref() {
             Some(Culprit::Found { forms, shown_by: None }) => {
@@ -64,7 +64,7 @@ impl<'a> Culprits<'a> {
         self.rows += 1;
     }
 
-    /// Whether a case is a row of lawful forms that was refused, of which nothing more is known.
+    /// Returns true if a case is a rejected row of valid values whose cause is still unknown.
     pub fn is_refused_row(&self, case: &Case, verdict: &CaseVerdict, judged: Option<&Exchange>) -> bool {
         let is_open = case.together.len() > 1
             && verdict.culprit.is_none()

@@ -1,5 +1,4 @@
-//! What is likely to be wrong with a target that does not accept a plain request, and which key of its
-//! profile to change.
+//! Suggests why a target rejects a baseline request, and which profile key to change.
 
 use std::time::SystemTime;
 
@@ -13,25 +12,26 @@ use crate::{
     judge::is_page,
 };
 
-/// An answer that is no longer has nothing in it: `{}`, `null`.
+/// The longest body that counts as empty, such as `{}` or `null`.
 const NOTHING: usize = 4;
 
-/// Clocks that differ by more are told; signed dates of another minute are refused by some banks.
+/// Clock differences up to this many seconds are ignored. Some banks reject a signed Date that is a minute
+/// off.
 const SKEW: i64 = 60;
 
-/// Whether a certificate can be used at a time (RFC 5280 section 4.1.2.5).
+/// The validity of a certificate at a given time (RFC 5280 section 4.1.2.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Validity {
-    /// It can, until then.
+    /// Valid until then.
     Until(DateTime<Utc>),
-    /// It was over then.
+    /// Expired then.
     Expired(DateTime<Utc>),
-    /// It begins then.
+    /// Valid from then on.
     NotYet(DateTime<Utc>),
 }
 
 impl Validity {
-    /// That of this certificate.
+    /// Returns the validity of a certificate.
     pub fn new(certificate: &Certificate, now: DateTime<Utc>) -> Self {
         let (from, until) = certificate.validity();
         match SystemTime::from(now) {
@@ -42,8 +42,8 @@ impl Validity {
     }
 }
 
-/// By how many seconds the target's clock is ahead of this time, by the Date of an answer (RFC 9110 section
-/// 6.6.1).
+/// Returns how many seconds the target's clock is ahead, according to the Date of a response (RFC 9110
+/// section 6.6.1).
 pub fn clock_skew(exchange: &Exchange, now: DateTime<Utc>) -> Option<i64> {
     let response = exchange.response.as_ref()?;
     let date = response.headers.iter().find(|header| header.0.eq_ignore_ascii_case("date"))?;
@@ -51,7 +51,7 @@ pub fn clock_skew(exchange: &Exchange, now: DateTime<Utc>) -> Option<i64> {
     Some((date.to_utc() - now).num_seconds())
 }
 
-/// What a clock means that is so many seconds ahead.
+/// Returns a hint for a clock that is this many seconds ahead.
 pub fn clock_hint(ahead: i64) -> String {
     if ahead.abs() <= SKEW {
         return "the target's is this one's".to_owned();
@@ -60,7 +60,7 @@ pub fn clock_hint(ahead: i64) -> String {
     format!("the target's is {} s {word}: signed dates may be refused", ahead.abs())
 }
 
-/// The likely cause of no answer, with the key of the profile to change.
+/// Returns the likely cause of a missing response, with the profile key to change.
 pub fn failure_hint(error: &ExchangeError) -> Option<&'static str> {
     let cause = match error {
         ExchangeError::Unreachable(trouble) | ExchangeError::Broken(trouble) => trouble.cause,
@@ -85,7 +85,7 @@ pub fn failure_hint(error: &ExchangeError) -> Option<&'static str> {
     }
 }
 
-/// The likely cause of a refusal, with the key of the profile to change.
+/// Returns the likely cause of a rejection, with the profile key to change.
 pub fn refusal_hint(operation: &str, response: &Response, spec: &ProfileSpec) -> Option<String> {
     let said = response.body.as_ref().map(Body::shown).unwrap_or_default();
     let header = response.headers.iter().find(|header| header.0.eq_ignore_ascii_case("content-type"));

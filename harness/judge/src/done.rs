@@ -13,34 +13,34 @@ use crate::{
 /// The result of a case.
 #[derive(Debug, Clone)]
 pub struct Done {
-    /// The verdict, with the role [`Selected`](xs2aspec_record::Role::Selected) until the plan sets it.
+    /// The verdict. Its role is [`Selected`](xs2aspec_record::Role::Selected) until the plan sets it.
     pub verdict: CaseVerdict,
-    /// The requests that were sent for it, or only the judged one, where a history has them.
+    /// The requests sent for the case, or only the judged one if the history had them already.
     pub exchanges: Vec<Exchange>,
-    /// The outcome of the judged request, if there was a response, or none three times, and what came.
+    /// The outcome of the judged request and the response, or the failure after three attempts.
     pub(crate) answered: Option<(Outcome, Came)>,
-    /// The status of that response.
+    /// The status of the response.
     pub(crate) status: Option<u16>,
-    /// The ids and amounts with which its valid requests were accepted.
+    /// The ids and amounts with which the case's valid requests were accepted.
     pub(crate) values: Values,
-    /// How long after it was made the target showed a thing, where it needed a while.
+    /// The delay until the target showed a created resource, if there was one.
     pub(crate) shows_after: Option<Duration>,
-    /// True if the response shows by itself what is wrong: it is not what a target says that has had enough.
+    /// True if the response itself proves the violation and cannot come from an overloaded target.
     pub(crate) shows_it: bool,
-    /// Why its last request had no response, if it had none.
+    /// The reason why the last request had no response, if it had none.
     pub failure: Option<ExchangeError>,
-    /// True if a request of it, or of its control, was held back by the limit of exchanges, so that its
-    /// verdict says nothing.
+    /// True if the request limit held back a request of the case or of its control, so that the verdict does
+    /// not count.
     pub is_held_back: bool,
 }
 
 impl Done {
-    /// Returns true if the server failed at the judged request.
+    /// Returns true if the judged request got a 5xx.
     pub(crate) fn is_server_error(&self) -> bool {
         self.status.is_some_and(|status| status >= 500)
     }
 
-    /// Returns the verdict in its role.
+    /// Returns the verdict with a role.
     pub fn told(&self, role: Role) -> CaseVerdict {
         CaseVerdict { role, ..self.verdict.clone() }
     }
@@ -51,5 +51,5 @@ impl Done {
     }
 }
 
-/// A response, and what it is.
+/// A response and its examination.
 pub(crate) type Answered = (Arc<Answer>, Examined);

@@ -1,4 +1,4 @@
-//! Fills the placeholders of a request when it is sent: values of the target, fresh ids, dates, digests and
+//! Fills the placeholders of a request when it is sent: values of the profile, fresh ids, dates, digests and
 //! signatures.
 //!
 //! Clock and identity are arguments: the same identity, clock and case give the same bytes.
@@ -33,59 +33,58 @@ use crate::{
     scope::Scope,
 };
 
-/// Longest body, in bytes, that goes over the client that reuses connections; few servers stop reading before
-/// it.
+/// Longest body, in bytes, that is sent through the pooled client. Few servers stop reading before this size.
 const MOST_POOLED: usize = 64 * 1024;
 
-/// What stands for the Signature header that signing makes.
+/// The placeholder for the Signature header that signing creates.
 const SIGNATURE: &str = "${signature}";
 
-/// What stands for the step in values that all requests of a case share.
+/// The step name used for values that all requests of a case share.
 const SHARED: &str = "";
 
-/// What is in the name of a step that is asked again with other values.
+/// The part of a step name that marks a request resent with other values.
 pub(crate) const OTHER_VALUES: &str = "/other-values-";
 
-/// Why a request cannot be filled.
+/// The reason why a request cannot be filled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FillError {
     /// The profile lacks a value.
     #[error("the target profile has no `{0}`")]
     NotOffered(String),
-    /// The request has no meaning for this target; why.
+    /// The request does not apply to this target, for this reason.
     #[error("{0}")]
     NotApplicable(String),
-    /// A value of a response, or of the profile, cannot be used in the request; why.
+    /// A value from a response or the profile cannot be used in the request, for this reason.
     #[error("{0}")]
     Unusable(String),
-    /// The request cannot be made; a defect of the suite.
+    /// The request cannot be built, which is a defect of the suite.
     #[error("{0}")]
     Defect(String),
 }
 
-/// What a request is filled from.
+/// The inputs for filling a request.
 #[derive(Debug, Clone, Copy)]
 pub struct RequestBuilder<'a> {
-    /// The target.
+    /// The bank profile.
     pub profile: &'a Profile,
-    /// Digests and signs.
+    /// The signer, which also computes digests.
     pub request_signer: &'a RequestSigner,
-    /// What ids and amounts are derived from.
+    /// The root of all ids and amounts.
     pub root: Root,
-    /// The run's clock.
+    /// The clock of the run.
     pub now: DateTime<Utc>,
     /// Id of the case.
     pub case: &'a str,
-    /// Name of the step, with its number where it is sent several times.
+    /// Name of the step, with a number if it is sent several times.
     pub step: &'a str,
-    /// Values kept from earlier answers, by `STEP.KEY`.
+    /// Values kept from earlier responses, by `STEP.KEY`.
     pub kept: &'a BTreeMap<String, Value>,
-    /// Signatures that were made before, where other targets are asked the same.
+    /// Signatures made earlier, when other targets get the same requests.
     pub signatures: Option<&'a RequestCache>,
 }
 
 impl RequestBuilder<'_> {
-    /// Fills, digests and signs.
+    /// Fills, digests and signs a request.
     pub fn fill(&self, spec: &RequestSpec) -> Result<WireRequest, FillError> {
         let body = self.body(&spec.body)?;
         let mut signing = self.signing(&spec.signing)?;
@@ -106,14 +105,14 @@ impl RequestBuilder<'_> {
         }
         if !unsigned.is_empty() {
             let target = target_of(&spec.method, &url);
-            // What is written around a signature stands with it in one header, which is wrapped as a whole.
+            // Text around a signature is in the same header, which is wrapped as a whole.
             let is_plain = unsigned.iter().all(|(_, value)| value.as_str() == Some(SIGNATURE));
             let whole = signing.wrap.filter(|_| !is_plain).and_then(word);
             if whole.is_some() || !is_plain && signing.wrap.is_none() {
                 signing.wrap = Some(Wrap::Never);
             }
             let sign = || self.sign(&others, target, &signing);
-            // Whoever lists the headers may list the target of the request, which is none.
+            // A case that lists the signed headers may list the request target, which is no header.
             let signature = match self.signatures.filter(|_| signing.headers.is_none()) {
                 Some(known) => known.get_or_sign((self.case, self.step), &others, sign)?,
                 None => sign()?,
@@ -123,7 +122,7 @@ impl RequestBuilder<'_> {
                 let value = text(self.value(value, context)?);
                 headers[at].1 = match signing.wrap {
                     _ if whole.is_none() && value.is_ascii() => value,
-                    // The case asks for a header that is not wrapped.
+                    // The case requires a header that is not wrapped.
                     Some(Wrap::SignatureAlone) => return Err(wrapped()),
                     Some(Wrap::Never) if is_plain => return Err(wrapped()),
                     _ => {
@@ -142,14 +141,14 @@ impl RequestBuilder<'_> {
                 headers.push((name.clone(), value.clone()));
             }
         }
-        // The client behind the plain path adds an Accept header where there is none. It also gives up a body
-        // that the server will not read to its end; the other path reads the answer all the same. A Host of
-        // its own goes out as it is given.
+        // The pooled client adds an Accept header if there is none. It also gives up on a body that the
+        // server does not read to the end, while the exact client still reads the response. A custom Host is
+        // sent unchanged.
         let is_own = spec.header("accept").is_none()
             || ["host", "transfer-encoding"].iter().any(|name| spec.header(name).is_some());
         let exact = spec.exact || is_own || body.len() > MOST_POOLED;
-        // Both paths spell names alike, so that a bank that knows one spelling (RFC 9110 section 5.1) minds
-        // no other thing, and the record has what was sent.
+        // Both clients spell names alike, so that a bank that expects one spelling (RFC 9110 section 5.1)
+        // sees no other difference. The history then has the names as sent.
         for (name, _) in headers.iter_mut().filter(|(name, _)| !spec.spelled.contains(name)) {
             *name = in_title_case(name);
         }
@@ -180,8 +179,8 @@ impl RequestBuilder<'_> {
         }
     }
 
-    /// Returns the URL, which is below the base URL. Values put into a path or query are percent-encoded but
-    /// for unreserved characters (RFC 3986 section 2.3).
+    /// Returns the URL, which is below the base URL. Percent-encodes all but unreserved characters in path
+    /// and query values (RFC 3986 section 2.3).
     fn url(&self, spec: &RequestSpec) -> Result<String, FillError> {
         let scope =
             Scope::new(&self.profile.base_url).map_err(|error| FillError::Defect(error.to_string()))?;
@@ -190,7 +189,7 @@ impl RequestBuilder<'_> {
         let mut url = self.profile.base_url.clone();
         if let Some((name, link)) = name.and_then(|name| Some((name, self.kept.get(name)?))) {
             let link = text(link.clone());
-            // A request that is only shown has the name of the link instead of the link.
+            // A preview has the name of the link instead of its value.
             if link != format!("<{name}>") {
                 return Self::link(&scope, &link);
             }
@@ -210,8 +209,8 @@ impl RequestBuilder<'_> {
         Ok(url)
     }
 
-    /// Fills a path. A value that is empty or a dot segment would make another path of it (RFC 3986 section
-    /// 5.2.4), and there is no way to encode one.
+    /// Fills a path. Returns an error for an empty value or a dot segment, which would change the path (RFC
+    /// 3986 section 5.2.4) and cannot be encoded.
     fn path(&self, path: &str) -> Result<String, FillError> {
         let unusable = RefCell::new(None);
         let encoded = |value: Value| {
@@ -231,7 +230,8 @@ impl RequestBuilder<'_> {
         }
     }
 
-    /// Returns the URL to which a link of a response leads: nothing is signed for anybody but the target.
+    /// Returns the URL of a link in a response. Returns an error if it leaves the base URL, because only
+    /// requests to the target are signed.
     fn link(scope: &Scope, link: &str) -> Result<String, FillError> {
         let away = || FillError::NotApplicable(format!("the link {link:?} leads away from the base URL"));
         scope.resolve(link).map(String::from).ok_or_else(away)
@@ -251,7 +251,7 @@ impl RequestBuilder<'_> {
         signing: &Signing,
     ) -> Result<String, FillError> {
         self.request_signer.signature(headers, target, signing).map_err(|error| match error {
-            // Another certificate could be sent so.
+            // Another certificate could be sent this way.
             SignError::Header(SignatureHeaderError::EncodedWord(error)) => FillError::NotApplicable(format!(
                 "the issuer of the certificate does not fit this character set: {error}"
             )),
@@ -281,14 +281,14 @@ impl RequestBuilder<'_> {
         match failure.into_inner() {
             Some(error) => Err(error),
             None => filled.and_then(template::compute).map_err(|error| match error {
-                // What a value of the profile ends in is the bank's.
+                // The ending of a profile value is the bank's decision.
                 template::ExpandError::NoSuchEnd(..) => FillError::NotApplicable(error.to_string()),
                 error => FillError::Defect(error.to_string()),
             }),
         }
     }
 
-    /// The value of a placeholder; `None` for `signature` before it is made.
+    /// Returns the value of a placeholder. Returns None for `signature` before it is made.
     fn lookup(&self, name: &str, context: Context<'_>) -> Result<Option<Value>, FillError> {
         let defect = |what: &str| FillError::Defect(format!("`${{{name}}}`: {what}"));
         let rest = name.get(template::head(name).len() + 1..).unwrap_or_default();
@@ -366,7 +366,7 @@ impl RequestBuilder<'_> {
         })))
     }
 
-    /// The authority of the target in another form that means the same (RFC 9110 section 4.2.3).
+    /// Returns the target's authority in an equivalent form (RFC 9110 section 4.2.3).
     fn host(&self, form: &str) -> Option<String> {
         let url = url::Url::parse(&self.profile.base_url).ok()?;
         let host = url.host_str()?;
@@ -383,8 +383,8 @@ impl RequestBuilder<'_> {
         self.root.uuid(&[self.case, step, name])
     }
 
-    /// A number with so many digits, the first of which is not zero. Amounts differ by it from case to case,
-    /// so that no payment is a logical duplicate of another (the document leaves open what that is).
+    /// Returns a number with this many digits and no leading zero. Cases use it in their amounts, so that no
+    /// payment is a logical duplicate of another (the document does not define that term).
     fn number(&self, step: &str, digits: u32) -> u64 {
         let (high, low) = self.fresh(step, &format!("number.{digits}")).as_u64_pair();
         let least = 10_u64.pow(digits - 1);
@@ -397,16 +397,16 @@ impl RequestBuilder<'_> {
     }
 }
 
-/// What some placeholders depend on.
+/// Values that some placeholders depend on.
 #[derive(Debug, Clone, Copy)]
 struct Context<'a> {
     /// The body, for a Digest.
     body: Option<&'a [u8]>,
-    /// Whose certificate is sent.
+    /// The party whose certificate is sent.
     certificate: Option<Party>,
-    /// The entry of the profile that the request is about, such as `psu.second`.
+    /// The profile entry that the request is about, such as `psu.second`.
     of: Option<&'a str>,
-    /// The Signature header that signing makes, where it is made.
+    /// The Signature header, once it is made.
     signature: Option<&'a str>,
 }
 
@@ -414,8 +414,8 @@ impl Context<'_> {
     const NONE: Self = Self { body: None, certificate: None, of: None, signature: None };
 }
 
-/// The entry of the profile that a header field names first, as `${target.psu.second.id}` does. What it has
-/// of its own goes before what the profile says for all: a session may be that of one person.
+/// Returns the first profile entry that a header names, such as `psu.second` for `${target.psu.second.id}`.
+/// Values of this entry take precedence over general ones, because a session may belong to one person.
 fn of(spec: &RequestSpec) -> Option<&str> {
     spec.headers.iter().find_map(|(_, value)| {
         let name = value.as_str()?.strip_prefix("${target.")?.strip_suffix('}')?;
@@ -431,15 +431,15 @@ fn text(value: Value) -> String {
     }
 }
 
-/// All but unreserved characters (RFC 3986, section 2.3).
+/// All but unreserved characters (RFC 3986 section 2.3).
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Returns a text percent-encoded but for unreserved characters.
+/// Percent-encodes all but unreserved characters.
 pub fn encode(text: &str) -> String {
     utf8_percent_encode(text, RESERVED).to_string()
 }
 
-/// Returns a header name with uppercase first letters, as the plain path of HTTP/1.1 spells it.
+/// Returns a header name in title case, as the pooled HTTP/1.1 client spells it.
 fn in_title_case(name: &str) -> String {
     let mut before = '-';
     let letters = name.chars().map(|letter| {
@@ -449,13 +449,13 @@ fn in_title_case(name: &str) -> String {
     letters.collect()
 }
 
-/// Why a header that a case wants as it is cannot be sent so.
+/// Returns the error for a header that the case requires unwrapped but that must be wrapped.
 fn wrapped() -> FillError {
     let why = "the issuer of the certificate is not plain ASCII, so that the header is wrapped";
     FillError::NotApplicable(why.to_owned())
 }
 
-/// Method and path of a request, as a signature can cover them.
+/// Returns the method and path of a request in the form that a signature covers.
 fn target_of(method: &str, url: &str) -> Option<RequestTarget> {
     let uri: Uri = url.parse().ok()?;
     Some(RequestTarget { method: method.to_owned(), path: uri.path_and_query()?.to_string() })

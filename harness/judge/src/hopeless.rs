@@ -1,5 +1,5 @@
-//! Targets that accept no plain request: what they answer may be the fault of our key or URL, and says
-//! nothing of a bank then.
+//! Handles targets that accept no baseline request. The cause may be our key or URL, so the responses prove
+//! nothing about the bank.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -7,11 +7,11 @@ use xs2aspec_record::{CaseVerdict, Exchange, Response, Role, Verdict};
 
 use crate::{Done, Judge, blank::unconfirm, judge::is_foreign, known::Known};
 
-/// A verdict, and its judged exchange.
+/// A verdict and its judged exchange.
 pub type Settled = (CaseVerdict, Option<Exchange>);
 
-/// The plain requests of a run as they are told. Where the target accepted none, and what it answered may be
-/// the fault of our key or URL, none of them is held against it.
+/// Returns the verdicts of a run's baseline requests as they are reported. If the target accepted none, and
+/// another key or URL could explain that, none counts as a violation.
 pub fn weighed(judge: &Judge, known: &Known, plain: &[(Arc<Done>, Role)]) -> Vec<Settled> {
     let told = plain.iter().map(|(done, role)| (done.told(*role), done.judged().cloned()));
     let mut cases: Vec<Settled> = told.collect();
@@ -30,8 +30,8 @@ pub fn weighed(judge: &Judge, known: &Known, plain: &[(Arc<Done>, Role)]) -> Vec
     cases
 }
 
-/// Whether the answers of these cases are what another key or URL would change: pages, statuses that say who
-/// may ask what, or one and the same for several operations.
+/// Returns true if another key or URL could explain these responses: web pages, statuses about authorization,
+/// or one response for several operations.
 fn may_be_ours(cases: &[Settled]) -> bool {
     let mut operations = BTreeSet::new();
     let mut answers: Vec<&Response> = Vec::new();
@@ -47,7 +47,7 @@ fn may_be_ours(cases: &[Settled]) -> bool {
         || is_several && is_alike && first.status < 300
 }
 
-/// Whether a status is about who asks, or about the address (RFC 9110 sections 15.4, 15.5.2, 15.5.4 to
+/// Returns true if a status is about the caller or the address (RFC 9110 sections 15.4, 15.5.2, 15.5.4 to
 /// 15.5.6).
 fn says_who_may(status: u16) -> bool {
     matches!(status, 300..=399 | 401 | 403 | 404 | 405 | 407)

@@ -1,5 +1,5 @@
-//! What makes the ids and amounts of a run differ from those of every other run. A bank may reject an
-//! X-Request-ID that it has seen (document, L160: "unique per call"), or a payment that repeats another one.
+//! Makes the ids and amounts of a run differ from those of every other run. A bank may reject an X-Request-ID
+//! that it has seen (document, L160: "unique per call"), or a payment that repeats another one.
 
 use std::{fmt, str::FromStr};
 
@@ -7,20 +7,20 @@ use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 use xs2aspec_suite::Shard;
 
-/// The longest run id, in characters.
+/// Maximum length of a run id, in characters.
 const LONGEST: usize = 64;
 
 /// The id of a run, new for each start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunId(String);
 
-/// Why a text is no run id.
+/// An error for a string that is not a run id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected 1 to {LONGEST} letters, digits, `-`, `.` or `_`, found {0:?}")]
 pub struct RunIdError(String);
 
 impl RunId {
-    /// Returns an id that no other run has.
+    /// Returns a new unique id.
     pub fn random() -> Self {
         Self(Uuid::new_v4().to_string())
     }
@@ -45,7 +45,7 @@ impl FromStr for RunId {
     }
 }
 
-/// The seed, the id and the part of a run. All ids and amounts are derived from them.
+/// The seed, the id and the shard of a run. All ids and amounts are derived from them.
 #[derive(Debug, Clone)]
 pub struct Identity {
     seed: u64,
@@ -55,7 +55,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Returns the identity of a run, or of one of its parts. Equal arguments give equal ids.
+    /// Returns the identity of a run or of one of its shards. Equal arguments give equal ids.
     pub fn new(seed: u64, run_id: RunId, shard: Option<Shard>) -> Self {
         let part = shard.map(|shard| shard.to_string()).unwrap_or_default();
         let root = Root(hash(&seed.to_be_bytes(), &[&run_id.0, &part]));
@@ -67,46 +67,46 @@ impl Identity {
         Self::new(seed, RunId::random(), None)
     }
 
-    /// Returns the same identity for each run with this seed. It is meant for banks that start with the run
+    /// Returns the same identity for each run with this seed. Use it only for banks that start with the run
     /// and remember nothing.
     pub fn reproducible(seed: u64) -> Self {
         Self::new(seed, RunId("reproducible".to_owned()), None)
     }
 
-    /// Returns the identity with which an interrupted run goes on. Its ids are new: nobody knows which ids
-    /// the earlier part sent last.
+    /// Returns the identity for resuming an interrupted run. Its ids are new, because the last ids that the
+    /// run sent are unknown.
     #[must_use]
     pub(crate) fn resumed(self) -> Self {
         Self { root: self.root.with(&RunId::random().0), ..self }
     }
 
-    /// The seed of the values.
+    /// Returns the seed of the values.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// The id of the run.
+    /// Returns the id of the run.
     pub fn run_id(&self) -> &RunId {
         &self.run_id
     }
 
-    /// The part of the run, where there are several.
+    /// Returns the shard, if the run has several.
     pub fn shard(&self) -> Option<Shard> {
         self.shard
     }
 
-    /// What all ids and amounts are derived from.
+    /// Returns the root of all ids and amounts.
     pub(crate) fn root(&self) -> Root {
         self.root
     }
 }
 
-/// What the ids and amounts of some requests are derived from.
+/// The root from which the ids and amounts of some requests are derived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Root([u8; 32]);
 
 impl Root {
-    /// Returns another root, under which the same requests have other ids and amounts.
+    /// Returns another root, which gives the same requests other ids and amounts.
     #[must_use]
     pub(crate) fn with(self, part: &str) -> Self {
         Self(hash(&self.0, &[part]))
@@ -120,7 +120,8 @@ impl Root {
     }
 }
 
-/// The SHA-256 of a beginning and of parts, of which no two lists have the same bytes.
+/// Returns the SHA-256 of a prefix and a list of parts. The encoding is unambiguous: different lists have
+/// different bytes.
 fn hash(beginning: &[u8], parts: &[&str]) -> [u8; 32] {
     let mut hash = Sha256::new();
     hash.update(beginning);

@@ -1,4 +1,4 @@
-//! What a record begins with: the document, the clauses and the case files that a run speaks of.
+//! Writes the first events of a history: the document, the clauses and the case files of a run.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,8 @@ use xs2aspec_suite::{Case, Plan, Suite};
 
 use crate::{Judge, levels::strength};
 
-/// Writes the document, and the clauses and sources that the run speaks of. A finding may name any clause, so
-/// all of them are written.
+/// Writes the document, the clauses and the case files. A finding may name any clause, so all of them are
+/// written.
 pub fn introduce(judge: &Judge, plan: &Plan<'_>, tell: &mut dyn FnMut(&Event)) {
     let suite = judge.suite();
     tell(&Event::Document(document(suite)));
@@ -44,7 +44,7 @@ pub fn introduce(judge: &Judge, plan: &Plan<'_>, tell: &mut dyn FnMut(&Event)) {
     }
 }
 
-/// The document with its readings, as far as clauses name them.
+/// Returns the document with the readings that clauses refer to.
 fn document(suite: &Suite) -> DocumentText {
     let document = &suite.spec().document;
     let rows: BTreeSet<u32> =

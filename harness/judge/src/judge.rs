@@ -1,6 +1,5 @@
-//! Judges an answer. The rules are those of the design: a refusal is a 4xx (or a created resource with status
-//! RJCT where the profile allows that form), a 5xx never is; every 2xx body is checked whatever the case is
-//! about; all findings come together.
+//! Judges a response. A rejection is a 4xx, or a created resource with status RJCT if the profile allows that
+//! form. A 5xx is never a rejection. Every 2xx body is checked, and all findings are reported together.
 
 mod by;
 mod shows;
@@ -19,76 +18,77 @@ use crate::{
     profile::Profile,
 };
 
-/// The outcome that a valid request must have, in words.
+/// The required outcome of a valid request.
 pub(crate) const ACCEPTANCE: &str = "acceptance (2xx)";
 
-/// The outcome that an invalid request must have, in words.
+/// The required outcome of an invalid request.
 pub(crate) const REFUSAL: &str = "a refusal (4xx)";
 
-/// The outcome that every request must have, in words.
+/// The required outcome of every request.
 const BELOW_500: &str = "an answer below 500";
 
-/// Statuses that say that a thing is not there (RFC 9110, sections 15.5.5 and 15.5.11).
+/// Statuses for a resource that does not exist (RFC 9110 sections 15.5.5 and 15.5.11).
 pub(crate) const NOT_THERE: [u16; 2] = [404, 410];
 
-/// Statuses that a gateway sends instead of the target (RFC 9110 sections 15.6.3 to 15.6.5). They say
-/// something about the target only if they repeat.
+/// Statuses that a gateway may send (RFC 9110 sections 15.6.3 to 15.6.5). They count against the target only
+/// if they repeat.
 pub(crate) const UNAVAILABLE: [u16; 3] = [502, 503, 504];
 
-/// What an answer says about the request.
+/// The outcome of a request according to its response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// 2xx with a body of the operation, and no rejection.
     Accepted,
-    /// 2xx with a body that is none of the operation: of another kind, or without members that it must have.
+    /// 2xx with a body that does not belong to the operation: another kind, or without required fields.
     Foreign,
-    /// 2xx with transactionStatus RJCT where something is made: created, and rejected. To read that something
-    /// else was rejected is no refusal.
+    /// 2xx with transactionStatus RJCT in response to a create request. Reading the status of another
+    /// rejected resource is no rejection.
     Rejected,
     /// 4xx.
     Refused,
     /// 5xx.
     ServerError,
-    /// 429 or 503: the target has no time for the request (RFC 6585 section 4, RFC 9110 section 15.6.4),
-    /// whether it names a time to come back or not.
+    /// 429 or 503: the target is busy (RFC 6585 section 4, RFC 9110 section 15.6.4), with or without a time
+    /// to retry.
     Busy,
-    /// 1xx or 3xx: neither accepted nor refused.
+    /// 1xx or 3xx: neither accepted nor rejected.
     Neither,
 }
 
 impl Outcome {
-    /// Whether the target refuses: it understood, and does not want to.
+    /// Returns true if the target understood the request and rejected it.
     pub fn is_refusal(self) -> bool {
         matches!(self, Self::Refused | Self::Rejected)
     }
 
-    /// Whether the target made what it was asked for, be it rejected.
+    /// Returns true if the target created the resource, even with status RJCT.
     pub fn is_made(self) -> bool {
         matches!(self, Self::Accepted | Self::Rejected)
     }
 }
 
-/// An answer, parsed and held against the rules for responses.
+/// A response, parsed and checked against the response rules.
 #[derive(Debug, Clone)]
 pub struct Examined {
-    /// What it says about the request.
+    /// The outcome of the request.
     pub outcome: Outcome,
-    /// The answer in short.
+    /// A summary of the response.
     pub got: Got,
-    /// Rules evaluated on the body.
+    /// Number of rules evaluated on the body.
     pub checks: u32,
-    /// What the body breaks.
+    /// Violations in the body.
     pub findings: Vec<Finding>,
-    /// What the body does where the document leaves it free.
+    /// Observations where the document leaves the bank free.
     pub observations: Vec<String>,
-    /// The body, where it is JSON.
+    /// The body, if it is JSON.
     pub document: Option<Value>,
 }
 
-/// Parses an answer and checks its body.
+/// Parses a response and checks its body.
 ///
-/// Answers of an operation that the document only mentions have no shape to be held to. What would be
-/// observed is a finding where the levels mind it. `asked` gives header fields of the request.
+/// The document defines no body for operations that it only mentions, so those are not checked. An
+/// observation becomes a finding if `levels` gives its clause a level. `asked` returns headers of the
+/// request.
 pub fn examine(
     operation: &str,
     asked: impl Fn(&str) -> Option<String>,
@@ -101,7 +101,7 @@ pub fn examine(
     let is_foreign = if rules.has(operation) {
         !rules.is_of(operation, checked.document.as_ref())
     } else {
-        // A page comes from something before the interface, whatever was asked.
+        // A web page comes from a server in front of the interface.
         answer.header("content-type").is_some_and(is_page)
     };
     let outcome = match answer.status {
@@ -163,35 +163,35 @@ pub fn examine(
     }
 }
 
-/// Error codes of a response that are kept: a bank may send any number of them.
+/// Maximum number of error codes kept from a response.
 const CODES: usize = 5;
 
-/// Returns what kind of thing is wrong at a place of a body: it is not there, or not what it must be.
+/// Returns the kind of mismatch at a place of a body: the field is missing or has a wrong value.
 fn kind_at(at: &str, body: Option<&Value>) -> Mismatch {
     let there =
         at.strip_prefix("body/").map(|pointer| body.and_then(|body| body.pointer(&format!("/{pointer}"))));
     if there == Some(None) { Mismatch::Missing } else { Mismatch::Value }
 }
 
-/// What a case comes to.
+/// The result of judging a case.
 #[derive(Debug)]
 pub struct Judged {
     /// Pass, fail, observed or inconclusive.
     pub verdict: Verdict,
-    /// How many checks were evaluated.
+    /// Number of checks evaluated.
     pub checks: u32,
-    /// Every mismatch.
+    /// All mismatches.
     pub findings: Vec<Finding>,
-    /// What was seen where the document leaves the target free.
+    /// Observations where the document leaves the target free.
     pub observations: Vec<String>,
-    /// How the refusal that was expected came: an observation, as long as the verdict rests on it.
+    /// An observation about the expected rejection, as long as the verdict rests on it.
     pub refusal: Option<String>,
-    /// Why it could not be told.
+    /// The reason for an inconclusive verdict.
     pub reason: Option<Reason>,
 }
 
 impl Judged {
-    /// Counts a check, and adds a finding unless it is met.
+    /// Counts a check and adds a finding if the check failed.
     fn check(&mut self, is_met: bool, found: impl FnOnce() -> Finding) {
         self.checks += 1;
         if !is_met {
@@ -200,8 +200,8 @@ impl Judged {
     }
 }
 
-/// Judges the answer to the request of a case of this clause and operation. Which findings are violations,
-/// and which only warnings, `Levels::weigh` says afterwards.
+/// Judges the response to the request of a case. `Levels::weigh` decides afterwards which findings are
+/// violations and which are warnings.
 pub fn judge(
     (clause, operation): (&str, &str),
     expect: &Expectation,
@@ -214,7 +214,7 @@ pub fn judge(
     let expect = by_choice(expect, levels.choice(clause));
     let verdict = Verdict::Inconclusive;
     let mut judged = Judged { verdict, checks, findings, observations, refusal: None, reason: None };
-    // Where nothing is demanded, whatever counts as a call may have used up a quota of the day.
+    // Even without an expectation, each call may have used up a daily quota.
     let may_be_used_up = || *expect == Expectation::Observed && is_quota(answer, rules);
     if outcome == Outcome::Busy && (used_up(expect, answer.status) || may_be_used_up()) {
         outcome = Outcome::Refused;
@@ -233,7 +233,7 @@ pub fn judge(
     let mut is_open = false;
     match expect {
         Expectation::Accepted => {
-            // What a body lacks is a finding already.
+            // Missing fields are findings already.
             let is_met = matches!(outcome, Outcome::Accepted | Outcome::Foreign);
             judged.check(is_met, || wrong(Mismatch::NotAccepted, ACCEPTANCE));
             if let Some(clause) = rules.success_status(operation).filter(|_| answer.is_success()) {
@@ -244,7 +244,7 @@ pub fn judge(
             }
         }
         Expectation::Shows(values) => {
-            // A resource with status RJCT shows as well as another.
+            // A resource with status RJCT shows its values like any other.
             let is_met = matches!(outcome, Outcome::Accepted | Outcome::Rejected);
             judged.check(is_met, || wrong(Mismatch::NotAccepted, "an answer that shows it (2xx)"));
             if is_met {
@@ -255,7 +255,7 @@ pub fn judge(
                 }));
                 judged.checks = values.iter().fold(judged.checks, |checks, _| checks + 1);
             }
-            // The body is not as far, and may never be.
+            // The resource has not reached the required state, and may never reach it.
             is_open = shows::is_open(values, document.as_ref());
         }
         Expectation::Refused(wanted) => {
@@ -287,13 +287,12 @@ pub fn judge(
     judged
 }
 
-/// Whether a Content-Type is that of a page for people.
+/// Returns true for the Content-Type of a web page.
 pub(crate) fn is_page(content_type: &str) -> bool {
     content_type.to_ascii_lowercase().starts_with("text/html")
 }
 
-/// Whether an answer is that of something else than an interface: a page, or nothing where there is no
-/// failure.
+/// Returns true if a response does not come from an API: a web page, or a 2xx without a body.
 pub(crate) fn is_foreign(answer: &Response) -> bool {
     let header = answer.headers.iter().find(|Header(name, _)| name.eq_ignore_ascii_case("content-type"));
     let media =
@@ -302,16 +301,16 @@ pub(crate) fn is_foreign(answer: &Response) -> bool {
     is_page || answer.body.is_none() && (200..300).contains(&answer.status)
 }
 
-/// Whether an answer says that a quota is used up, and not only that the target has no time at the moment.
+/// Returns true if a response says that a quota is used up, as opposed to a target that is only busy.
 pub(crate) fn is_quota(answer: &Answer, rules: &AnswerRules) -> bool {
-    // Every answer is looked at: a body is read only where its status allows it.
+    // This runs for every response, so the body is parsed only if the status matches.
     let document = || serde_json::from_slice(&answer.body).ok();
     let says = |code: &str| Codes::anywhere(document().as_ref(), &answer.body).have(code);
     (400..500).contains(&answer.status) && rules.quota().is_some_and(|quota| says(&quota.code))
 }
 
-/// Returns true if a response with 429 to a step may be what a daily quota leads to, in a case that uses one.
-/// A request that must be accepted may meet a bank that is only busy.
+/// Returns true if a 429 to a step may be the effect of a daily quota that the case uses up. If the step must
+/// be accepted, the bank may only be busy.
 pub(crate) fn may_be_used_up(case: &Case, step: &str) -> bool {
     let of_step = |before: &&Preparation| step.split('/').next() == Some(before.name.as_str());
     let must_be_accepted = match case.before.iter().find(of_step) {
@@ -321,17 +320,18 @@ pub(crate) fn may_be_used_up(case: &Case, step: &str) -> bool {
     case.needs_quota() && !must_be_accepted
 }
 
-/// Whether a request to come back later is the answer that a case about a quota waits for.
+/// Returns true if a 429 is the rejection that a quota case expects.
 pub(crate) fn used_up(expect: &Expectation, status: u16) -> bool {
     status == 429 && waits_for_quota(expect)
 }
 
-/// Whether an answer is expected that says that a quota is used up.
+/// Returns true if the case expects a rejection because of a used-up quota.
 pub(crate) fn waits_for_quota(expect: &Expectation) -> bool {
     matches!(expect, Expectation::Refused(refusal) if refusal.quota)
 }
 
-/// The expectation that a choice leads to; observed where there is none, or one that the case does not know.
+/// Returns the expectation for the bank's choice. Returns `Observed` if there is no choice or the case does
+/// not list it.
 pub(crate) fn by_choice<'a>(expect: &'a Expectation, choice: Option<&str>) -> &'a Expectation {
     match expect {
         Expectation::Choice(values) => {
@@ -341,15 +341,15 @@ pub(crate) fn by_choice<'a>(expect: &'a Expectation, choice: Option<&str>) -> &'
     }
 }
 
-/// Whether an answer can be judged, and need not be asked for again: it has what a case demands of its body,
-/// or never will.
+/// Returns true if a response can be judged without resending the request: its body has the required values
+/// or will never have them.
 pub(crate) fn is_settled(expect: &Expectation, examined: &Examined) -> bool {
     let Expectation::Shows(values) = expect else { return true };
     !matches!(examined.outcome, Outcome::Accepted | Outcome::Rejected)
         || shows::is_final(values, examined.document.as_ref())
 }
 
-/// Whether a body says something: words, or a text, code or number in its JSON.
+/// Returns true if a body has content: plain text, or a nonempty string or a number in JSON.
 fn says_something(body: &[u8]) -> bool {
     fn says(value: &Value) -> bool {
         match value {
@@ -388,10 +388,11 @@ fn refused(
     }
 }
 
-/// 201 and 200 are the natural reading of CREATED and OK, and the bank's choice: asserted where its profile
-/// declares them, or where the ledger says that the usual one is the plain reading.
+/// Checks the success status. The document names CREATED and OK, which plainly means 201 and 200, but the
+/// bank may choose. The status counts if the profile declares it or the clause ledger makes the usual one the
+/// plain reading.
 fn success_status((clause, wanted): (&str, &str), status: u16, profile: &Profile, judged: &mut Judged) {
-    // The key of each of these clauses is its id.
+    // The choice key of each of these clauses is the clause id.
     let is_declared = profile.choices.contains_key(clause);
     let why = if is_declared { "as the profile declares" } else { "as the clause is plainly read" };
     let status = status.to_string();

@@ -1,4 +1,4 @@
-//! The knowledge about a target that cases share. It grows while cases are judged. An entry never changes.
+//! The knowledge about a target that cases share. It grows while cases are judged. Entries do not change.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -19,69 +19,70 @@ use crate::{
     view::answer,
 };
 
-/// The number of cases in a row without a response within the deadline after which a target is gone.
+/// Number of consecutive cases without a response before the deadline after which a target counts as gone.
 const UNANSWERED: usize = 32;
 
-/// The answers to questions that cases share.
+/// The results that cases share.
 #[derive(Debug, Default)]
 pub struct Known {
     cases: HashMap<String, Arc<Done>>,
-    /// Responses of a target without a capability, by capability.
+    /// Responses that show that a capability is absent, by capability.
     capabilities: BTreeMap<String, Option<String>>,
     doubts: HashMap<Doubt, Found>,
     named: Option<Named>,
-    /// Substitutes for the requests of operations whose plain one is rejected.
+    /// Substitutes for the requests of operations whose baseline request is rejected.
     pub(crate) substitutes: BTreeMap<String, Arc<Substituted>>,
-    /// How long after it was made the target shows a thing, where it needs a while.
+    /// The delay until the target shows a created resource, if there is one.
     pub(crate) shows_after: Option<Duration>,
-    /// Why no plain request is sent any more: none of the first ones got a response.
+    /// The reason why no further baseline request is sent: none of the first ones got a response.
     pub(crate) silence: Option<Reason>,
-    /// True if nothing else is sent either: many cases in a row got no response.
+    /// True if nothing else is sent either, because many consecutive cases got no response.
     pub(crate) is_gone: bool,
-    /// The number of cases in a row, up to now, that waited for a response until the deadline.
+    /// Number of consecutive cases, up to now, that waited for a response until the deadline.
     unanswered: usize,
     pub(crate) plain: Plain,
-    /// Answers to whether plain requests are still accepted, in the order of time.
+    /// Results of resending baseline requests, in order of time.
     checks: BTreeMap<String, Vec<Check>>,
-    /// Plain requests that are not accepted any more.
+    /// Baseline requests that are no longer accepted.
     pub(crate) refused: Vec<RefusedSince>,
 }
 
-/// An answer to whether a plain request is still accepted.
+/// The result of resending a baseline request.
 #[derive(Debug, Clone)]
 pub(crate) struct Check {
-    /// The number of its request; the highest one where nothing was sent, so that nothing later says more.
+    /// The number of its request. If nothing was sent it is the maximum, so that no later request supersedes
+    /// it.
     pub(crate) number: u64,
-    /// Why rejections say nothing, if it was not accepted.
+    /// The reason why rejections do not count, if the request was not accepted.
     pub(crate) reason: Option<Reason>,
-    /// True if it is to be asked alone, since it was the first rejection, and other requests were under way:
-    /// a target may only know what was made last.
+    /// True if the request must be resent alone. It was the first rejection, and other requests were in
+    /// flight: a target may know only the most recently created resource.
     pub(crate) is_open: bool,
 }
 
-/// The results of all plain requests together.
+/// The combined result of all baseline requests.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Plain {
     is_weighed: bool,
-    /// True if none was accepted, nor another lawful one in its place.
+    /// True if neither a baseline request nor a substitute was accepted.
     pub(crate) is_hopeless: bool,
-    /// True if one that reads was accepted, so that the target knows the key.
+    /// True if a reading baseline request was accepted, so the target knows the key.
     pub(crate) knows_key: bool,
 }
 
 impl Known {
-    /// Returns what became of a case.
+    /// Returns the result of a case.
     pub fn case(&self, id: &str) -> Option<&Arc<Done>> {
         self.cases.get(id)
     }
 
-    /// Adds what became of a case.
+    /// Adds the result of a case.
     pub fn add(&mut self, judge: &Judge, done: Arc<Done>) {
         self.learn(judge, &done);
         self.cases.insert(done.verdict.case.clone(), done);
     }
 
-    /// Learns from what became of a case that is not kept.
+    /// Learns from the result of a case without storing it.
     pub fn learn(&mut self, judge: &Judge, done: &Done) {
         if self.shows_after.is_none() {
             self.shows_after = done.shows_after;
@@ -95,7 +96,7 @@ impl Known {
         }
     }
 
-    /// Adds the verdict of an earlier part of the run, which stays. `judged` is its judged exchange.
+    /// Adds the final verdict of an earlier part of the run. `judged` is its judged exchange.
     pub fn keep(&mut self, judge: &Judge, verdict: &CaseVerdict, judged: Option<&Exchange>) {
         let case = judge.suite().case(&verdict.case);
         let answered = case.zip(judged).and_then(|(case, judged)| judge.outcome(case, judged));
@@ -113,33 +114,35 @@ impl Known {
         self.add(judge, Arc::new(done));
     }
 
-    /// Returns the number of the request of a case that was accepted.
+    /// Returns the number of a case's judged request if it was accepted.
     pub(crate) fn asked_at(&self, id: &str) -> Option<u64> {
         self.case(id).filter(|done| done.is_accepted())?.verdict.exchange
     }
 
-    /// Returns true if a case was asked, and its request was not accepted.
+    /// Returns true if a case ran and its request was not accepted.
     pub(crate) fn was_not_accepted(&self, id: &str) -> bool {
         self.case(id).is_some_and(|done| !done.is_accepted())
     }
 
-    /// Returns whether a capability was asked for, and what the target answered that has none.
+    /// Returns the response that shows that a capability is absent, or None inside if the target has it.
+    /// Returns None if the capability was not tested.
     pub fn capability(&self, need: &str) -> Option<&Option<String>> {
         self.capabilities.get(need)
     }
 
-    /// Adds what the target answered that was asked for a capability, if it has none.
+    /// Adds the result of testing a capability. `absent` is the response that shows that the target lacks it.
     pub fn add_capability(&mut self, need: String, absent: Option<String>) {
         self.capabilities.insert(need, absent);
     }
 
-    /// Returns the capabilities that the target was asked for and lacks.
+    /// Returns the capabilities that were tested and are absent.
     pub fn absent(&self) -> Vec<String> {
         let absent = self.capabilities.iter().filter(|(_, answer)| answer.is_some());
         absent.map(|(need, _)| need.clone()).collect()
     }
 
-    /// Returns what was found of a value of the profile. What a case of the other kind has shown holds too.
+    /// Returns the result for a value of the profile. A clear result from a case of the other kind counts
+    /// too.
     pub fn found(&self, doubt: &Doubt) -> Option<&Found> {
         let other = Doubt { is_rejected: !doubt.is_rejected, ..doubt.clone() };
         let is_shown = |found: &&Found| matches!(found, Found::Known | Found::Wrong(_));
@@ -159,34 +162,34 @@ impl Known {
         values(case).any(|value| is_wrong(&value))
     }
 
-    /// Adds what was found of a value of the profile.
+    /// Adds the result for a value of the profile.
     pub fn add_found(&mut self, doubt: Doubt, found: Found) {
         self.doubts.insert(doubt, found);
     }
 
-    /// Returns what the target names by itself, if it was asked.
+    /// Returns the values that the target itself names, if they were requested.
     pub fn named(&self) -> Option<&Named> {
         self.named.as_ref()
     }
 
-    /// Adds what the target names by itself.
+    /// Adds the values that the target itself names.
     pub fn add_named(&mut self, named: Named) {
         self.named = Some(named);
     }
 
-    /// Returns true if an operation goes on with another request than its plain one.
+    /// Returns true if an operation continues with a substitute for its baseline request.
     pub fn goes_on(&self, operation: &str) -> bool {
         self.substitutes.contains_key(operation)
     }
 
-    /// Returns true if the cases that lean on plain requests are asked: it is known what those came to, and
+    /// Returns true if cases that depend on baseline requests are sent: the results of those are known, and
     /// the target is not hopeless.
     pub fn is_under_way(&self) -> bool {
         self.plain.is_weighed && !self.plain.is_hopeless
     }
 
-    /// Notes whether a target is hopeless: it was asked some of these plain requests, and accepted neither
-    /// one of them nor another lawful one in its place. What leans on them is not asked then.
+    /// Decides whether a target is hopeless: baseline requests were sent, and neither one of them nor a
+    /// substitute was accepted. Cases that depend on them are then not sent.
     pub fn weigh_plain<'a>(&mut self, judge: &Judge, plain: impl Iterator<Item = &'a str>) {
         let asked: Vec<&Arc<Done>> = self.applicable(plain).collect();
         let is_understood = |done: &&Arc<Done>| done.is_accepted() || done.verdict.culprit.is_some();
@@ -198,8 +201,8 @@ impl Known {
         };
     }
 
-    /// Notes whether nobody answers: none of these plain requests, the first of a run, got a response. Then
-    /// no other one is sent, which would wait as long.
+    /// Decides whether the target is silent: none of the run's first baseline requests got a response. Then
+    /// no others are sent, because each would wait until the deadline.
     pub fn weigh_silence<'a>(&mut self, judge: &Judge, first: impl Iterator<Item = &'a str>) {
         let asked: Vec<&Arc<Done>> = self.applicable(first).collect();
         if judge.asks_again() && asked.iter().all(|done| is_silent(done)) {
@@ -207,9 +210,8 @@ impl Known {
         }
     }
 
-    /// Notes whether a case got a response. After `UNANSWERED` in a row that waited for one until the
-    /// deadline the target is gone, and no other request is sent, which would wait as long. A connection
-    /// that is refused costs no time.
+    /// Notes whether a case got a response. After `UNANSWERED` consecutive timeouts the target is gone, and
+    /// no other request is sent. A rejected connection costs no time and does not count.
     pub fn weigh_response(&mut self, judge: &Judge, done: &Done) {
         let is_late = matches!(done.failure, Some(ExchangeError::Deadline(_)));
         self.unanswered = if is_late && is_silent(done) { self.unanswered + 1 } else { 0 };
@@ -227,7 +229,7 @@ impl Known {
         self.checks.entry(plain.to_owned()).or_default().push(check);
     }
 
-    /// Notes that a plain request is accepted again, with the request of this number.
+    /// Notes that a baseline request is accepted again, with the request of this number.
     pub(crate) fn end_refusal(&mut self, plain: &str, number: u64) -> Option<RefusedSince> {
         let is_open = |refused: &&mut RefusedSince| refused.plain == plain && refused.again.is_none();
         let refused = self.refused.iter_mut().rev().find(is_open)?;
@@ -235,7 +237,7 @@ impl Known {
         Some(refused.clone())
     }
 
-    /// Takes a rejection that breaks the clause of its plain request, for the first case that shows it.
+    /// Takes a rejection that violates the clause of its baseline request, for the first case that shows it.
     pub(crate) fn take_broken(&mut self, plain: &str) -> Option<RefusedSince> {
         let is_broken = |refused: &&mut RefusedSince| refused.plain == plain && refused.is_broken;
         let refused = self.refused.iter_mut().find(is_broken)?;
@@ -244,7 +246,7 @@ impl Known {
         Some(taken)
     }
 
-    /// Returns those of these cases that apply to the target.
+    /// Returns the results of those cases that apply to the target.
     fn applicable<'a>(&self, ids: impl Iterator<Item = &'a str>) -> impl Iterator<Item = &Arc<Done>> {
         let asked = ids.filter_map(|id| self.cases.get(id));
         asked.filter(|done| done.verdict.verdict != Verdict::NotApplicable)
@@ -257,7 +259,7 @@ fn is_silent(done: &Done) -> bool {
 }
 
 impl Judge {
-    /// The outcome that an exchange shows, and the response in short.
+    /// Returns the outcome of an exchange and a summary of its response.
     pub(crate) fn outcome(&self, case: &Case, judged: &Exchange) -> Option<(Outcome, Came)> {
         let answer = answer(judged)?;
         let operation = &case.request.operation;
@@ -267,18 +269,18 @@ impl Judge {
     }
 }
 
-/// Returns the requests of a case, those that prepare it first.
+/// Returns the requests of a case, setup steps first.
 pub(crate) fn requests_of(case: &Case) -> impl Iterator<Item = &RequestSpec> {
     let steps = case.before.iter().map(|step| &*step.request);
     steps.chain([&*case.request])
 }
 
-/// Returns the values of the profile in the requests of a case, in the order in which they are sent.
+/// Returns the profile values in the requests of a case, in sending order.
 pub(crate) fn values(case: &Case) -> impl Iterator<Item = String> {
     requests_of(case).flat_map(|request| of_target(request.placeholders()))
 }
 
-/// Returns the values of the profile among placeholders.
+/// Returns the profile values among placeholders.
 pub(crate) fn of_target(names: Vec<String>) -> impl Iterator<Item = String> {
     names.into_iter().filter_map(|name| name.strip_prefix("target.").map(str::to_owned))
 }

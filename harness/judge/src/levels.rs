@@ -1,5 +1,5 @@
-//! What a breach of each clause does: by the strength of the clause, by what the profile declares, and by the
-//! levels that the profile and the command line give.
+//! The level of each clause, from its strength, the choices of the profile, and the levels given in the
+//! profile and on the command line.
 
 use std::collections::BTreeMap;
 
@@ -10,32 +10,32 @@ use xs2aspec_suite::{Clause, Strength, plan};
 
 use crate::profile::{Profile, near};
 
-/// A level that nobody can be given.
+/// A level that cannot be applied.
 #[derive(Debug, thiserror::Error)]
 pub enum LevelError {
-    /// A pattern that names no clause.
+    /// A pattern that matches no clause.
     #[error("{place} `{pattern}`: no clause has such an id{near}")]
     Unmatched {
-        /// Where it was given.
+        /// The option or profile table with the pattern.
         place: &'static str,
         /// The pattern.
         pattern: String,
-        /// The nearest id, as advice.
+        /// The nearest id, as a suggestion.
         near: String,
     },
-    /// Warnings and flaky cases can be violations, or warnings; they cannot be switched off together.
+    /// A level below `warn` for warnings or flaky cases, which can only be violations or warnings.
     #[error(
         "{place} `{pattern}`: expected `deny` or `warn`; a level of less is given to clauses by their ids"
     )]
     OfVerdicts {
-        /// Where it was given.
+        /// The option or profile table with the pattern.
         place: &'static str,
         /// The pattern.
         pattern: String,
     },
 }
 
-/// The levels of a judge.
+/// The levels of all clauses.
 #[derive(Debug, Clone, Default)]
 pub struct Levels {
     clauses: BTreeMap<String, Entry>,
@@ -44,15 +44,15 @@ pub struct Levels {
 #[derive(Debug, Clone)]
 struct Entry {
     level: ClauseLevel,
-    /// The level of what is observed in answers under the clause.
+    /// The level of observations about responses under the clause.
     observed: Level,
-    /// What the profile declares for the choice, or the plain reading of one of which it declares nothing.
+    /// The choice that the profile declares, or the plain reading if it declares none.
     choice: Option<String>,
 }
 
 impl Levels {
-    /// The levels of all clauses of a ledger, with those that a profile and the command line give: the last
-    /// one that names a clause counts.
+    /// Returns the levels of all clauses in a ledger, with the level rules of the profile and the command
+    /// line applied. The last matching rule counts.
     pub fn new(ledger: &BTreeMap<String, Clause>, profile: &Profile) -> Result<Self, LevelError> {
         let entry = |clause: &Clause| (clause.id.clone(), Entry::new(clause, profile));
         let mut clauses: BTreeMap<String, Entry> = ledger.values().map(entry).collect();
@@ -78,24 +78,24 @@ impl Levels {
         Ok(Self { clauses })
     }
 
-    /// What a breach of a clause does; one that the suite does not have is a violation.
+    /// Returns the level of a clause. An unknown clause has level `deny`.
     pub fn clause(&self, id: &str) -> ClauseLevel {
         let unknown = ClauseLevel { level: Level::Deny, by: LevelSource::Strength };
         self.clauses.get(id).map_or(unknown, |entry| entry.level)
     }
 
-    /// Whether what the rules for answers only observe under a clause is a finding.
+    /// Returns true if observations about responses under a clause are findings.
     pub(crate) fn minds(&self, id: &str) -> bool {
         self.clauses.get(id).is_some_and(|entry| entry.observed > Level::Note)
     }
 
-    /// What the profile declares for a choice; where it declares nothing, the plain reading, if there is one.
+    /// Returns the bank's choice that the profile declares, or the plain reading if there is one.
     pub(crate) fn choice(&self, id: &str) -> Option<&str> {
         self.clauses.get(id)?.choice.as_deref()
     }
 
-    /// Gives each finding its level. What is only noted becomes an observation: it breaks nothing, and the
-    /// clause of the case is then not kept either.
+    /// Sets the level of each finding. Findings of level `note` become observations. If one belongs to the
+    /// clause of the case, the case does not pass but is observed.
     pub(crate) fn weigh(&self, verdict: &mut CaseVerdict) {
         if verdict.verdict != Verdict::Fail {
             return;
@@ -120,7 +120,7 @@ impl Entry {
     fn new(clause: &Clause, profile: &Profile) -> Self {
         let level = strength(clause).0.usual_level();
         let Strength::Choice(choice) = &clause.strength else {
-            // Of what the document demands the rules for answers observe what they do not hold against it.
+            // Under a stated clause, an observation is something the response rules tolerate.
             let observed =
                 if matches!(clause.strength, Strength::Expected) { level.level } else { Level::Note };
             return Self { level, observed, choice: None };
@@ -133,13 +133,13 @@ impl Entry {
         };
         let usual = Some(&choice.default).filter(|_| choice.expected);
         let chosen = declared.or(usual);
-        // What is observed in an answer is another reading than the plain one.
+        // An observation about a response is a reading other than the plain one.
         let observed = if usual.is_some() && chosen == usual { level.level } else { Level::Note };
         Self { level, observed, choice: chosen.cloned() }
     }
 }
 
-/// Returns the strength of a clause, as the record says it, and the standard of a derived one.
+/// Returns the strength of a clause in the form of the history, and the standard of a derived one.
 pub(crate) fn strength(clause: &Clause) -> (RecordedStrength, Option<String>) {
     match &clause.strength {
         Strength::Stated => (RecordedStrength::Stated, None),
@@ -151,7 +151,7 @@ pub(crate) fn strength(clause: &Clause) -> (RecordedStrength, Option<String>) {
     }
 }
 
-/// Where a rule was given.
+/// Returns the option or profile table that a level rule comes from.
 fn place(rule: &LevelRule) -> &'static str {
     match (rule.by, rule.level) {
         (LevelSource::CommandLine, Level::Deny) => "--deny",

@@ -1,27 +1,26 @@
-//! Judges what a target answered, and says what is needed first. It sends nothing, and it is a pure function
-//! of what the history has: whoever asks a target adds what came back to a [`View`], and asks the [`Judge`]
-//! again.
+//! Judges the responses of a target, and asks for further requests where it needs them. It sends nothing: it
+//! is a pure function of the history. The caller sends the requests, adds the responses to a [`View`], and
+//! calls the [`Judge`] again.
 //!
 //! ```text
 //! judge.case(&case, &view, &known)  ->  Ok(Done)                     the verdict
 //!                                   or  Err(Need::Requests(probes))  send these, and add them to the view
-//!                                   or  Err(Need::Answer(question))  answer it, and add that to `known`
+//!                                   or  Err(Need::Answer(question))  run this, and add the result to `known`
 //! ```
 //!
-//! - [`profile`]: what must be known of a target; [`profile::validate`]: whether the suite knows what it
-//!   names.
-//! - [`case`](mod@case): the way of a case; [`view`], [`known`]: what it reads; [`probe`], [`question`]: what
-//!   it needs.
-//! - [`probes`]: second looks, one in a file.
-//! - [`fill`] and [`request_signer`]: the request of a probe as bytes, digested and signed.
-//! - [`identity`]: what makes its ids and amounts unlike those of other runs.
-//! - [`judge`]: what a response comes to; [`levels`]: what a breach of a clause does.
-//! - [`phases`]: which cases come first; [`confirmation`], [`hopeless`] and [`culprits`]: what cases say of
-//!   one another.
-//! - [`tally`]: the numbers of a run; [`waived`]: what its waivers cover.
-//! - [`doctor`]: what a profile may have wrong, where a target accepts nothing.
-//! - [`traffic`]: what others send; [`client`]: what a client should have shown.
-//! - [`rejudge`](mod@rejudge): recorded responses judged again.
+//! - [`profile`]: a bank profile; [`profile::validate`]: its check against the suite
+//! - [`case`](mod@case): the judging of one case; [`view`], [`known`]: its input
+//! - [`probe`], [`question`]: the needs of the judge
+//! - [`probes`]: second looks, one per file
+//! - [`fill`] and [`request_signer`]: the bytes of a probe's request, digested and signed
+//! - [`identity`]: the source of ids and amounts that differ between runs
+//! - [`judge`]: the outcome of a response; [`levels`]: the level of each clause
+//! - [`phases`]: the order of cases
+//! - [`confirmation`], [`hopeless`] and [`culprits`]: conclusions from several cases
+//! - [`tally`]: the totals of a run; [`waived`]: its waivers
+//! - [`doctor`]: likely errors in the profile of a target that rejects everything
+//! - [`traffic`]: judging the traffic of others; [`client`]: comparing a client with its plan
+//! - [`rejudge`](mod@rejudge): judging recorded responses again
 
 pub mod answer;
 mod blank;

@@ -1,4 +1,4 @@
-//! The phases of a run. A phase begins when all cases of earlier ones have ended.
+//! The phases of a run. Each phase starts when all cases of the previous one have ended.
 
 use xs2aspec_suite::{Case, Suite};
 
@@ -7,15 +7,15 @@ use crate::{judge, levels::strength};
 /// A phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// Plain requests that nothing prepares: others are prepared by them.
+    /// Baseline requests without setup. Other requests depend on them.
     First,
-    /// The other plain requests. It is then known whether an operation works at all, before a target can
-    /// change.
+    /// The other baseline requests. They show whether an operation works at all, before other cases can
+    /// change the state of the target.
     Plain,
-    /// The calls that decide whether the quota of the day holds. No other case has used up any of it then,
-    /// and none takes the call that is one too many.
+    /// The calls that decide whether the daily quota is enforced. They run before other cases use up any of
+    /// it.
     Quota,
-    /// All others.
+    /// All other cases.
     Rest,
 }
 
@@ -35,7 +35,7 @@ impl Phase {
         }
     }
 
-    /// Returns true if its cases are the plain requests of operations.
+    /// Returns true for the phases with baseline requests.
     pub fn is_plain(self) -> bool {
         self <= Self::Plain
     }

@@ -1,4 +1,4 @@
-//! Needs: the requests, or the answers to other questions, without which the judge cannot decide.
+//! The needs of the judge: requests or other results without which it cannot decide.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,52 +14,52 @@ use crate::{
     step::Kept,
 };
 
-/// The result of a rule, or what it needs first.
+/// The result of a rule, or the need that comes first.
 pub type Judged<T> = Result<T, Need>;
 
-/// A need of the judge. The runner fills it, and calls the judge again.
+/// A need of the judge. The runner meets it and calls the judge again.
 #[derive(Debug, Clone)]
 pub enum Need {
     /// These requests, all at once.
     Requests(Vec<Probe>),
-    /// The answer to another question.
+    /// The result of another task.
     Answer(Question),
 }
 
 /// A request that the judge needs.
 #[derive(Debug, Clone)]
 pub struct Probe {
-    /// The id from which its ids and amounts are made: that of its case, or of what is asked beside it.
+    /// The id from which its ids and amounts are derived: the id of its case or of a retry.
     pub case: String,
     /// The name of its step there.
     pub step: String,
-    /// The case and the step as which it is recorded.
+    /// The case and the step under which it is recorded.
     pub recorded: (String, String),
-    /// Why it is sent, where it is no step of the case itself.
+    /// The reason for sending it, if it is not a step of the case itself.
     pub look: Option<Look>,
     /// The request before it is filled.
     pub sent: Arc<Sent>,
     /// Values of earlier responses, by `STEP.KEY`.
     pub kept: Arc<Kept>,
-    /// Which ids and amounts it has.
+    /// The set of ids and amounts to use.
     pub values: Values,
-    /// How long to wait before it is sent.
+    /// The time to wait before sending.
     pub pause: Duration,
-    /// True if it confirms verdicts, so that it may take what others have to leave.
+    /// True if the request confirms verdicts and may use the requests that the limit reserves for that.
     pub is_confirming: bool,
-    /// True if a bank counts it against the quota of the day.
+    /// True if a bank counts the request against the daily quota.
     pub is_call: bool,
-    /// True if a response with 429 may be about the quota of the day.
+    /// True if a 429 may come from the daily quota.
     pub may_be_used_up: bool,
 }
 
-/// Which ids and amounts a request has.
+/// The set of ids and amounts in a request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Values {
-    /// Those that its case has first.
+    /// The first set of the case.
     #[default]
     First,
-    /// Others. The target rejected a valid request with the first ones, perhaps as a repetition.
+    /// Another set, because the target rejected a valid request with the first one, perhaps as a duplicate.
     Others,
 }
 
@@ -68,31 +68,31 @@ pub enum Values {
 pub struct Sent {
     /// The request.
     pub request: Arc<RequestSpec>,
-    /// The signer. A judge that sends nothing has none.
+    /// The signer, or None for a judge that needs no requests.
     pub signer: Option<Arc<RequestSigner>>,
-    /// Where it differs from what its case says, since the target rejects a plain request.
+    /// Differences from the case's own request, because the target rejects a baseline request.
     pub changes: Vec<String>,
-    /// True if it is the request of its case, with the values that it has first.
+    /// True if the request is that of its case, with the first set of values.
     pub is_usual: bool,
 }
 
-/// A substitute for the requests of an operation whose plain one is rejected.
+/// A substitute for the requests of an operation whose baseline request is rejected.
 #[derive(Debug)]
 pub struct Substituted {
-    /// The differences, in words.
+    /// The differences, as text.
     pub(crate) changes: Vec<String>,
     /// The change to each request.
     pub(crate) substitute: Option<Substitute>,
-    /// The signer, if it is another one.
+    /// The signer, if it is a different one.
     pub(crate) signer: Option<Arc<RequestSigner>>,
 }
 
-/// Whoever asks for no longer than this will have time then: the quota of a day is not meant.
+/// A Retry-After up to this long means that the target is briefly busy, not that a daily quota is used up.
 const MOMENT: Duration = Duration::from_secs(10);
 
 impl Judge {
-    /// Returns true if a request is not sent again after this response, however busy the target says it is: a
-    /// quota of the day is not there again in a moment.
+    /// Returns true if a request is not retried after this response, because it says that a daily quota is
+    /// used up.
     pub fn is_final(&self, probe: &Probe, answer: &Answer) -> bool {
         let is_quota = || {
             self.has_quota(&probe.sent.request.operation) && judge::is_quota(answer, self.suite().answers())

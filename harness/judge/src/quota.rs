@@ -1,11 +1,11 @@
-//! The daily quota of calls. A rejected call says something about the bank only if calls were left: this run,
-//! and whoever called before it, may have used them up.
+//! The daily quota of calls. A rejected call counts against the bank only if calls were left. This run or an
+//! earlier one may have used them up.
 
 use xs2aspec_suite::{Case, Expectation, RequestSpec};
 
 use crate::{Judge, answer::Answer, judge, profile::Offered, trail::Trail};
 
-/// The capability that says that nobody used any of that quota before the run.
+/// The capability that declares the quota unused before the run.
 const UNUSED_QUOTA: &str = "quota-unused";
 
 /// Too Many Requests (RFC 6585 section 4).
@@ -14,22 +14,22 @@ const TOO_MANY: u16 = 429;
 /// Bad Request (RFC 9110 section 15.5.1): the request is wrong, however many calls are left.
 const BAD_REQUEST: u16 = 400;
 
-/// What the rejection of a call means.
+/// The meaning of a rejected call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Quota {
-    /// Nothing: the calls may be used up.
+    /// The quota may be used up, so the rejection does not count.
     UsedUp,
-    /// It is a rejection of this request.
+    /// The bank rejects this request.
     Refusal,
 }
 
 impl Judge {
-    /// Returns how many calls a bank allows on a day.
+    /// Returns the number of calls that a bank allows per day.
     pub fn calls_of_a_day(&self) -> usize {
         self.suite().answers().quota().map_or(0, |quota| quota.calls)
     }
 
-    /// Returns true if a bank counts a request.
+    /// Returns true if a bank counts a request against the quota.
     pub(crate) fn is_call(&self, request: &RequestSpec) -> bool {
         self.suite().answers().quota().is_some_and(|quota| request.is_call_of(quota))
     }
@@ -39,7 +39,8 @@ impl Judge {
         self.suite().answers().quota().is_some_and(|quota| quota.operation == operation)
     }
 
-    /// Returns what the answer means for a case that uses the quota, if it is about the quota.
+    /// Returns the meaning of a response for a case that uses the quota. Returns None if it is not about the
+    /// quota.
     pub(crate) fn quota(&self, case: &Case, answer: &Answer, trail: &Trail<'_>) -> Option<Quota> {
         let is_named = judge::is_quota(answer, self.suite().answers());
         let is_busy = answer.status == TOO_MANY;
@@ -64,12 +65,13 @@ impl Judge {
         Some(if is_sure { Quota::Refusal } else { Quota::UsedUp })
     }
 
-    /// Returns what it means that a call got this answer, if the bank must accept it while calls are left and
-    /// rejects it.
+    /// Returns the meaning of a rejected call that the bank must accept while calls are left. Returns None if
+    /// the response is no rejection of a call.
     pub(crate) fn rejected_call(&self, case: &Case, answer: &Answer, trail: &Trail<'_>) -> Option<Quota> {
         let quota = self.suite().answers().quota().filter(|_| (400..500).contains(&answer.status))?;
         let before = trail.calls_before?;
-        // Before a call was accepted the profile may be wrong: an earlier run of the day used up the calls.
+        // Until a call has been accepted, an earlier run on the same day may have used them up, whatever the
+        // profile says.
         let is_first = case.before.is_empty() && !self.is_after_another(case);
         let is_about_request =
             answer.status == BAD_REQUEST && !judge::is_quota(answer, self.suite().answers());
@@ -81,7 +83,7 @@ impl Judge {
         self.profile().capability(UNUSED_QUOTA) == Offered::Yes
     }
 
-    /// Returns true if the control of a case is a call of the same quota, which was accepted before it.
+    /// Returns true if the control of a case is an accepted call of the same quota.
     fn is_after_another(&self, case: &Case) -> bool {
         self.control_of(case).is_some_and(|control| {
             control.needs_quota() && control.is_changed() && control.expect.is_accepted()

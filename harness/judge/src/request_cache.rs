@@ -1,4 +1,4 @@
-//! What was filled and signed before, shared by sessions of several targets.
+//! A cache of filled and signed requests, shared by sessions with several targets.
 
 use std::{
     collections::HashMap,
@@ -11,17 +11,17 @@ use crate::wire_request::WireRequest;
 #[derive(Debug, Default)]
 pub struct RequestCache(Mutex<HashMap<String, HashMap<String, Known>>>);
 
-/// The bytes of a step that were made before.
+/// The cached bytes of a step.
 #[derive(Debug, Default)]
 struct Known {
-    /// The whole request, with its URL below the base URL.
+    /// The whole request, with its URL relative to the base URL.
     request: Option<WireRequest>,
-    /// The signature, and the headers that it signs. What an earlier answer gave stands in few of these, so
-    /// that a request which holds it need not be signed again.
+    /// The signature, and the headers that it covers. These rarely contain values of earlier responses, so a
+    /// request with such values need not be signed again.
     signature: Option<(Headers, String)>,
 }
 
-/// Header fields: name and value.
+/// Headers: name and value.
 type Headers = Vec<(String, String)>;
 
 impl RequestCache {
@@ -37,8 +37,7 @@ impl RequestCache {
         keep(self.lock().entry(case.to_owned()).or_default().entry(step.to_owned()).or_default());
     }
 
-    /// The request of a case and step for the target at this base URL: the one that was filled before, or the
-    /// one that `fill` makes.
+    /// Returns the request of a case and step for the target at this base URL, from the cache or from `fill`.
     pub(crate) fn get_or_fill<E>(
         &self,
         of: (&str, &str),
@@ -57,8 +56,7 @@ impl RequestCache {
         Ok(filled)
     }
 
-    /// The signature of a case and step over these headers: the one that was made before, or the one that
-    /// `sign` makes.
+    /// Returns the signature of a case and step over these headers, from the cache or from `sign`.
     pub(crate) fn get_or_sign<E>(
         &self,
         of: (&str, &str),

@@ -1,4 +1,4 @@
-//! Digests and signs requests for one target, as a case wants it.
+//! Digests and signs requests for one target, as a case requires.
 
 use std::sync::Arc;
 
@@ -20,49 +20,49 @@ use xs2aspec_suite::{Party, SignatureParameter, Signing, SigningHash, Wrap as Wr
 
 use crate::certificate_encoding::{CertificateEncoding, CertificateEncodingError, CertificateForm};
 
-/// Key and certificate of an unrelated TPP, for cases in which they must not match. Marked test material,
-/// known to everybody.
+/// Key and certificate of an unrelated TPP, for cases that need a mismatch. Marked test material, publicly
+/// known.
 const OTHER_KEY: &str = include_str!("../../../fixtures/keys/other.key.pem");
 const OTHER_CERTIFICATE: &str = include_str!("../../../fixtures/keys/other.cert.pem");
-/// Wrong certificates of [`OTHER_KEY`].
+/// Unusable certificates of [`OTHER_KEY`].
 const EXPIRED: &str = include_str!("../../../fixtures/keys/other-expired.cert.pem");
 const EARLY: &str = include_str!("../../../fixtures/keys/other-early.cert.pem");
 const OTHER_ROLE: &str = include_str!("../../../fixtures/keys/other-role.cert.pem");
 
-/// The signing key and certificate of a TPP, and those of another.
+/// The signing key and certificate of a TPP, and those of another one.
 #[derive(Debug, Clone)]
 pub struct RequestSigner {
     /// In the order of [`RequestSigner::signer`].
     signers: Arc<[Signer; 6]>,
     encoding: CertificateEncoding,
-    /// Headers that are signed where a request has them.
+    /// Headers that are signed if a request has them.
     signed_headers: Arc<[String]>,
 }
 
-/// Why there is no request signer.
+/// The reason why a signer cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestSignerError {
-    /// Key and certificate cannot be read, or do not belong together.
+    /// Key and certificate cannot be read or do not belong together.
     #[error("`[signing]` of the target profile: {0}")]
     Signer(#[from] SignerError),
-    /// The forms that a profile declares are none, or do not fit the certificate.
+    /// The declared forms are unknown or do not fit the certificate.
     #[error(transparent)]
     CertificateEncoding(#[from] CertificateEncodingError),
 }
 
-/// Why there is no signature.
+/// The reason why a request cannot be signed.
 #[derive(Debug, thiserror::Error)]
 pub enum SignError {
-    /// It cannot be made so.
+    /// The signature cannot be made this way.
     #[error(transparent)]
     Header(#[from] SignatureHeaderError),
-    /// A case wants it rewritten, and leaves it out.
+    /// A case rewrites the signature but also omits it.
     #[error("expected a signature to rewrite, found that the case leaves it out")]
     NothingToRewrite,
 }
 
 impl RequestSigner {
-    /// One with this key, which signs these headers where a request has them.
+    /// Returns a signer with this key, which signs these headers if a request has them.
     pub fn new(
         signer: Signer,
         encoding: CertificateEncoding,
@@ -72,27 +72,27 @@ impl RequestSigner {
         let other = |certificate: &str| Signer::from_pem(OTHER_KEY, certificate);
         let [unrelated, expired, early, role] =
             [other(OTHER_CERTIFICATE)?, other(EXPIRED)?, other(EARLY)?, other(OTHER_ROLE)?];
-        // The other TPP's key in what says that it is the own certificate.
+        // A certificate that looks like the TPP's own but has the other TPP's key.
         let forged = signer.certificate().with_key_of(unrelated.certificate()).map_err(SignerError::from)?;
         let forged = other(&pem(&forged))?;
         let signers = Arc::new([signer, unrelated, expired, early, role, forged]);
         Ok(Self { signers, encoding, signed_headers: signed_headers.into() })
     }
 
-    /// The same keys and certificates in another encoding; what was signed is known to both.
+    /// Returns a signer with the same keys and certificates in another encoding.
     pub fn with_encoding(&self, encoding: CertificateEncoding) -> Result<Self, RequestSignerError> {
         encoding.fit(self.signer(None).certificate())?;
         Ok(Self { encoding, ..self.clone() })
     }
 
-    /// How it names and sends certificates.
+    /// Returns the encoding of certificates.
     pub fn encoding(&self) -> &CertificateEncoding {
         &self.encoding
     }
 
-    /// A part of a certificate as text: the header value for no name, `pem` for the base64 of its PEM,
-    /// `serial` and `issuer` as in keyId, `serial-decimal`, the name of the `subject` written as the issuer
-    /// is by default. `None` for another name.
+    /// Returns a part of a certificate: the header value for an empty name, `pem` for the base64 of its PEM,
+    /// `serial` and `issuer` as in keyId, `serial-decimal`, or `subject` in the default form of an issuer.
+    /// Returns None for another name.
     pub fn certificate(&self, party: Option<Party>, part: &str) -> Option<String> {
         let certificate = self.signer(party).certificate();
         match part {
@@ -106,10 +106,10 @@ impl RequestSigner {
         }
     }
 
-    /// The value of a Digest header for this body: `sha-256`, `sha-512`, or the first with its hash in the
-    /// wrong encoding (`sha-256.hexadecimal`), one letter in the other case (`sha-256.other-case`), or
-    /// another first or last byte (`sha-256.other-begin`, `sha-256.other-end`, and of `sha-512` as well). The
-    /// hash alone, in base64: `sha-256.alone`, `md5`, `sha-1`, `sha-384`.
+    /// Returns the value of a Digest header for this body. `sha-256` and `sha-512` are correct.
+    /// `sha-256.hexadecimal` has the wrong encoding, `sha-256.other-case` one letter in the other case, and
+    /// `.other-begin` and `.other-end` of both a different first or last byte. `sha-256.alone`, `md5`,
+    /// `sha-1` and `sha-384` are the base64 hash alone. Returns None for another name.
     pub fn digest(algorithm: &str, body: &[u8]) -> Option<String> {
         let sha_256 = || Sha256::digest(body);
         let is_end = algorithm.ends_with("end");
@@ -136,8 +136,8 @@ impl RequestSigner {
         })
     }
 
-    /// The value of the Signature header over the other headers of a request. The target is needed only by a
-    /// list that has it.
+    /// Returns the value of the Signature header over the other headers of a request. `target` is needed only
+    /// if the list of signed headers includes it.
     pub fn signature(
         &self,
         headers: &[(String, String)],
@@ -186,8 +186,8 @@ impl RequestSigner {
         }]
     }
 
-    /// Returns how keyId names a party's certificate. Texts of one's own are for the own certificate. Number
-    /// and issuer of another one are written as usual.
+    /// Returns the keyId form for a party's certificate. Custom serials and issuers apply only to the own
+    /// certificate. Others use the default form.
     fn key_id_form(&self, party: Option<Party>) -> KeyIdForm {
         let mut form = self.encoding.key_id.clone();
         let (own, its) = (self.signer(None).certificate(), self.signer(party).certificate());
@@ -208,7 +208,7 @@ impl RequestSigner {
             text.map_or(Parameter::Legal, Parameter::Text)
         };
         let key_id = signing.key_id.as_ref().map_or_else(
-            // The key need not be the certificate's.
+            // The certificate may belong to another key.
             || {
                 let form = self.key_id_form(signing.certificate);
                 self.signer(signing.certificate).certificate().key_id(&form)
@@ -234,7 +234,7 @@ impl RequestSigner {
                 SigningHash::HmacSha256 => OtherHash::HmacSha256,
             }),
             wrap: match signing.wrap {
-                // One that has to be wrapped cannot be rewritten.
+                // A wrapped signature cannot be rewritten.
                 None if signing.written.is_some() || signing.spaced => Wrap::Never,
                 None => Wrap::WhenNeeded,
                 Some(form) => word(form).map_or(Wrap::Never, |(charset, by)| Wrap::Always(charset, by)),
@@ -244,7 +244,7 @@ impl RequestSigner {
     }
 }
 
-/// Charset and encoding of a header that is wrapped as a whole.
+/// Returns the charset and encoding of a header that is wrapped as a whole.
 pub(crate) fn word(form: WrapForm) -> Option<(Charset, Encoding)> {
     match form {
         WrapForm::Never | WrapForm::SignatureAlone => None,
@@ -255,7 +255,7 @@ pub(crate) fn word(form: WrapForm) -> Option<(Charset, Encoding)> {
     }
 }
 
-/// The same parameters with blanks around their equals signs and commas.
+/// Returns the parameters with spaces around their equals signs and commas.
 fn spaced(value: &str) -> String {
     let apart = ["keyId", "algorithm", "headers", "signature"]
         .iter()
@@ -263,7 +263,7 @@ fn spaced(value: &str) -> String {
     apart.replace("\",", "\" , ")
 }
 
-/// The value of a Digest header with another first or last byte of this hash.
+/// Returns a Digest value whose hash has a different first or last byte.
 fn nearly(algorithm: Algorithm, hash: &[u8], at_end: bool) -> Option<String> {
     let mut hash = hash.to_vec();
     let changed = if at_end { hash.last_mut() } else { hash.first_mut() };
@@ -271,18 +271,18 @@ fn nearly(algorithm: Algorithm, hash: &[u8], at_end: bool) -> Option<String> {
     Some(format!("{}={}", algorithm.token(), BASE64_STANDARD.encode(hash)))
 }
 
-/// Base64 with its first letter in the other case; as it is where there is none.
+/// Returns base64 with its first letter in the other case, or unchanged if it has no letter.
 fn in_another_case(base64: &str) -> String {
     let mut bytes = base64.as_bytes().to_vec();
     if let Some(letter) = bytes.iter_mut().find(|byte| byte.is_ascii_alphabetic()) {
-        // What tells the cases apart in ASCII.
+        // This bit distinguishes uppercase and lowercase in ASCII.
         *letter ^= 0x20;
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The headers with the values that are signed, which are those that are sent but where a case says
-/// otherwise: of all lines of a name.
+/// Returns the headers with the values to sign. A case may replace the value of a name, which replaces all
+/// its lines.
 fn as_signed(headers: &[(String, String)], signing: &Signing) -> Vec<(String, String)> {
     let mut fields = headers.to_vec();
     for (name, value) in &signing.signed_as {
@@ -292,7 +292,7 @@ fn as_signed(headers: &[(String, String)], signing: &Signing) -> Vec<(String, St
     fields
 }
 
-/// The PEM form of a certificate (RFC 7468, sections 2 and 5).
+/// Returns the PEM form of a certificate (RFC 7468 sections 2 and 5).
 fn pem(certificate: &Certificate) -> String {
     let config = EncodeConfig::new().set_line_ending(LineEnding::LF);
     encode_config(&Pem::new("CERTIFICATE", certificate.der()), config)

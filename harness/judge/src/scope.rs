@@ -1,19 +1,19 @@
-//! The URLs that may be requested: the base URL of the profile, and what is below it. The user consented to
-//! that address and to no other, whatever a case, a pack or a response makes of the rest.
+//! Limits requests to the base URL of the profile and to URLs below it. The user consented to no other
+//! address, whatever a case, a pack or a response contains.
 
 use url::Url;
 
-/// The base URL of a profile, as far as it limits where requests go.
+/// The base URL of a profile as a limit for requests.
 #[derive(Debug, Clone)]
 pub struct Scope(Url);
 
-/// Why a URL may not be requested.
+/// The reason why a URL may not be requested.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OutOfScope {
-    /// It cannot be parsed.
+    /// The URL cannot be parsed.
     #[error("`{0}` is not a URL: {1}")]
     Invalid(String, String),
-    /// It is not below the base URL.
+    /// The URL is not below the base URL.
     #[error("`{0}` is not below the base URL of the profile")]
     Elsewhere(String),
 }
@@ -24,12 +24,13 @@ impl Scope {
         parsed(base_url).map(Self)
     }
 
-    /// Parses a URL and returns it if it is below the base URL: with the same scheme, host and port, no
-    /// userinfo, and a path that begins with the path of the base URL.
+    /// Parses a URL and returns it if it is below the base URL: same scheme, host and port, no userinfo, and
+    /// a path that starts with the path of the base URL.
     ///
-    /// What is compared is what is sent: the parser resolves dot segments, percent-encoded ones included, and
-    /// normalizes scheme, host and port (RFC 3986 sections 5.2.4 and 6.2.2). Some servers also decode `%2F`
-    /// and `%5C` before they resolve, so a path that would leave the base URL by them is out of scope too.
+    /// The comparison uses the URL as sent: the parser resolves dot segments, including percent-encoded ones,
+    /// and normalizes scheme, host and port (RFC 3986 sections 5.2.4 and 6.2.2). Some servers also decode
+    /// `%2F` and `%5C` before they resolve dot segments, so a path that would leave the base URL this way is
+    /// out of scope too.
     pub fn admit(&self, url: &str) -> Result<Url, OutOfScope> {
         let found = parsed(url)?;
         let is_same = found.scheme() == self.0.scheme()
@@ -43,8 +44,9 @@ impl Scope {
         }
     }
 
-    /// Resolves a link of a response and returns its URL if that is below the base URL (RFC 3986 section
-    /// 5.2). The link is absolute, or a path from the root: any other would be relative to its own request.
+    /// Resolves a link from a response and returns its URL if it is below the base URL (RFC 3986 section
+    /// 5.2). The link must be absolute or a path from the root, because other links are relative to their own
+    /// request.
     pub fn resolve(&self, link: &str) -> Option<Url> {
         let is_from_root = link.starts_with('/') || Url::parse(link).is_ok();
         let url = self.0.join(link).ok().filter(|_| is_from_root)?;
@@ -56,8 +58,8 @@ fn parsed(url: &str) -> Result<Url, OutOfScope> {
     Url::parse(url).map_err(|error| OutOfScope::Invalid(url.to_owned(), error.to_string()))
 }
 
-/// Returns true if a path below the base URL is empty or begins with one slash, and does not climb above its
-/// beginning, even for a server that decodes slashes and dots first.
+/// Returns true if a path below the base URL is empty or starts with one slash, and does not leave the base
+/// URL, even for a server that decodes slashes and dots first.
 fn stays_below(rest: &str) -> bool {
     let rest = rest.to_ascii_lowercase().replace("%2f", "/").replace("%5c", "/").replace("%2e", ".");
     let rest = rest.replace('\\', "/");
@@ -84,7 +86,7 @@ fn stays_below(rest: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// What a case, a pack or a response may append to a base URL, and the path that is then requested.
+    /// Each suffix that a case, a pack or a response may append to a base URL, with the resulting path.
     #[test]
     fn nothing_outside_the_base_url_is_requested() {
         let bases = [
@@ -104,7 +106,7 @@ mod tests {
             ("/v1/a?next=http://other.example/../..", "/v1/a"),
             ("/v1/a@other.example/b", "/v1/a@other.example/b"),
             ("/v1/a:81", "/v1/a:81"),
-            // A backslash is read as a slash, and sent as one.
+            // The parser turns a backslash into a slash, which is then sent.
             ("\\@other.example/v1", "/@other.example/v1"),
         ];
         let elsewhere = [

@@ -19,12 +19,12 @@ pub(crate) struct Step<'a> {
 }
 
 impl<'a> Step<'a> {
-    /// Returns the judged request of a case.
+    /// Returns the step for the judged request of a case.
     pub(crate) fn judged(case: &'a Case, kept: &'a Arc<Kept>) -> Self {
         Self { case, name: "request", request: case.request.whole(), kept }
     }
 
-    /// Returns the same request under another name, by which its ids and amounts differ.
+    /// Returns the same request under another name, which gives it other ids and amounts.
     pub(crate) fn named(self, name: &'a str) -> Self {
         Self { name, ..self }
     }

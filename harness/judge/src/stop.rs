@@ -1,4 +1,4 @@
-//! Where the judgement of a case ends before its request is judged.
+//! Early verdicts: the judging of a case may end before its request is judged.
 
 use xs2aspec_record::{Absence, Came, CaseVerdict, Reason, Verdict};
 
@@ -9,16 +9,16 @@ use crate::{judge::Outcome, probe::Need};
 pub struct Stop {
     /// The verdict.
     pub verdict: Verdict,
-    /// Why.
+    /// The reason.
     pub reason: Box<Reason>,
-    /// Why it does not apply, of what does not.
+    /// The reason why the case does not apply, if it does not.
     pub absence: Option<Absence>,
     /// The response to the judged request, if it got that far.
     pub seen: Option<Box<(Outcome, Came)>>,
 }
 
 impl Stop {
-    /// Ends with this verdict.
+    /// Returns a stop with this verdict.
     pub fn new(verdict: Verdict, reason: Reason) -> Self {
         Self { verdict, reason: Box::new(reason), absence: None, seen: None }
     }
@@ -29,39 +29,40 @@ impl Stop {
         Self { seen: Some(Box::new(seen)), ..self }
     }
 
-    /// Ends inconclusively.
+    /// Returns an inconclusive stop.
     pub fn inconclusive(reason: Reason) -> Self {
         Self::new(Verdict::Inconclusive, reason)
     }
 
-    /// The daily calls may be used up, by this run or by whoever called before it.
+    /// Returns the stop for daily calls that may be used up, by this run or by an earlier one.
     pub fn used_up() -> Self {
         Self::inconclusive(Reason::DailyCalls)
     }
 
-    /// The profile declares that the target lacks what the case needs, or the case cannot apply to it.
+    /// Returns the stop for a case that does not apply because the profile declares a requirement absent, or
+    /// for another reason.
     pub fn declared_absent(reason: Reason) -> Self {
         Self { absence: Some(Absence::Declared), ..Self::new(Verdict::NotApplicable, reason) }
     }
 
-    /// The profile does not say enough; `add` is the line that would open the case.
+    /// Returns the stop for a case that needs an additional profile line, `add`.
     pub fn not_said(reason: Reason, add: &str) -> Self {
         let absence = Some(Absence::NotSaid { add: add.to_owned() });
         Self { absence, ..Self::new(Verdict::NotApplicable, reason) }
     }
 
-    /// Ends as the case with this verdict did.
+    /// Returns a stop with the outcome of another case.
     pub(crate) fn like(verdict: &CaseVerdict) -> Self {
         Self { absence: verdict.absence.clone(), ..Self::new(verdict.verdict, verdict.why()) }
     }
 
-    /// The harness could not do its work.
+    /// Returns the stop for a failure of the suite itself.
     pub fn error(reason: Reason) -> Self {
         Self::new(Verdict::Error, reason)
     }
 }
 
-/// Why a rule comes to no end: something is needed first, or there is an early verdict.
+/// The reason why a rule has no result: a need that comes first, or an early verdict.
 #[derive(Debug)]
 pub(crate) enum Halt {
     Need(Need),
@@ -83,9 +84,9 @@ impl From<Stop> for Halt {
     }
 }
 
-/// Takes an early verdict for a result.
+/// Separates early verdicts from needs.
 pub(crate) trait Caught<T> {
-    /// Returns the result or the early verdict, or what is needed first.
+    /// Returns the result or the early verdict, or the need as an error.
     fn caught(self) -> Result<Result<T, Stop>, Need>;
 }
 

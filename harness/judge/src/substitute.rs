@@ -1,4 +1,4 @@
-//! Substitutes: if the target rejects the plain request of an operation and accepts another valid form of it,
+//! Substitutes: if the target rejects an operation's baseline request but accepts another valid form of it,
 //! the run continues with that form.
 
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use crate::{
 };
 
 impl Judge {
-    /// Returns the lawful request that the target accepts in place of a plain one, as far as others can be
-    /// made like it.
+    /// Returns the substitute for a rejected baseline request, if one was accepted and can be applied to
+    /// other requests.
     pub(crate) fn substituted(&self, plain: &Case, culprit: Option<&Culprit>) -> Option<Substituted> {
         let form = match culprit? {
             Culprit::Accepted { form, .. } => form,
@@ -36,7 +36,7 @@ impl Judge {
         Some(Substituted { changes: form.changes.clone(), substitute: Some(substitute), signer: None })
     }
 
-    /// Returns what is sent for a request.
+    /// Returns the request that is actually sent for a request.
     pub(crate) fn sent(&self, request: &Arc<RequestSpec>, trail: &Trail<'_>) -> Sent {
         let substituted = trail.known.substitutes.get(&request.operation);
         let mut changes = Vec::new();
@@ -76,16 +76,16 @@ impl Judge {
         others.collect()
     }
 
-    /// Returns true if the profile leaves open what was chosen for a request to be accepted: the target need
-    /// not know another spelling.
+    /// Returns true if a request was accepted only with a choice that the profile leaves open. A target need
+    /// not know other forms.
     pub(crate) fn is_left_open(&self, culprit: Option<&Culprit>) -> bool {
         let Some(Culprit::Chosen { add }) = culprit else { return false };
         let chosen = self.other_signers().into_iter().find(|other| other.add == *add);
         chosen.is_some_and(|other| !self.profile().choices.contains_key(&other.key))
     }
 
-    /// Returns true if the request of a case has something else where the target minds what the plain request
-    /// has, so that it cannot be sent in another form: its refusal says nothing.
+    /// Returns true if the substitute cannot be applied to a case, because the case itself changes what the
+    /// target rejects. Its rejection then proves nothing.
     pub(crate) fn is_apart(&self, case: &Case, known: &Known) -> bool {
         let substituted = known.substitutes.get(&case.request.operation);
         let substitute = substituted.and_then(|by| by.substitute.as_ref());
@@ -96,7 +96,7 @@ impl Judge {
         })
     }
 
-    /// Returns true if every bank must reject a request, by what it says itself.
+    /// Returns true if every bank must reject a request because of its content.
     fn is_wrong(&self, request: &RequestSpec) -> bool {
         matches!(self.suite().due(request), Some(Due::Refused { .. }))
     }
@@ -104,7 +104,7 @@ impl Judge {
 
 /// A signer with another encoding that a bank may choose.
 pub(crate) struct OtherSigner {
-    /// The line of a profile that declares it.
+    /// The profile line that declares it.
     pub(crate) add: String,
     /// The key of that line.
     key: String,

@@ -1,4 +1,4 @@
-//! The numbers of a run: verdicts, checks on answers, and times, counted event by event.
+//! The totals of a run: verdicts, checks of responses, and times, counted event by event.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use xs2aspec_suite::{Case, Strength, Suite};
 
 use crate::levels::strength;
 
-/// What was counted so far.
+/// The totals so far.
 #[derive(Debug)]
 pub struct Tally<'a> {
     suite: &'a Suite,
@@ -17,14 +17,14 @@ pub struct Tally<'a> {
     answers: AnswerTally<'a>,
     stopwatch: Stopwatch,
     exchanges: u64,
-    /// Whether the answers are those of no bank, so that nothing was checked on them.
+    /// True if the responses come from something other than a bank, so no checks are counted.
     are_foreign: bool,
-    /// Verdicts of an earlier part of the run that count unless the case has another one.
+    /// Verdicts of an earlier part of the run that count unless the case gets another one.
     open: BTreeMap<String, CaseVerdict>,
 }
 
 impl<'a> Tally<'a> {
-    /// Nothing was counted. Answers that take longer than `slow_ms` are slow.
+    /// Returns an empty tally. Responses that take longer than `slow_ms` are slow.
     pub fn new(suite: &'a Suite, slow_ms: Option<u64>) -> Self {
         Self {
             suite,
@@ -37,7 +37,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Takes the next event.
+    /// Counts an event.
     pub fn add(&mut self, event: &Event) {
         match event {
             Event::RunStarted(start) => self.totals.start(start),
@@ -51,12 +51,12 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Takes an exchange of a case of the suite.
+    /// Counts an exchange of a case of the suite.
     pub fn add_exchange(&mut self, exchange: &Exchange) {
         self.exchange(self.suite.case(&exchange.case), exchange);
     }
 
-    /// Takes an exchange of a drawn case.
+    /// Counts an exchange of a generated case.
     pub fn add_of(&mut self, case: &Case, exchange: &Exchange) {
         self.exchange(Some(case), exchange);
     }
@@ -75,28 +75,28 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Takes a verdict of an earlier part that may get another one.
+    /// Adds a verdict of an earlier part that may be replaced.
     pub fn add_open(&mut self, verdict: CaseVerdict) {
         self.open.insert(verdict.case.clone(), verdict);
     }
 
-    /// No answer counts as one that was checked: something else than a bank gives them.
+    /// Stops counting checks of responses, because they come from something other than a bank.
     pub fn leave_out_answers(&mut self) {
         self.are_foreign = true;
         self.answers = AnswerTally::new(self.suite);
     }
 
-    /// Returns the verdicts, counted.
+    /// Returns the totals of the verdicts.
     pub fn totals(&self) -> &Totals {
         &self.totals
     }
 
-    /// Returns how many exchanges there were.
+    /// Returns the number of exchanges.
     pub fn exchanges(&self) -> u64 {
         self.exchanges
     }
 
-    /// Counts what is left, and returns the checks on answers and the times, once.
+    /// Counts the remaining verdicts and returns the checks of responses and the times. Must be called once.
     pub fn end(&mut self) -> (AnswerChecks, Times) {
         for verdict in std::mem::take(&mut self.open).into_values() {
             self.verdict(&verdict);
@@ -109,17 +109,17 @@ impl<'a> Tally<'a> {
     }
 }
 
-/// Counts how often the checks on answers looked at some, for each clause that the document demands.
+/// Counts the responses that were checked, for each required clause.
 #[derive(Debug)]
 struct AnswerTally<'a> {
     suite: &'a Suite,
     checks: BTreeMap<&'a str, AnswerCheck>,
-    /// Clauses of the bodies of refusals alone.
+    /// Clauses that apply only to the bodies of rejections.
     of_refusals: BTreeSet<&'a str>,
 }
 
 impl<'a> AnswerTally<'a> {
-    /// No answers yet.
+    /// Returns an empty tally.
     fn new(suite: &'a Suite) -> Self {
         let rules = suite.answers();
         let mut tally = Self { suite, checks: BTreeMap::new(), of_refusals: BTreeSet::new() };
@@ -140,7 +140,7 @@ impl<'a> AnswerTally<'a> {
         tally
     }
 
-    /// A clause that is checked on answers of this operation, or of all, if the document demands it.
+    /// Adds a clause that is checked on responses of this operation, or of all, if the document requires it.
     fn add_check(&mut self, clause: &'a str, operation: Option<&str>) {
         let strength = self.suite.clauses().get(clause).map(|clause| &clause.strength);
         if matches!(strength, Some(Strength::Stated | Strength::Derived(_))) {
@@ -150,7 +150,7 @@ impl<'a> AnswerTally<'a> {
         }
     }
 
-    /// Takes an exchange of this case. Its answer may be masked: that changes no member.
+    /// Counts the response of an exchange. Masking does not change which fields it has.
     fn add(&mut self, case: Option<&Case>, exchange: &Exchange) {
         let operation = case.and_then(|case| operation_of(case, &exchange.step));
         let Some(answer) = exchange.response.as_ref().filter(|_| exchange.failure.is_none()) else { return };
@@ -182,13 +182,13 @@ impl<'a> AnswerTally<'a> {
         }
     }
 
-    /// What was counted.
+    /// Returns the counts.
     fn finish(self) -> AnswerChecks {
         AnswerChecks { checks: self.checks.into_values().collect() }
     }
 }
 
-/// The operation of a step of a case.
+/// Returns the operation of a step of a case.
 fn operation_of<'a>(case: &'a Case, step: &str) -> Option<&'a str> {
     if step == "request" {
         return Some(case.request.operation());

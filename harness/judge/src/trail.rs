@@ -1,4 +1,4 @@
-//! How far the judgement of one question has come, step by step.
+//! Tracks how far the judging of one case or task has come, step by step.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -11,57 +11,57 @@ use crate::{
     view::{Seen, View},
 };
 
-/// The way through a view: what was read of it so far.
+/// The path through a view: the steps read so far.
 #[derive(Debug)]
 pub(crate) struct Trail<'v> {
     pub(crate) view: &'v View,
     pub(crate) known: &'v Known,
-    /// The steps that were read.
+    /// The steps read so far.
     pub(crate) steps: Vec<&'v Seen>,
     pub(crate) remarks: Remarks,
-    /// The ids and amounts of its requests.
+    /// The set of ids and amounts to use next.
     pub(crate) values: Values,
-    /// The ids and amounts with which the target accepted its valid requests.
+    /// The set of ids and amounts with which the target accepted valid requests.
     pub(crate) accepted_with: Values,
-    /// How its requests differ from those of a case.
+    /// Properties of requests that are no steps of the case itself.
     pub(crate) beside: Beside,
-    /// Calls of the quota of the day that were sent before its last request. None if that is no such call.
+    /// Number of quota calls sent before the last request, or None if that request is no such call.
     pub(crate) calls_before: Option<usize>,
-    /// The status of the response that is judged.
+    /// The status of the judged response.
     pub(crate) status: Option<u16>,
-    /// How long to wait before the next request.
+    /// The time to wait before the next request.
     pub(crate) pause: Duration,
-    /// True if a request was not sent since no more may be.
+    /// True if the request limit held back a request.
     pub(crate) is_held_back: bool,
 }
 
-/// Remarks of a verdict.
+/// Remarks for a verdict.
 #[derive(Debug, Default)]
 pub(crate) struct Remarks {
-    /// A rejection of a valid request that did not come again.
+    /// A rejection of a valid request that did not repeat.
     pub(crate) rejected_once: Option<Got>,
-    /// Where requests differ from what the case says, since the target rejects a plain one.
+    /// Differences from the case's own requests, because the target rejects a baseline request.
     pub(crate) judged_with: BTreeSet<String>,
-    /// How long after it was made the target showed a thing, where it needed a while.
+    /// The delay until the target showed a created resource, if there was one.
     pub(crate) shows_after: Option<Duration>,
 }
 
-/// How requests that are asked beside a case differ from those of a case.
+/// Properties of requests that are no steps of the case itself.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Beside {
-    /// The case whose steps they are, and why: what is asked again has identifiers of its own, made from a
-    /// longer id.
+    /// The case under which they are recorded, and their purpose. Retries have their own ids, derived from a
+    /// longer case id.
     pub(crate) of: Option<(String, Look)>,
-    /// The beginning of the names of their steps.
+    /// The prefix of their step names.
     mark: String,
-    /// The signer, if it is not that of the profile.
+    /// The signer, if it differs from that of the profile.
     pub(crate) signer: Option<Arc<RequestSigner>>,
-    /// True if verdicts rest on the response, so that they may take what others have to leave.
+    /// True if verdicts rest on the response, so that the requests may use the reserve of the request limit.
     pub(crate) is_confirming: bool,
 }
 
 impl<'v> Trail<'v> {
-    /// The way of a case.
+    /// Returns the trail of a case.
     pub(crate) fn new(view: &'v View, known: &'v Known) -> Self {
         Self {
             view,
@@ -78,32 +78,32 @@ impl<'v> Trail<'v> {
         }
     }
 
-    /// The way of requests that are asked again as steps of this case.
+    /// Returns the trail of requests that are recorded as steps of this case.
     pub(crate) fn again(view: &'v View, known: &'v Known, case: &str, look: Look) -> Self {
         let beside = Beside { of: Some((case.to_owned(), look)), ..Beside::default() };
         Self { beside, ..Self::new(view, known) }
     }
 
-    /// Returns true if its requests are asked beside those of a case.
+    /// Returns true if the requests are no steps of the case itself.
     pub(crate) fn is_beside(&self) -> bool {
         self.beside.of.is_some()
     }
 
-    /// Begins the way of a request that is sent at the same time as others.
+    /// Returns the trail of a request that is sent at the same time as others.
     pub(crate) fn beside(&self) -> Self {
         let Beside { of, mark, .. } = self.beside.clone();
         let beside = Beside { of, mark, ..Beside::default() };
         Self { values: self.values, beside, pause: self.pause, ..Self::new(self.view, self.known) }
     }
 
-    /// Marks the requests that come next. Returns the id from which their identifiers are made.
+    /// Sets the mark of the next requests. Returns the id from which their ids are derived.
     pub(crate) fn mark(&mut self, mark: &str) -> String {
         mark.clone_into(&mut self.beside.mark);
         let of = self.beside.of.as_ref().map_or("", |(of, _)| of);
         format!("{of}/{mark}")
     }
 
-    /// Returns the case and the step as which a request is recorded.
+    /// Returns the case and the step under which a request is recorded.
     pub(crate) fn recorded_as(&self, case: &str, step: &str) -> (String, String) {
         match &self.beside.of {
             Some((of, _)) => (of.clone(), format!("{}/{step}", self.beside.mark)),
@@ -111,13 +111,13 @@ impl<'v> Trail<'v> {
         }
     }
 
-    /// Returns a step of a case, if it was asked.
+    /// Returns a step of a case, if it was sent.
     pub(crate) fn seen(&self, case: &str, step: &str) -> Option<&'v Seen> {
         let (case, step) = self.recorded_as(case, step);
         self.view.step((&case, &step))
     }
 
-    /// Returns true if a step can be asked: a record may lack it.
+    /// Returns true if a step can be sent, or is in the history.
     pub(crate) fn can_ask(&self, case: &str, step: &str) -> bool {
         self.view.is_open() || self.seen(case, step).is_some()
     }
@@ -137,12 +137,12 @@ impl<'v> Trail<'v> {
         self.steps.iter().flat_map(|seen| &seen.exchanges)
     }
 
-    /// Returns the number of the request that was sent last.
+    /// Returns the number of the last request.
     pub(crate) fn number(&self) -> Option<u64> {
         Some(self.last_exchange()?.number)
     }
 
-    /// Adds the way of a request that was sent beside others.
+    /// Appends the trail of a request that was sent at the same time.
     pub(crate) fn append(&mut self, other: Self) {
         self.accepted_with = self.accepted_with.max(other.accepted_with);
         self.remarks.judged_with.extend(other.remarks.judged_with);

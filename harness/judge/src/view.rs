@@ -1,4 +1,4 @@
-//! A view: the requests that were sent for one question, and the responses.
+//! A view: the requests and responses of one case or task.
 
 use std::{
     collections::BTreeMap,
@@ -17,62 +17,62 @@ use crate::{
     stop::Stop,
 };
 
-/// The steps of one question so far. What the judge needs besides is a [`Need`](crate::Need) where the view
-/// is open, and is missing in that of a record.
+/// The steps of one case or task so far. Anything else that the judge requires is a [`Need`](crate::Need) if
+/// the view is open. A recorded view simply lacks it.
 #[derive(Debug, Default)]
 pub struct View {
     seen: Vec<Seen>,
-    /// Results of valid requests that were sent again, by the marks of these questions.
+    /// Results of resending valid requests, by mark.
     again: BTreeMap<String, Again>,
-    /// Values in the responses that are masked.
+    /// Values from the responses that are masked.
     pub learned: Learned,
     kind: Kind,
 }
 
-/// Where a view comes from.
+/// The source of a view.
 #[derive(Debug, Default)]
 enum Kind {
-    /// A target is being asked.
+    /// A live target.
     #[default]
     Open,
-    /// A target is being asked whose responses do not change with time.
+    /// A live target whose responses do not change over time.
     OpenAtOnce,
-    /// A record, which has this verdict.
+    /// A history with this verdict.
     Recorded(Option<Box<CaseVerdict>>),
 }
 
-/// A step that was asked.
+/// A step that was sent.
 #[derive(Debug)]
 pub struct Seen {
-    /// The case and the step as which it is recorded.
+    /// The case and the step under which it is recorded.
     pub recorded: (String, String),
-    /// Its request as the judge wanted it. None in a record, which has the bytes.
+    /// The request that the judge asked for. None in a history, which has the bytes.
     pub sent: Option<Arc<Sent>>,
-    /// The header fields that were sent last.
+    /// The headers that were sent last.
     pub headers: Vec<(String, String)>,
     /// All attempts, masked.
     pub exchanges: Vec<Exchange>,
-    /// The last response, or why there is none.
+    /// The last response, or the reason why there is none.
     pub answer: Result<Arc<Answer>, Stop>,
-    /// Why no whole response came to a request that was sent.
+    /// The reason why a sent request got no complete response.
     pub failure: Option<ExchangeError>,
-    /// True if it was not sent since no more may be.
+    /// True if the request limit held it back.
     pub is_held_back: bool,
-    /// Calls of the quota of the day that were sent before it.
+    /// Number of quota calls sent before it.
     pub calls_before: usize,
-    /// True if a target that had no time for it is asked again.
+    /// True if a busy target gets the request again.
     pub waits: bool,
-    /// The response as the rules see it, once it was examined.
+    /// The examination of the response, once it is computed.
     pub examined: OnceLock<Examined>,
 }
 
 impl Seen {
-    /// A step that was not sent.
+    /// Returns a step that was not sent.
     pub fn unsent(probe: &Probe, stop: Stop) -> Self {
         Self { sent: Some(Arc::clone(&probe.sent)), ..Self::of(probe.recorded.clone(), Err(stop)) }
     }
 
-    /// A step that was sent. `waits` says whether a target that had no time for it is asked again.
+    /// Returns a step that was sent. `waits` is true if a busy target gets the request again.
     pub fn sent(
         probe: &Probe,
         headers: Vec<(String, String)>,
@@ -85,7 +85,8 @@ impl Seen {
         Self { sent, headers, exchanges, failure, waits, ..Self::of(probe.recorded.clone(), answer) }
     }
 
-    /// A step of a record. What other requests of a recorded run used up is said by its verdicts.
+    /// Returns a step from a history. Quota use by other requests is unknown here, but the recorded verdicts
+    /// reflect it.
     pub(crate) fn recorded(exchange: Exchange) -> Self {
         let answer = answer(&exchange).map(Arc::new).ok_or_else(|| {
             let failure = exchange.failure.as_ref();
@@ -110,7 +111,7 @@ impl Seen {
         }
     }
 
-    /// Returns the value of a header field that was sent.
+    /// Returns the value of a header that was sent.
     pub(crate) fn header(&self, name: &str) -> Option<String> {
         let mut fields = self.headers.iter();
         Some(fields.find(|(known, _)| known.eq_ignore_ascii_case(name))?.1.clone())
@@ -118,12 +119,12 @@ impl Seen {
 }
 
 impl View {
-    /// The view of a question that is asked of a target. `waits` says whether responses may change with time.
+    /// Returns the view for a live target. `waits` is true if responses may change over time.
     pub fn open(waits: bool) -> Self {
         Self { kind: if waits { Kind::Open } else { Kind::OpenAtOnce }, ..Self::default() }
     }
 
-    /// The view of a case in a record.
+    /// Returns the view of a case in a history.
     pub fn recorded(events: CaseEvents) -> Self {
         let kind = Kind::Recorded(events.verdict.map(Box::new));
         let mut view = Self { kind, ..Self::default() };
@@ -142,47 +143,47 @@ impl View {
         view
     }
 
-    /// Adds a step that was asked.
+    /// Adds a step that was sent.
     pub fn add(&mut self, seen: Seen) {
         self.seen.push(seen);
     }
 
-    /// Adds what came of asking a valid request again.
+    /// Adds the result of resending a valid request.
     pub fn add_again(&mut self, mark: String, again: Again) {
         self.again.insert(mark, again);
     }
 
-    /// Returns true if nothing was asked.
+    /// Returns true if nothing was sent.
     pub(crate) fn is_empty(&self) -> bool {
         self.seen.is_empty()
     }
 
-    /// Returns true if the judge can need more.
+    /// Returns true if the judge can ask for more requests.
     pub(crate) fn is_open(&self) -> bool {
         !matches!(self.kind, Kind::Recorded(_))
     }
 
-    /// Returns true if a response may become another one when it is asked for again.
+    /// Returns true if a response may change when the request is resent.
     pub(crate) fn may_change(&self) -> bool {
         !matches!(self.kind, Kind::OpenAtOnce)
     }
 
-    /// Returns the verdict that a record has.
+    /// Returns the recorded verdict.
     pub(crate) fn verdict(&self) -> Option<&CaseVerdict> {
         if let Kind::Recorded(verdict) = &self.kind { verdict.as_deref() } else { None }
     }
 
-    /// Returns a step, as it is recorded.
+    /// Returns a step by the names under which it is recorded.
     pub(crate) fn step(&self, (case, step): (&str, &str)) -> Option<&Seen> {
         self.seen.iter().find(|seen| seen.recorded.0 == case && seen.recorded.1 == step)
     }
 
-    /// Returns what came of asking a valid request again.
+    /// Returns the result of resending a valid request.
     pub(crate) fn again(&self, mark: &str) -> Option<&Again> {
         self.again.get(mark)
     }
 
-    /// Returns why a step is missing that a record does not have.
+    /// Returns the stop for a step that the history lacks.
     pub(crate) fn missing(&self, step: &str) -> Stop {
         let reason = self.verdict().filter(|verdict| verdict.verdict == Verdict::Error);
         let reason = reason.and_then(|verdict| verdict.reason.clone());
@@ -190,7 +191,7 @@ impl View {
     }
 }
 
-/// Returns the response of an exchange, if there was a whole one.
+/// Returns the response of an exchange, if it is complete.
 pub(crate) fn answer(exchange: &Exchange) -> Option<Answer> {
     let response = exchange.response.as_ref().filter(|_| exchange.failure.is_none())?;
     let body = match &response.body {

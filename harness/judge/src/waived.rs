@@ -1,5 +1,5 @@
-//! What a run waives: findings that a waiver covers, and cases that could not be judged only because their
-//! control was not accepted, if that is waived or allowed.
+//! Applies waivers to a run: to findings that a waiver covers, and to cases that are inconclusive only
+//! because their control was rejected, if that is waived or allowed.
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use xs2aspec_record::{
@@ -9,50 +9,50 @@ use xs2aspec_suite::{Case, Suite, nearest, plan};
 
 use crate::{Done, Judge, Known, waiver::Waiver};
 
-/// A day is over everywhere when it is over in the last time zone, UTC-12.
+/// A day ends everywhere when it ends in the last time zone, UTC-12.
 const LAST_ZONE: TimeDelta = TimeDelta::hours(-12);
 
-/// The waivers of a run, and what has come of them.
+/// The waivers of a run and their results.
 #[derive(Debug, Default)]
 pub struct Waivers {
     all: Vec<(Waiver, Met)>,
-    /// The day in the last time zone.
+    /// The current day in the last time zone.
     today: NaiveDate,
 }
 
 /// The results of a waiver so far.
 #[derive(Debug, Default)]
 struct Met {
-    /// The cases that it waived.
+    /// The waived cases.
     waived: Vec<String>,
-    /// True if its findings were there, in cases with other findings as well.
+    /// True if its findings occurred, even in cases with other findings.
     was_there: bool,
-    /// Of a waiver without ids: the cases that it names and that passed.
+    /// For a waiver without finding ids, its cases that passed.
     passed: Vec<String>,
-    /// How many further cases of it have a verdict and no finding.
+    /// Number of its other cases with a verdict but no finding.
     settled: usize,
 }
 
 impl Waivers {
-    /// Returns these waivers, as they hold at this time.
+    /// Returns these waivers as they apply at this time.
     pub fn new(waivers: Vec<Waiver>, now: DateTime<Utc>) -> Self {
         let today = now.checked_add_signed(LAST_ZONE).unwrap_or(now).date_naive();
         Self { all: waivers.into_iter().map(|waiver| (waiver, Met::default())).collect(), today }
     }
 
-    /// The waivers that hold, with their numbers.
+    /// Returns the active waivers with their indexes.
     fn holding(&self) -> impl Iterator<Item = (usize, &Waiver)> {
         let all = self.all.iter().map(|(waiver, _)| waiver).enumerate();
         all.filter(|(_, waiver)| waiver.expires >= self.today)
     }
 
-    /// The same, each with its results.
+    /// Returns the active waivers with their results.
     fn noting(&mut self) -> impl Iterator<Item = (&Waiver, &mut Met)> {
         let all = self.all.iter_mut().map(|(waiver, met)| (&*waiver, met));
         all.filter(|(waiver, _)| waiver.expires >= self.today)
     }
 
-    /// Returns the waivers that cover what is wrong with a case, or `None` if they do not cover all of it.
+    /// Returns the waivers that together cover all findings of a case. Returns None if one is not covered.
     fn cover(&self, case: &Case, verdict: &CaseVerdict) -> Option<Vec<usize>> {
         let mut used = Vec::new();
         for finding in &verdict.findings {
@@ -64,12 +64,12 @@ impl Waivers {
         Some(used).filter(|used| !used.is_empty())
     }
 
-    /// Returns true if the failure or the warning of a case is waived.
+    /// Returns true if the failure or warning of a case is waived.
     pub fn are_of(&self, suite: &Suite, verdict: &CaseVerdict) -> bool {
         suite.case(&verdict.case).is_some_and(|case| self.cover(case, verdict).is_some())
     }
 
-    /// Applies the waivers to a verdict, and notes what that says of them.
+    /// Applies the waivers to a verdict and updates their results.
     pub fn apply(&mut self, (judge, known): (&Judge, &Known), verdict: &mut CaseVerdict) {
         if verdict.role != Role::Selected && !verdict.is_broken_control() {
             return;
@@ -108,8 +108,8 @@ impl Waivers {
         }
     }
 
-    /// Returns the control that keeps a case from being judged, and why its rejection is no matter, if it is
-    /// waived or allowed. A control may have a control of its own.
+    /// Returns the control that keeps a case from being judged, and the excuse for its rejection if that is
+    /// waived or allowed. Follows the chain of controls.
     fn excuse(&self, (judge, known): (&Judge, &Known), verdict: &CaseVerdict) -> Option<(String, Excuse)> {
         let mut next = verdict.control.clone().filter(|_| !verdict.unconfirmed);
         while let Some(seen) = next.filter(|seen| !seen.accepted) {
@@ -123,13 +123,12 @@ impl Waivers {
         None
     }
 
-    /// Returns why the rejection of a control is no matter, if every clause that it breaks is waived or
-    /// allowed.
+    /// Returns the excuse for the rejection of a control if every violated clause is waived or allowed.
     fn why(&self, judge: &Judge, case: &Case, done: &Done) -> Option<Excuse> {
         let verdict = &done.verdict;
         let mut broken = verdict.findings.iter().filter(|finding| finding.at == "status").peekable();
         if broken.peek().is_none() {
-            // What is only noted is no finding.
+            // A note is no finding.
             let is_noted =
                 case.expect.is_accepted() && verdict.verdict == Verdict::Observed && !done.is_accepted();
             let server = done.is_server_error().then(|| judge.suite().answers().server_error());
@@ -144,7 +143,7 @@ impl Waivers {
         why.collect::<Option<Vec<_>>>()?.into_iter().next()
     }
 
-    /// Returns what has come of each waiver. In a whole run that came to its end each finding is known.
+    /// Returns the state of each waiver. In a complete run of the whole suite, every finding is known.
     pub fn seen(&self, suite: &Suite, is_whole: bool) -> Vec<WaiverSeen> {
         let seen = |(waiver, met): &(Waiver, Met)| {
             let Met { waived, was_there, passed, settled } = met;
@@ -189,13 +188,13 @@ impl Waivers {
     }
 }
 
-/// What a waiver says.
+/// Returns the excuse that a waiver gives.
 fn says(Waiver { owner, reason, ticket, expires, .. }: &Waiver) -> Excuse {
     let (owner, ticket, because) = (owner.clone(), ticket.clone(), reason.clone());
     Excuse::Waiver { until: expires.to_string(), owner, ticket, because }
 }
 
-/// Returns who allowed a clause to be broken, if anybody did.
+/// Returns the excuse for a clause whose level the user lowered, or None if nobody did.
 fn allowed(judge: &Judge, clause: &str) -> Option<Excuse> {
     let set = judge.levels().clause(clause);
     let is_set = matches!(set.by, LevelSource::Profile | LevelSource::CommandLine);

@@ -1,4 +1,4 @@
-//! Waivers: violations that are known and agreed on, for a time. A waived case still runs, and must fail.
+//! Waivers: known violations that are accepted for a time. A waived case still runs and is expected to fail.
 
 use std::path::Path;
 
@@ -11,31 +11,31 @@ use xs2aspec_suite::{Case, plan};
 
 use crate::profile::{self, ProfileError};
 
-/// One waiver of a file.
+/// A waiver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiver {
-    /// Clause, case or area, as `--only` has it; any case where it is empty.
+    /// Clause, case or area, as in `--only`, or empty for any case.
     pub cases: String,
-    /// What is wrong and waived, by the ids of findings; everything where none is named.
+    /// Ids of the waived findings, or empty for all findings.
     pub findings: Vec<String>,
-    /// Who answers for it.
+    /// Owner.
     pub owner: String,
-    /// Why the violation is accepted.
+    /// Reason for accepting the violation.
     pub reason: String,
-    /// Where it is worked on.
+    /// Ticket for the fix.
     pub ticket: String,
-    /// The last day on which it holds.
+    /// The last valid day.
     pub expires: NaiveDate,
-    /// File and line: `waivers.toml:3`.
+    /// File and line, such as `waivers.toml:3`.
     pub place: String,
 }
 
 /// A file of waivers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WaiversFile {
-    /// What it says.
+    /// The waivers.
     pub waivers: Vec<Waiver>,
-    /// SHA-256 of its bytes, in hex; nothing where there is no file.
+    /// SHA-256 of its bytes in hex, or None if there is no file.
     pub sha256: Option<String>,
 }
 
@@ -46,28 +46,28 @@ struct File {
     waiver: Vec<toml::Spanned<Entry>>,
 }
 
-/// A violation that is agreed on.
+/// An accepted violation.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Entry {
-    /// Clause, case or area, as `--only` has it. Needed where `findings` is not given.
+    /// Clause, case or area, as in `--only`. Required without `findings`.
     #[serde(default)]
     cases: Option<String>,
-    /// Findings, by the ids that reports give them: what is wrong otherwise in the same cases is not waived.
+    /// Ids of findings, as shown in reports. Other findings in the same cases are not waived.
     #[serde(default)]
     findings: Vec<String>,
-    /// Who answers for it: a team, no person.
+    /// Owner: a team, not a person.
     owner: String,
-    /// Why it is accepted.
+    /// Reason for accepting the violation.
     reason: String,
-    /// Where it is worked on.
+    /// Ticket for the fix.
     ticket: String,
-    /// The last day on which it holds, with or without quotes: until that day is over everywhere (UTC-12).
+    /// The last valid day, with or without quotes. It ends when it is over everywhere (UTC-12).
     #[schemars(with = "String", extend("format" = "date"))]
     expires: toml::Value,
 }
 
-/// The JSON Schema of files of waivers, for an editor.
+/// Returns the JSON Schema of waiver files, for editors.
 pub fn schema() -> Value {
     let mut entry = schemars::schema_for!(Entry).to_value();
     let dialect = entry.as_object_mut().and_then(|entry| entry.remove("$schema"));
@@ -84,8 +84,8 @@ pub fn schema() -> Value {
 ///
 /// # Errors
 ///
-/// A file that cannot be read, an unknown or missing key, an empty text, or a date that is none; with file
-/// and line.
+/// Returns an error with file and line if the file cannot be read, a key is unknown or missing, a string is
+/// empty, or a date is invalid.
 pub fn read(path: &Path) -> Result<WaiversFile, ProfileError> {
     whole(&path.display().to_string(), &profile::text(path)?)
 }
@@ -110,7 +110,7 @@ pub(crate) fn parse(name: &str, text: &str) -> Result<Vec<Waiver>, ProfileError>
                 "`findings` has the ids of findings, 16 hexadecimal digits, found \"{id}\""
             )));
         }
-        // Without a pattern it is of all cases.
+        // A waiver without a pattern applies to all cases.
         let any = "*".to_owned();
         let pattern = cases.as_ref().unwrap_or(&any);
         for (key, value) in [("cases", pattern), ("owner", &owner), ("reason", &reason), ("ticket", &ticket)]
@@ -134,19 +134,19 @@ pub(crate) fn parse(name: &str, text: &str) -> Result<Vec<Waiver>, ProfileError>
     file.waiver.into_iter().map(of).collect()
 }
 
-/// Whether a text can be the id of a finding.
+/// Returns true if a string has the form of a finding id.
 fn is_id(text: &str) -> bool {
     text.len() == 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 impl Waiver {
-    /// Returns true if it names a case.
+    /// Returns true if the waiver names a case.
     pub(crate) fn is_of(&self, case: &Case) -> bool {
         self.cases.is_empty() || plan::matches(&self.cases, case)
     }
 
-    /// Returns true if it waives a finding of a case: it names the case, or the clause of the finding, and
-    /// the id of the finding if it has ids.
+    /// Returns true if the waiver covers a finding of a case: it names the case or the clause of the finding,
+    /// and the finding's id if it lists ids.
     pub(crate) fn covers(&self, case: &Case, verdict: &CaseVerdict, finding: &Finding) -> bool {
         let has_id = || finding_id::ids(verdict, finding).iter().any(|id| self.findings.contains(id));
         (self.findings.is_empty() || has_id())
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn the_digest_is_that_of_the_bytes() {
         let digest = |name: &str, text: &str| whole(name, text).unwrap().sha256.unwrap();
-        // As `sha256sum` says it.
+        // Computed with `sha256sum`.
         assert_eq!(
             digest("a.toml", "# none\n"),
             "a59b054e8ef7a3a30bbc7135d8060cd4fad8572b6ef2332669f9798870f86caa"

@@ -1,16 +1,16 @@
-//! A request as it goes over the wire.
+//! A request in the form in which it is sent.
 
-/// A request as bytes: what is digested, signed and sent.
+/// A request as bytes, as it is digested, signed and sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WireRequest {
     /// HTTP method.
     pub method: String,
     /// Whole URL.
     pub url: String,
-    /// Header fields in the order of the wire.
+    /// Headers in the order in which they are sent.
     pub headers: Vec<(String, String)>,
-    /// Body; empty for none.
+    /// Body, empty if there is none.
     pub body: Vec<u8>,
-    /// Whether the header section must go out exactly so.
+    /// True if the headers must be sent byte by byte as given.
     pub exact: bool,
 }

@@ -1,4 +1,4 @@
-//! The requests of a case: what is sent, and what came back.
+//! The requests of a case and their responses.
 
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
@@ -26,12 +26,12 @@ use crate::{
     view::View,
 };
 
-/// Why there is no request that somebody else could send.
+/// The reason why the judged request of a case cannot be handed out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotReady {
-    /// With this profile the request cannot be made.
+    /// The request cannot be built with this profile.
     Profile(Reason),
-    /// A request that prepares it did not come to what it must.
+    /// A setup request did not have the required outcome.
     Target(Reason),
 }
 
@@ -45,9 +45,9 @@ impl From<Stop> for NotReady {
 }
 
 impl Judge {
-    /// The requests of a case as they would be sent, preparing ones first, each with its name. Nothing is
-    /// sent, so that what a response would give is shown as `<STEP.KEY>`. The error says what cannot be
-    /// filled.
+    /// Returns the requests of a case as they would be sent, setup steps first, each with its name. Sends
+    /// nothing, so values from earlier responses appear as `<STEP.KEY>`. Returns an error if a placeholder
+    /// cannot be filled.
     pub fn preview(&self, case: &Case, now: DateTime<Utc>) -> Result<Vec<(String, WireRequest)>, FillError> {
         let mut kept = Kept::new();
         for step in &case.before {
@@ -69,7 +69,7 @@ impl Judge {
             .collect()
     }
 
-    /// Returns the judged request of a case, to be sent by somebody else.
+    /// Returns the judged request of a case for a caller that sends it.
     pub fn ready(&self, case: &Case, view: &View, known: &Known) -> Judged<Result<Probe, NotReady>> {
         let mut trail = Trail::new(view, known);
         let prepared = self.offered(case, &trail).and_then(|()| self.set_up(case, &mut trail));
@@ -82,7 +82,7 @@ impl Judge {
         })
     }
 
-    /// What a case expects, with the values of the target and of the responses that prepare it.
+    /// Returns the expectation of a case, filled with values of the profile and of its setup responses.
     pub(crate) fn expectation<'a>(&self, case: &'a Case, kept: &Kept) -> Result<Cow<'a, Expectation>, Stop> {
         let value = |name: &str| match name.strip_prefix("target.") {
             Some(name) => self.profile.value(name),
@@ -115,9 +115,9 @@ impl Judge {
         }
     }
 
-    /// The request of a probe as bytes. `requests` are shared with runs against other targets; what depends
-    /// on earlier responses is filled anew each time, and what is not usual: sent to this target alone in
-    /// place of another, or signed by its choice. `signatures` are those that were made before.
+    /// Returns the bytes of a probe's request. `requests` is a cache shared with runs against other targets.
+    /// Requests that depend on earlier responses, are changed for this target, or are signed differently
+    /// bypass it. `signatures` holds signatures made earlier.
     pub fn fill(
         &self,
         probe: &Probe,
@@ -134,8 +134,8 @@ impl Judge {
         let builder = RequestBuilder { root, signatures: signatures.or(requests), ..builder };
         let request = &sent.request;
         let fill = || builder.fill(request);
-        // Host is that of the target, and each of those that share their requests has another; the path may
-        // be another as well, and is signed where the list says so.
+        // The cache leaves out requests with a Host of their own, because each target has another host. It
+        // also leaves out requests that sign the request target, because paths may differ.
         let mut listed = request.signing.headers.iter().flatten();
         let is_shared = sent.is_usual
             && kept.is_empty()
@@ -147,7 +147,7 @@ impl Judge {
         }
     }
 
-    /// What a case comes to whose request cannot be filled.
+    /// Returns the stop for a case whose request cannot be filled.
     pub fn unfilled(&self, error: FillError) -> Stop {
         match error {
             FillError::NotOffered(name) => self.not_offered(&name),
@@ -159,7 +159,7 @@ impl Judge {
         }
     }
 
-    /// Returns the response to a step of a case, and what it is.
+    /// Returns the response to a step of a case, with its examination.
     pub(crate) fn exchange(&self, step: Step<'_>, trail: &mut Trail<'_>) -> Way<Answered> {
         let Some(seen) = trail.seen(&step.case.id, step.name) else {
             if !trail.view.is_open() {
@@ -183,7 +183,7 @@ impl Judge {
         Ok((answer, examined))
     }
 
-    /// Asks the judged request of a case, and again where what it got may pass.
+    /// Sends the judged request of a case, and repeats it if its response may still become a pass.
     pub(super) fn judged_exchange(
         &self,
         expect: &Expectation,

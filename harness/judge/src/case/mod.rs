@@ -1,5 +1,5 @@
-//! The way of a case through the judge: what it needs first, its judged request, its verdict. A [`Judge`]
-//! asks nobody. It reads what the history has ([`View`]), and says what it needs ([`Need`](crate::Need)).
+//! Judges a case: what it needs first, its judged request, its verdict. A [`Judge`] sends nothing. It reads
+//! the history ([`View`]) and returns what it needs ([`Need`](crate::Need)).
 
 mod ask;
 mod offer;
@@ -28,11 +28,12 @@ use crate::{
     view::View,
 };
 
-/// What came of a case that was run again, its verdict as far as it got, and its way.
+/// The result of rerunning a case, its verdict so far, and its trail.
 type Attempt<'v> = (Result<(Outcome, Came), Stop>, CaseVerdict, Trail<'v>);
 
 impl Judge {
-    /// Judges a case, or says what it needs first. It need not be one of the suite; its control is.
+    /// Judges a case, or returns what it needs first. The case may be outside the suite, but its control must
+    /// be part of it.
     pub fn case(&self, case: &Case, view: &View, known: &Known) -> Judged<Done> {
         let mut trail = Trail::new(view, known);
         let mut verdict = blank(case);
@@ -42,8 +43,8 @@ impl Judge {
                 verdict.verdict = word;
                 verdict.reason = Some(*reason);
                 verdict.absence = absence;
-                // What a broken set-up or response showed besides is in its exchanges; a verdict that is no
-                // `fail` has no findings.
+                // Only a `fail` has findings. Other evidence from a broken setup or response is in the
+                // exchanges.
                 verdict.findings.clear();
                 seen.map(|seen| *seen)
             }
@@ -71,7 +72,7 @@ impl Judge {
         }
         let control = case.control.as_deref().and_then(|id| known.case(id));
         let is_held_back = trail.is_held_back || control.is_some_and(|done| done.is_held_back);
-        // A run that goes on asks it when the target accepts something then.
+        // A resumed run tries the case again if the target accepts requests by then.
         let is_given_up = known.plain.is_hopeless && trail.steps.is_empty();
         verdict.unconfirmed |= is_given_up && verdict.verdict == Verdict::Inconclusive || is_used_up;
         let values = trail.values.max(trail.accepted_with);
@@ -108,7 +109,7 @@ impl Judge {
         })
     }
 
-    /// Masks what a verdict says.
+    /// Masks the text of a verdict.
     fn mask(&self, verdict: &mut CaseVerdict, learned: &Learned) {
         self.mask_findings(verdict, learned);
         let seen = verdict.observations.iter_mut().chain(&mut verdict.refusal);
@@ -129,7 +130,7 @@ impl Judge {
         }
     }
 
-    /// Runs a case again under another name, as steps of the case `of`.
+    /// Reruns a case under another name, as steps of the case `of`.
     pub(crate) fn attempt_again<'v>(
         &self,
         (of, look): (&str, Look),
@@ -144,7 +145,7 @@ impl Judge {
         Ok((asked, verdict, trail))
     }
 
-    /// The way of a case up to its verdict, or to where it stops.
+    /// Judges a case up to its verdict, or up to the point where it stops.
     pub(crate) fn attempt(
         &self,
         case: &Case,
@@ -195,7 +196,8 @@ impl Judge {
         {
             return Err(stop.into());
         }
-        // A lawful request that is accepted shows that the target can be asked, and what it minds.
+        // If another valid request is accepted, the target is working, and the difference shows what it
+        // rejects.
         if case.is_plain && examined.outcome.is_refusal() {
             verdict.culprit =
                 self.accepted_otherwise(case, (&answer, examined.document.as_ref()), trail)?.map(Box::new);
@@ -232,7 +234,7 @@ impl Judge {
             let mark = format!("again-after/{}", case.id);
             let doubt = StillAccepting { within: A_MOMENT, ..StillAccepting::at_once(&plain, &mark) };
             let again = self.still_accepting(doubt, trail)?;
-            // What may not be asked now is asked before the verdict is told.
+            // The baseline is checked again before the verdict is reported.
             if let Some(rejection) = again.and_then(Again::rejection) {
                 unconfirm(verdict, Reason::AcceptsNothing { plain, came: rejection.clone() });
                 return Ok(seen);
@@ -244,7 +246,7 @@ impl Judge {
     }
 }
 
-/// The same mismatch in a set-up and in the judged answer is one.
+/// Removes duplicates: the same mismatch in a setup response and in the judged response counts once.
 fn merged(findings: Vec<Finding>) -> Vec<Finding> {
     let mut kept: Vec<Finding> = Vec::with_capacity(findings.len());
     for finding in findings {

@@ -1,4 +1,4 @@
-//! What a target offers: which cases can run against it.
+//! Decides which cases can run against a target.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::{
 };
 
 impl Judge {
-    /// Whether the target offers what the case needs.
+    /// Returns an error if the target lacks something that the case needs.
     pub(crate) fn offered(&self, case: &Case, trail: &Trail<'_>) -> Way<()> {
         if !trail.view.is_open() {
             return Ok(was_offered(case, trail.view)?);
@@ -43,13 +43,12 @@ impl Judge {
         Ok(self.apart_from_needs(case)?)
     }
 
-    /// Stops where the profile alone says that the target lacks what the case needs, capabilities that it
-    /// names apart.
+    /// Stops if the profile alone shows that the case does not apply, apart from the capabilities it lists.
     fn apart_from_needs(&self, case: &Case) -> Result<(), Stop> {
         if self.is_its_control(case) {
             return Err(Stop::declared_absent(Reason::SameAsControl));
         }
-        // Most profiles declare nothing absent, and looking for values takes time.
+        // Most profiles declare nothing absent, and searching for values takes time.
         if self.profile.capabilities.values().all(|offered| *offered != Offered::No) {
             return Ok(());
         }
@@ -57,8 +56,8 @@ impl Judge {
         absent.map_or(Ok(()), |capability| Err(self.absent(capability)))
     }
 
-    /// Returns why the profile alone says that a case, or one that it rests on, is not applicable. None if
-    /// the profile does not say that.
+    /// Returns the reason why a case, or a case it depends on, does not apply according to the profile alone.
+    /// Returns None if the profile gives no reason.
     pub(crate) fn absence(&self, case: &Case) -> Option<Absence> {
         let rests_on = [&case.same_as, &case.control].into_iter().flatten();
         let own = self.own_absence(case).err().and_then(|stop| stop.absence);
@@ -73,7 +72,7 @@ impl Judge {
         lacking.map_or(Ok(()), |value| Err(self.not_offered(&value)))
     }
 
-    /// Stops where the profile says that the target lacks a capability, or says nothing of it.
+    /// Stops if the profile declares a capability absent or does not mention it.
     fn said(&self, need: &str) -> Result<(), Stop> {
         match self.profile.capability(need) {
             Offered::Yes | Offered::Ask => Ok(()),
@@ -86,14 +85,13 @@ impl Judge {
         }
     }
 
-    /// The line to add for a capability.
+    /// Returns the profile line that declares a capability.
     fn line(&self, need: &str) -> &str {
         self.spec().capability(need).map_or("", |capability| capability.add.as_str())
     }
 
-    /// Whether a request that must be refused differs from its control in values of its path alone, and the
-    /// profile has the same for both: transactions that are numbered by account may have one id in two of
-    /// them.
+    /// Returns true if an invalid request differs from its control only in path values that are equal in the
+    /// profile. Transactions numbered per account may have the same id in two accounts.
     fn is_its_control(&self, case: &Case) -> bool {
         let Some(control) = self.control_of(case).filter(|_| matches!(case.expect, Expectation::Refused(_)))
         else {
@@ -109,8 +107,8 @@ impl Judge {
             && RequestSpec { path: other.clone(), ..RequestSpec::clone(&case.request) } == *control.request
     }
 
-    /// Why a case is left out that needs a capability which the profile declares absent, be it by one value
-    /// for two that would have to differ.
+    /// Returns the stop for a case that needs a capability which the profile declares absent, either directly
+    /// or by giving one value where two must differ.
     fn absent(&self, capability: &str) -> Stop {
         let spec = self.spec().capability(capability);
         let by_values = spec.filter(|spec| spec.told_by(|name| self.profile.value(name)) == Some(false));
@@ -121,14 +119,14 @@ impl Judge {
         })
     }
 
-    /// The capability that the profile declares absent and without which there is no such value.
+    /// Returns the capability that a value depends on, if the profile declares that capability absent.
     fn declared_absent(&self, value: &str) -> Option<&str> {
         let capability = self.spec().value(value)?.with.as_deref()?;
         (self.profile.capability(capability) == Offered::No).then_some(capability)
     }
 
-    /// Why a case cannot run against the target, with the line to add to its profile. May ask the target for
-    /// a capability.
+    /// Returns the reason why a case cannot run against the target, with the line to add to the profile. May
+    /// need a probe for a capability.
     pub fn cannot_run(&self, case: &Case, view: &View, known: &Known) -> Judged<Option<Reason>> {
         let trail = Trail::new(view, known);
         let mut next = Some(case);
@@ -147,10 +145,10 @@ impl Judge {
         Ok(None)
     }
 
-    /// Why the key cannot sign a case as it wants: an issuer with letters beyond ASCII stands in a wrapped
-    /// header, and not in each character set.
+    /// Returns the reason why the key cannot sign a case as required. An issuer with non-ASCII characters
+    /// needs a wrapped header, and not every character set can encode it.
     fn cannot_sign(&self, case: &Case) -> Option<Reason> {
-        // A signature takes time to make, and so does a name.
+        // Signing and formatting the issuer name are slow, so the common case returns early.
         if case.request.signing == Signing::default()
             || self.signer.as_ref()?.certificate(None, "issuer")?.is_ascii()
         {
@@ -162,7 +160,7 @@ impl Judge {
         }
     }
 
-    /// A value that the profile lacks, with the line to add.
+    /// Returns the stop for a value that the profile lacks, with the line to add.
     pub(crate) fn not_offered(&self, name: &str) -> Stop {
         let value = self.spec().value(name);
         let line = value.map_or("", |value| value.add.as_str());
@@ -177,13 +175,13 @@ impl Judge {
         Stop::not_said(reason, line)
     }
 
-    /// What the spec says of target profiles.
+    /// Returns the rules of the document for bank profiles.
     fn spec(&self) -> &ProfileSpec {
         &self.suite.spec().profile
     }
 
-    /// Answers what the target responds that lacks a capability, asked by the plain request of its operation.
-    /// None if it has it, or nothing says so.
+    /// Returns the response that shows that the target lacks a capability, found with the baseline request of
+    /// its operation. Returns None if the target has the capability or the response does not show it.
     pub fn capability(&self, need: &str, view: &View, known: &Known) -> Judged<Option<String>> {
         let Some((case, request, absent)) = self.capability_request(need, known) else { return Ok(None) };
         let mut trail = Trail::again(view, known, &case.id, Look::Capability);
@@ -196,16 +194,15 @@ impl Judge {
         Ok(absent.contains(&status).then(|| format!("{status} to {} {url}", request.method)))
     }
 
-    /// Returns the request that shows whether a target has a capability, its case, and the statuses of one
-    /// that lacks it.
+    /// Returns the case and the request that test a capability, and the statuses that show that it is absent.
     fn capability_request(&self, need: &str, known: &Known) -> Option<(Case, Arc<RequestSpec>, &[u16])> {
         if known.silence.is_some() {
             return None;
         }
         let ask = self.spec().capability(need)?.ask.as_ref()?;
         let baseline = self.suite.baselines().get(&ask.request)?;
-        // What names nothing that exists cannot be answered by "not found" but by a target that lacks the
-        // operation.
+        // The request refers to no existing resource, so a "not found" can only mean that the target lacks
+        // the operation.
         let mut request = RequestSpec::clone(&baseline.request);
         if !baseline.before.is_empty() {
             let emptied = Change { set: Some("body".to_owned()), to: Some(json!({})), ..Change::default() };
@@ -217,10 +214,10 @@ impl Judge {
     }
 }
 
-/// The mark of a request that shows if the target has a capability.
+/// The mark of a request that tests a capability.
 const ASK: &str = "ask";
 
-/// Returns what the target answered that was asked for a capability, if it lacks it.
+/// Returns the recorded response to a capability probe, if it shows that the target lacks the capability.
 fn asked<'k>(need: &str, known: &'k Known) -> Judged<Option<&'k String>> {
     match known.capability(need) {
         Some(answer) => Ok(answer.as_ref()),
@@ -228,7 +225,7 @@ fn asked<'k>(need: &str, known: &'k Known) -> Judged<Option<&'k String>> {
     }
 }
 
-/// Stops where a record says that a case did not apply. One whose request was sent did apply, whatever its
+/// Stops if the history says that a case did not apply. A case whose request was sent did apply, whatever its
 /// verdict says.
 fn was_offered(case: &Case, view: &View) -> Result<(), Stop> {
     let verdict = view.verdict().filter(|verdict| verdict.verdict == Verdict::NotApplicable);

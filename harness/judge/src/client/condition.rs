@@ -1,4 +1,4 @@
-//! What must hold of an exchange.
+//! Conditions on an exchange.
 
 use std::collections::BTreeMap;
 
@@ -7,33 +7,33 @@ use serde_json::Value;
 use xs2aspec_record::{Body, Exchange, Header, Request, Response};
 use xs2aspec_spec::{AnswerRules, masks::is_pseudonym};
 
-/// What must hold of an exchange. All of it has to.
+/// A condition on an exchange. All its parts must hold.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct Condition {
-    /// The operation of the request is one of these.
+    /// Operation of the request, one of these.
     operation: Words,
-    /// The status is one of these: `429`, or `4xx`.
+    /// Status, one of these, such as `429` or `4xx`.
     status: Words,
-    /// The status is none of these.
+    /// Statuses that the response must not have.
     not_status: Words,
-    /// Header fields of the request, in any letter case.
+    /// Request headers. Names are compared case-insensitively.
     header: BTreeMap<String, Test>,
-    /// Parameters of its query.
+    /// Query parameters of the request.
     query: BTreeMap<String, Test>,
-    /// Members of its body, by JSON pointer without the first slash.
+    /// Fields of the request body, by JSON pointer without the leading slash.
     body: BTreeMap<String, Test>,
-    /// Header fields of the answer.
+    /// Response headers.
     answer_header: BTreeMap<String, Test>,
-    /// Members of the body of the answer.
+    /// Fields of the response body, by JSON pointer without the leading slash.
     answer_body: BTreeMap<String, Test>,
-    /// The answer has a member that the document does not list.
+    /// Requires a response field that the document does not list.
     answer_unlisted: bool,
-    /// One of these holds.
+    /// Alternatives. One must hold.
     any: Vec<Condition>,
 }
 
-/// A word or several.
+/// One word or several.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(untagged)]
 enum Words {
@@ -57,32 +57,32 @@ impl Words {
     }
 }
 
-/// What must hold of a value.
+/// A test of one value.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Test {
-    /// It is there.
+    /// Present.
     Present,
-    /// It is not.
+    /// Absent.
     Absent,
-    /// It is this.
+    /// Equal to this value.
     Is(Value),
-    /// It is a text that begins with one of these, in any letter case.
+    /// A string that starts with one of these, case-insensitively.
     Starts(Vec<String>),
-    /// It is a text that begins with none of these, in any letter case.
+    /// A string that starts with none of these, case-insensitively.
     StartsNot(Vec<String>),
-    /// It is a list of so many items at least.
+    /// A list with at least this many items.
     Items(usize),
 }
 
-/// Whether a condition holds, where that can be told.
+/// The result of evaluating a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Holds {
-    /// It does not.
+    /// The condition does not hold.
     No,
-    /// What it looks at is masked, cut off or not there.
+    /// The evidence is masked, truncated or missing.
     Unknown,
-    /// It does.
+    /// The condition holds.
     Yes,
 }
 
@@ -93,7 +93,7 @@ impl From<bool> for Holds {
 }
 
 impl Condition {
-    /// Whether it holds of an exchange.
+    /// Evaluates the condition for an exchange.
     pub fn holds(&self, exchange: &Exchange, rules: &AnswerRules) -> Holds {
         let operation = exchange.operation.as_deref().unwrap_or_default();
         if self.operation.is_there() && !self.operation.any(|known| known == operation) {
@@ -112,7 +112,7 @@ impl Condition {
         request.min(answer).min(any)
     }
 
-    /// Whether it looks at this header field of requests.
+    /// Returns true if the condition tests a request header that `is` accepts.
     pub fn looks_at_header(&self, is: &dyn Fn(&str) -> bool) -> bool {
         self.header.keys().any(|name| is(name)) || self.any.iter().any(|one| one.looks_at_header(is))
     }
@@ -173,13 +173,13 @@ impl Test {
     }
 }
 
-/// The first value of a header field.
+/// Returns the first value of a header.
 pub(crate) fn header<'a>(headers: &'a [Header], name: &str) -> Option<&'a str> {
     let mut own = headers.iter().filter(|field| field.0.eq_ignore_ascii_case(name));
     own.next().map(|field| field.1.as_str())
 }
 
-/// The first value of a parameter, as it is written.
+/// Returns the first value of a query parameter, without decoding it.
 fn parameter(url: &str, name: &str) -> Option<Value> {
     let (_, query) = url.split_once('?')?;
     let mut pairs = query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));

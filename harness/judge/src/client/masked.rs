@@ -1,4 +1,4 @@
-//! What an exchange shows of the plan before the record masks it.
+//! The items of the plan that an exchange shows before its values are masked.
 
 use xs2aspec_record::{Body, End, Exchange, Header, Observation, Request, Response};
 use xs2aspec_suite::Suite;
@@ -11,8 +11,8 @@ use crate::{
     traffic::{Judged, Payload, Traffic},
 };
 
-/// Returns an observation that lists what an exchange shows of the plan and its record will not show. Returns
-/// None for a request that is for no operation.
+/// Returns an observation that lists the plan items which only the unmasked exchange shows. Returns None if
+/// the plan is empty or the request belongs to no operation.
 pub fn shown(plan: &Plan, traffic: &Traffic, judged: &Judged, suite: &Suite) -> Option<Observation> {
     if plan.items.is_empty() || judged.operation.is_none() {
         return None;

@@ -1,9 +1,9 @@
-//! What a client should have shown, and what records of its traffic show.
+//! Compares the traffic of a client with a plan of what it should show.
 //!
-//! The [`plan`] is data of the document: a list of items, each with what shows it. [`recorded`] is what a
-//! record has of the client, and [`mod@tick`] compares the two: an item is shown, not shown, skipped or
-//! broken, with the exchange that says so. [`report`] writes that as a record of its own, from which every
-//! report can be rendered.
+//! The [`plan`] is data of the document: a list of items, each with the evidence that shows it. [`recorded`]
+//! holds what a history contains about the client. [`mod@tick`] compares the two: an item is shown, not
+//! shown, skipped or violated, with the exchange that proves it. [`report`] writes the result as a history,
+//! from which every report can be rendered.
 
 pub mod condition;
 pub mod masked;

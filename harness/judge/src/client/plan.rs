@@ -1,4 +1,4 @@
-//! The plan: a list of items, from `fixtures/spec/client-plan.yaml`.
+//! The plan: a list of items from `fixtures/spec/client-plan.yaml`.
 
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
@@ -6,99 +6,100 @@ use xs2aspec_spec::{At, Problem, Tree, yaml};
 
 use crate::client::condition::Condition;
 
-/// Its path in a tree.
+/// The path of the plan in a tree.
 pub const FILE: &str = "fixtures/spec/client-plan.yaml";
 
-/// The placeholder for an item of `each`.
+/// The placeholder for an entry of `each`.
 const ITEM: &str = "<item>";
 
-/// The placeholder for the name of a place in `advice`.
+/// The placeholder in `advice` for the name of a place.
 const NAME: &str = "<name>";
 
-/// The operation of `no-breach` for requests that no other such item is for.
+/// The operation of the `no-breach` item for requests that no other such item covers.
 pub(crate) const OTHER: &str = "other";
 
-/// What a client should have shown.
+/// The list of items that a client should show.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
     /// The items, in the order of the file.
     pub items: Vec<Item>,
-    /// Header fields that differ each time, in lowercase: requests that differ in nothing else are the same.
+    /// Headers, in lowercase, with a new value in each request. Requests that differ only in these count as
+    /// equal.
     pub fresh: Vec<String>,
     /// Parts of the document that a client may not need.
     pub parts: Vec<Part>,
-    /// Clauses that requests can break and that no plan can show, by pattern.
+    /// Patterns of clauses that requests can violate but no plan can show.
     pub left_out: Vec<String>,
-    /// What a client should send instead, by the clause that it broke.
+    /// Advice for clients, by violated clause.
     advice: Vec<Advice>,
 }
 
-/// A part of the document that a client may not need: `--without` declares it absent.
+/// A part of the document that a client may not need. `--without` declares it absent.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
-    /// Its name, such as `corporate`.
+    /// Name, such as `corporate`.
     pub name: String,
-    /// What a client without it does not do.
+    /// Description of what a client without this part does not do.
     pub says: String,
-    /// Patterns of the items that a client without it need not show.
+    /// Patterns of the items that a client without this part need not show.
     pub items: Vec<String>,
 }
 
-/// What a client should send instead of what it sent.
+/// Advice on what a client should send instead.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Advice {
     /// Patterns of clauses.
     clauses: Vec<String>,
-    /// The advice, in which `<name>` stands for the name of the place.
+    /// The advice, in which `<name>` is replaced with the name of the place.
     says: String,
 }
 
-/// One thing that a client should have shown.
+/// An item that a client should show.
 #[derive(Debug, Clone)]
 pub struct Item {
-    /// Its id, such as `refusal.handled`.
+    /// Id, such as `refusal.handled`.
     pub id: String,
-    /// What a client has to do.
+    /// Description of what the client has to do.
     pub says: String,
-    /// Clauses that it is about.
+    /// Related clauses.
     pub clauses: Vec<String>,
-    /// Whether a client that never shows it has shown everything all the same.
+    /// True if a client that does not show the item is still complete.
     pub is_optional: bool,
-    /// Items with the same name here are alternatives: one of them is enough.
+    /// Name of a group of alternatives. One of them is enough.
     pub one_of: Option<String>,
-    /// What shows it.
+    /// The evidence that shows the item.
     pub shown_by: ShownBy,
-    /// Arguments of `serve` with which the bank lets a client meet it.
+    /// Arguments of `serve` that give a client the opportunity to show the item.
     pub meet: Option<String>,
-    /// Its line and column in the file, from 1.
+    /// Line and column in the file, counted from 1.
     pub place: (u32, u32),
 }
 
-/// What shows an item.
+/// The evidence that shows an item.
 #[derive(Debug, Clone)]
 pub enum ShownBy {
-    /// An exchange for which this holds.
+    /// An exchange for which the condition holds.
     Exchange(Condition),
-    /// What the client does after an exchange for which this holds.
+    /// The client's behavior after an exchange for which the condition holds.
     After(Condition, Then),
-    /// Requests no two of which have the same value in this header field.
+    /// Requests with different values in this header.
     Unique(String),
-    /// An accepted request for this operation that breaks nothing.
+    /// An accepted request for this operation without violations.
     NoBreach(String),
 }
 
-/// What a client should do after a response.
+/// The behavior expected of a client after a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Then {
-    /// It sends another request.
+    /// The client sends another request.
     GoesOn,
-    /// It sends another request. Sending the same one again, with the same outcome, breaks the item.
+    /// The client sends another request. Sending the same one again with the same outcome is a violation.
     CorrectsIt,
-    /// It sends the same request again, and not before the time that Retry-After says (RFC 9110 section
-    /// 10.2.3).
+    /// The client sends the same request again, but not before the time that Retry-After gives (RFC 9110
+    /// section 10.2.3).
     AgainLater,
 }
 
@@ -144,7 +145,7 @@ struct Entry {
 }
 
 impl Plan {
-    /// Reads it from a tree. Returns None if the tree has no such file.
+    /// Reads the plan from a tree. Returns None if the tree has no such file.
     pub fn load(tree: &Tree) -> Result<Option<Self>, Problem> {
         let Some(text) = tree.text(FILE) else { return Ok(None) };
         let file: File = yaml::read(FILE, text)?;
@@ -174,7 +175,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Returns what a client should send that broke a clause at a place of its request.
+    /// Returns the advice for a client that violated a clause at a place of its request.
     pub fn advice(&self, clause: &str, at: &str) -> Option<String> {
         let is_for = |advice: &&Advice| advice.clauses.iter().any(|pattern| matches(pattern, clause));
         let is_name = |part: &&str| !part.is_empty() && part.parse::<usize>().is_err();
@@ -190,13 +191,13 @@ impl Plan {
 }
 
 impl Part {
-    /// Returns true if a client without it need not show an item.
+    /// Returns true if a client without this part need not show an item.
     pub fn covers(&self, item: &Item) -> bool {
         self.items.iter().any(|pattern| matches(pattern, &item.id))
     }
 }
 
-/// Returns true if a text matches a pattern, in which one `*` stands for anything.
+/// Returns true if `text` matches a pattern, in which one `*` matches any characters.
 pub fn matches(pattern: &str, text: &str) -> bool {
     pattern.split_once('*').map_or(pattern == text, |(start, end)| {
         text.len() >= start.len() + end.len() && text.starts_with(start) && text.ends_with(end)
@@ -236,7 +237,7 @@ fn item(entry: &At<Entry>, word: &str) -> Result<Item, Problem> {
     })
 }
 
-/// Returns the value with a word for each `<item>`.
+/// Returns the value with each `<item>` replaced with `word`.
 fn replaced(value: &Value, word: &str) -> Value {
     match value {
         Value::String(text) => text.replace(ITEM, word).into(),

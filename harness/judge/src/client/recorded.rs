@@ -1,5 +1,5 @@
-//! What a record has of a client, as far as the plan asks for it. A record may be longer than memory: of each
-//! exchange only what tells it from others stays, in a few numbers.
+//! The evidence that a history holds about a client. A history may not fit into memory, so each exchange is
+//! reduced to a few numbers.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -19,75 +19,75 @@ use crate::{
     traffic::hash,
 };
 
-/// What a record has of a client.
+/// The evidence that a history holds about a client.
 #[derive(Debug, Default)]
 pub struct Recorded {
-    /// What the record says of itself.
+    /// The first event of the history.
     pub start: RunStarted,
     /// Clauses by id.
     pub clauses: BTreeMap<String, ClauseText>,
-    /// Microseconds that the whole took.
+    /// Duration of the whole run in microseconds.
     pub micros: u64,
-    /// Exchanges in the order in which they began.
+    /// Exchanges in the order of their start.
     pub(crate) seen: Vec<Seen>,
-    /// What was seen of each item, in the order of the plan.
+    /// Evidence for each item, in the order of the plan.
     pub(crate) items: Vec<Sighted>,
 }
 
-/// When an exchange began, and its number.
+/// The start time and the number of an exchange.
 pub(crate) type Moment = (u64, u64);
 
-/// What was seen of an item.
+/// The evidence for an item.
 #[derive(Debug, Default)]
 pub(crate) struct Sighted {
-    /// The first exchange that shows it, or that is for its operation.
+    /// The first exchange that shows the item, or that belongs to its operation.
     pub(crate) first: Option<Moment>,
-    /// Whether something that may show it is masked.
+    /// True if evidence that may show the item is masked.
     pub(crate) is_unknown: bool,
-    /// Exchanges after whose response the client has to do something.
+    /// Exchanges whose response requires the client to act.
     pub(crate) after: HashSet<u64>,
-    /// Values that are to be unique, each as a hash with the first exchange that has it.
+    /// Hashes of the values that must be unique, each with the first exchange that has it.
     pub(crate) values: HashMap<u64, Moment>,
-    /// The first exchange with a value that another one before it has.
+    /// The first exchange that repeats an earlier value.
     pub(crate) twice: Option<(Moment, u64)>,
-    /// Findings about the client.
+    /// Violations by the client.
     pub(crate) broken: Breaches,
 }
 
-/// Findings about a client, by clause and place.
+/// Violations by a client, by clause and place.
 pub(crate) type Breaches = BTreeMap<(String, String), Broken>;
 
-/// Adds something that a client broke to what is known.
+/// Adds a violation to the known ones.
 pub(crate) fn add(known: &mut Breaches, one: Broken) {
     let key = (one.finding.clause.clone(), one.finding.at.clone());
     known.entry(key).and_modify(|known| known.add(&one)).or_insert(one);
 }
 
-/// Something that the client broke.
+/// A violation by the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
-    /// What it is, as the first exchange shows it.
+    /// The finding of the first exchange that shows it.
     pub finding: Finding,
-    /// In how many exchanges.
+    /// Number of exchanges that show it.
     pub exchanges: u64,
-    /// The record of the first of them, from 0.
+    /// Index of the history with the first of them, from 0.
     pub record: usize,
-    /// When the first of them began, its number, and which of its findings it is.
+    /// The start and number of the first exchange, and the index of the finding in it.
     pub(crate) first: (Moment, usize),
 }
 
 impl Broken {
-    /// The number of the first exchange that shows it.
+    /// Returns the number of the first exchange that shows the violation.
     pub const fn exchange(&self) -> u64 {
         self.first.0.1
     }
 
-    /// Returns its position in order of time.
+    /// Returns a sort key by time.
     pub(crate) fn order(&self) -> (usize, (Moment, usize)) {
         (self.record, self.first)
     }
 
-    /// Takes another one that is the same.
+    /// Merges the same violation from other exchanges into this one.
     fn add(&mut self, other: &Self) {
         let exchanges = self.exchanges + other.exchanges;
         if other.order() < self.order() {
@@ -97,13 +97,13 @@ impl Broken {
     }
 }
 
-/// A record as it is read, event by event.
+/// Reads a history event by event.
 #[derive(Debug)]
 pub struct Watch<'a> {
     plan: &'a Plan,
     rules: &'a AnswerRules,
     levels: &'a [LevelRule],
-    /// Whether warnings are violations.
+    /// True if warnings count as violations.
     denies_warnings: bool,
     recorded: Recorded,
     /// The exchange whose verdict comes next.
@@ -111,14 +111,14 @@ pub struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// Begins to read a record. `levels` are those that findings get instead of the recorded ones.
+    /// Starts reading a history. `levels` overrides the recorded levels of findings.
     pub fn new(plan: &'a Plan, rules: &'a AnswerRules, levels: &'a [LevelRule]) -> Self {
         let items = plan.items.iter().map(|_| Sighted::default()).collect();
         let recorded = Recorded { items, ..Recorded::default() };
         Self { plan, rules, levels, denies_warnings: false, recorded, waiting: None }
     }
 
-    /// Takes the next event.
+    /// Processes the next event.
     pub fn add(&mut self, event: Event) {
         let recorded = &mut self.recorded;
         match event {
@@ -143,14 +143,14 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// What the whole record has.
+    /// Returns the evidence of the whole history.
     pub fn finish(mut self) -> Recorded {
         self.look(None);
         self.recorded.seen.sort_by_key(|seen| (seen.at, seen.number));
         self.recorded
     }
 
-    /// Looks at the exchange that waits for its verdict.
+    /// Evaluates the exchange that waits for its verdict.
     fn look(&mut self, verdict: Option<&CaseVerdict>) {
         let Some(exchange) = self.waiting.take() else { return };
         let denies_warnings = self.denies_warnings;
@@ -179,11 +179,11 @@ impl<'a> Watch<'a> {
                         sighted.after.insert(exchange.number);
                     }
                 }
-                // Browsers send a request again, as it is, if the connection ends before the answer.
+                // Browsers resend a request unchanged if the connection closes before the response.
                 ShownBy::Unique(_) if exchange.response.is_none() => {}
                 ShownBy::Unique(name) => {
-                    // An archive may list a request twice, and a request without an answer may be sent
-                    // again: the judge tells that.
+                    // An archive may list a request twice, and a request without a response may be resent.
+                    // The judge recognizes both.
                     let is_of_item = |finding: &Finding| {
                         let mut patterns = item.clauses.iter();
                         finding.end == End::Client
@@ -212,7 +212,7 @@ impl Sighted {
         self.first = Some(self.first.map_or(moment, |first| first.min(moment)));
     }
 
-    /// Takes a value that is to be unique. `is_one` says that the request is no second one with it.
+    /// Adds a value that must be unique. `is_one` is true if this request does not repeat an earlier one.
     fn value(&mut self, value: u64, moment: Moment, is_one: bool) {
         let Some(known) = self.values.insert(value, moment).filter(|_| !is_one) else { return };
         let (first, later) = (known.min(moment), known.max(moment));
@@ -221,7 +221,7 @@ impl Sighted {
         self.twice = Some(self.twice.map_or(twice, |known| known.min(twice)));
     }
 
-    /// Adds what the client broke in a request. Returns true if it broke something of level `deny`.
+    /// Adds the violations of a request. Returns true if one of them has level `deny`.
     fn breach(&mut self, moment: Moment, verdict: &CaseVerdict, level: &dyn Fn(&Finding) -> Level) -> bool {
         let mut told = HashSet::new();
         let mut is_denied = false;
@@ -237,8 +237,8 @@ impl Sighted {
         is_denied
     }
 
-    /// Takes a request that may show that the client keeps the rules: one that the bank accepted, and that
-    /// could be judged as a whole.
+    /// Adds a request that may show that the client conforms: the bank accepted it, and it could be judged
+    /// completely.
     fn kept(&mut self, moment: Moment, exchange: &Exchange, verdict: &CaseVerdict, breaks: bool) {
         let answer = exchange.response.as_ref().filter(|_| exchange.failure.is_none());
         if breaks || !answer.is_some_and(|answer| (200..300).contains(&answer.status)) {
@@ -252,12 +252,12 @@ impl Sighted {
     }
 }
 
-/// Returns the last level that is given to a clause.
+/// Returns the last level rule that matches a clause.
 fn last<'a>(levels: &'a [LevelRule], clause: &str) -> Option<&'a LevelRule> {
     levels.iter().rev().find(|rule| !rule.is_of_verdicts() && matches_clause(&rule.pattern, clause))
 }
 
-/// Returns true if an item for an operation is for requests for this one.
+/// Returns true if the item for operation `wanted` covers requests for `operation`.
 fn is_for(plan: &Plan, wanted: &str, operation: Option<&str>) -> bool {
     let has_item = |operation: &str| {
         plan.items.iter().any(|item| matches!(&item.shown_by, ShownBy::NoBreach(own) if own == operation))
@@ -268,8 +268,8 @@ fn is_for(plan: &Plan, wanted: &str, operation: Option<&str>) -> bool {
     }
 }
 
-/// Returns the items that an exchange shows and its record masks, and true if it could not be judged as a
-/// whole.
+/// Returns the items that an exchange shows and its history masks, and true if the exchange could not be
+/// judged completely.
 fn shown(verdict: &CaseVerdict) -> Option<(&[String], bool)> {
     verdict.seen.iter().find_map(|seen| match seen {
         Observation::Shows { items, is_unreadable } => Some((items.as_slice(), *is_unreadable)),

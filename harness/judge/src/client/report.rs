@@ -1,4 +1,5 @@
-//! What was ticked off, as a record: each item a case, so that every report can be rendered from it.
+//! Writes the result for a client as a history in which each item is a case, so that every report can be
+//! rendered from it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,16 +21,16 @@ use crate::client::{
 /// The area of all cases.
 const AREA: &str = "client";
 
-/// What the whole comes to.
+/// A summary of the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statement {
     /// Required items that are shown.
     pub shown: usize,
     /// Required items that are not skipped.
     pub items: usize,
-    /// Items that are broken.
+    /// Violated items.
     pub broken: usize,
-    /// Items that are shown with a warning.
+    /// Items shown with a warning.
     pub warned: usize,
     /// Required items that are skipped.
     pub skipped: usize,
@@ -40,7 +41,7 @@ pub struct Statement {
 }
 
 impl Statement {
-    /// Counts.
+    /// Counts the items and exchanges.
     pub fn of(ticked: &[Ticked<'_>], records: &[Recorded]) -> Self {
         let mut statement =
             Self { exchanges: records.iter().map(|record| record.seen.len()).sum(), ..Self::default() };
@@ -81,25 +82,25 @@ impl fmt::Display for Statement {
     }
 }
 
-/// What a report is made of.
+/// The data of a report.
 #[derive(Debug)]
 pub struct Report<'a> {
-    /// What records say of each item.
+    /// The state of each item.
     pub ticked: &'a [Ticked<'a>],
-    /// The records.
+    /// The histories.
     pub records: &'a [Recorded],
-    /// Their names, as they were given.
+    /// The names of the histories as given by the user.
     pub names: &'a [String],
-    /// The exchanges that say something of an item, by record and number.
+    /// The exchanges that are evidence for an item, by history and number.
     pub exchanges: &'a BTreeMap<(usize, u64), Exchange>,
-    /// Levels that findings get instead of the recorded ones.
+    /// Level rules that override the recorded ones.
     pub levels: &'a [LevelRule],
-    /// The path of the plan, and its text.
+    /// The path of the plan and its text.
     pub plan: (&'a str, &'a str),
 }
 
 impl Report<'_> {
-    /// Returns the events of its record in order, and the exit code that they come to.
+    /// Returns the events of the report's history in order, and the exit code.
     pub fn events(&self, arguments: Vec<String>) -> (Vec<Event>, Exit) {
         let start = self.start(arguments);
         let mut totals = Totals::default();
@@ -144,7 +145,7 @@ impl Report<'_> {
         (events, exit)
     }
 
-    /// Returns the exchange in words, by the number that it has in its record.
+    /// Returns a name for an exchange, with its number in its history.
     pub fn named(&self, (record, number): (usize, u64)) -> String {
         match self.names.get(record) {
             Some(name) if self.names.len() > 1 => format!("exchange {number} of {name}"),
@@ -177,7 +178,7 @@ impl Report<'_> {
         }
     }
 
-    /// Returns a clause of the document, as a record has it.
+    /// Returns a clause of the document as a history has it.
     fn known(&self, clause: &str) -> Option<&ClauseText> {
         self.records.iter().find_map(|record| record.clauses.get(clause))
     }
@@ -264,7 +265,7 @@ fn finding(ticked: &Ticked<'_>, breach: &Breach) -> Finding {
     }
 }
 
-/// Returns the path of the plan, as people can open it.
+/// Returns the path of the plan in a form that users can open.
 pub fn place_of_the_plan(tree: &xs2aspec_spec::Tree) -> String {
     tree.shown(FILE)
 }

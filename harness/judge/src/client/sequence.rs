@@ -1,4 +1,4 @@
-//! What a client sends after what.
+//! The order in which a client sends its requests.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -17,20 +17,20 @@ use crate::{
     traffic::hash,
 };
 
-/// Methods by which asking again changes nothing (RFC 9110 section 9.2.1).
+/// Methods that do not change anything when repeated (RFC 9110 section 9.2.1).
 const SAFE: [&str; 4] = ["GET", "HEAD", "OPTIONS", "TRACE"];
 
-/// What of an exchange tells what was sent after what.
+/// The parts of an exchange that are needed to compare it with later ones.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seen {
     pub(crate) number: u64,
-    /// When it began, and how long it took, in microseconds.
+    /// Start and duration in microseconds.
     pub(crate) at: u64,
     micros: u64,
-    /// Its request without what is fresh in it, as a hash.
+    /// Hash of the request without its fresh headers.
     request: u64,
     is_safe: bool,
-    /// How many seconds its answer asks to wait.
+    /// Seconds that the response asks the client to wait.
     wait: Option<u64>,
 }
 
@@ -52,19 +52,19 @@ impl Seen {
     }
 }
 
-/// Requests by what is not fresh in them.
+/// Exchanges grouped by their request without fresh headers.
 #[derive(Debug)]
 pub(crate) struct Sequence<'a> {
-    /// In the order in which they began.
+    /// Exchanges in the order of their start.
     seen: &'a [Seen],
     /// Positions of the exchanges with the same request.
     same: HashMap<u64, Vec<usize>>,
-    /// Of each exchange, the position of the next one with another request.
+    /// For each exchange, the position of the next one with a different request.
     other: Vec<usize>,
 }
 
 impl<'a> Sequence<'a> {
-    /// Looks at exchanges in the order in which they began.
+    /// Indexes exchanges that are in the order of their start.
     pub(crate) fn new(seen: &'a [Seen]) -> Self {
         let mut same: HashMap<u64, Vec<usize>> = HashMap::new();
         for (index, one) in seen.iter().enumerate() {
@@ -78,24 +78,25 @@ impl<'a> Sequence<'a> {
         Self { seen, same, other }
     }
 
-    /// Returns what the client does after this exchange. `is_so` are the exchanges for which the same holds.
+    /// Returns what the client does after an exchange. `is_so` holds the exchanges that meet the item's
+    /// condition.
     pub(crate) fn after(&self, index: usize, then: Then, is_so: &HashSet<u64>) -> State {
         let one = &self.seen[index];
         let not_shown = State::NotShown { met: Some(one.number) };
-        // The first exchange that began after this one had ended.
+        // The first exchange that started after this one had ended.
         let later = self.seen.partition_point(|other| other.at < one.ended()).max(index + 1);
         let same = self.same.get(&one.request).map_or(&[][..], Vec::as_slice);
         let mut again = same[same.partition_point(|at| *at < later)..].iter().map(|at| &self.seen[*at]);
         if then == Then::AgainLater {
             let (Some(again), Some(wait)) = (again.next(), one.wait) else { return not_shown };
             let waited = Duration::from_micros(again.at.saturating_sub(one.ended()));
-            // The clocks of both ends need not tick at once.
+            // Tolerates clocks that differ slightly between the two sides.
             if waited + Duration::from_millis(100) >= Duration::from_secs(wait) {
                 return State::Shown(again.number);
             }
             return State::Broken(again.number, Breach::TooEarly { number: one.number, wait, waited });
         }
-        // A request that changes nothing may be repeated.
+        // A safe request may be repeated.
         if then == Then::CorrectsIt
             && !one.is_safe
             && let Some(again) = again.find(|again| is_so.contains(&again.number))
@@ -108,7 +109,7 @@ impl<'a> Sequence<'a> {
     }
 }
 
-/// A request without what is fresh in it.
+/// Returns a hash of a request without its fresh headers.
 fn request(exchange: &Exchange, fresh: &[String]) -> u64 {
     let request = &exchange.request;
     let lasting = request.headers.iter().map(|field| (field.0.to_ascii_lowercase(), field.1.clone()));
@@ -121,7 +122,8 @@ fn request(exchange: &Exchange, fresh: &[String]) -> u64 {
     hash(&(&request.method, &request.url, headers, body))
 }
 
-/// How many seconds an answer asks to wait: a number, or a date after its own (RFC 9110 section 10.2.3).
+/// Returns the seconds that a response asks the client to wait. The value is a number or a date, which is
+/// compared with the response's Date (RFC 9110 section 10.2.3).
 fn retry_after(exchange: &Exchange) -> Option<u64> {
     let answer = exchange.response.as_ref()?;
     let value = header(&answer.headers, "retry-after")?.trim();

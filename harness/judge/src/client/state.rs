@@ -1,55 +1,55 @@
-//! What records say of an item.
+//! The state of a plan item.
 
 use std::time::Duration;
 
 use xs2aspec_record::{Finding, Reason};
 
-/// What records say of an item.
+/// The state of a plan item according to the histories.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
-    /// The exchange with this number shows it.
+    /// Shown by the exchange with this number.
     Shown(u64),
-    /// No exchange shows it.
+    /// Not shown by any exchange.
     NotShown {
         /// The number of an exchange after which the client could have shown it.
         met: Option<u64>,
     },
-    /// What would show it is masked or cut off in the record.
+    /// The evidence is masked or truncated in the history.
     Unknown,
-    /// It need not be shown.
+    /// Not required.
     Skipped(Reason),
-    /// The exchange with this number breaks it.
+    /// Violated by the exchange with this number.
     Broken(u64, Breach),
 }
 
-/// How an exchange breaks an item.
+/// The way in which an exchange violates an item.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Breach {
-    /// A value that is to be unique comes twice.
+    /// A value that must be unique occurs twice.
     #[error("exchanges {first} and {later} have the same {name}")]
     SameValue {
-        /// The header that has it.
+        /// The header with the value.
         name: String,
-        /// The first exchange with it.
+        /// The first exchange with the value.
         first: u64,
-        /// The other one.
+        /// The later exchange with the value.
         later: u64,
     },
-    /// The client broke a clause.
+    /// The client violated a clause.
     #[error("breaks {}: {}", .0.clause, .0.mismatch())]
     Clause(Box<Finding>),
-    /// The client sends what was rejected again.
+    /// The client resends a request that was rejected.
     #[error("sends the request of exchange {number} again as it was, with the same outcome")]
     SentAgain {
-        /// The exchange that was rejected.
+        /// The exchange with the rejected request.
         number: u64,
     },
-    /// The client sends a request again before it may.
+    /// The client resends a request too early.
     #[error("asks again after {:.1} s, while the answer of exchange {number} says {wait} s", waited.as_secs_f64())]
     TooEarly {
-        /// The exchange whose response says when.
+        /// The exchange whose response gives the time to wait.
         number: u64,
-        /// The seconds that it says.
+        /// The seconds that the response gives.
         wait: u64,
         /// The time that the client waited.
         waited: Duration,
@@ -57,7 +57,7 @@ pub enum Breach {
 }
 
 impl State {
-    /// Returns a number that is greater for what counts more, of the states of one item in several records.
+    /// Returns the precedence of this state among the states of one item in several histories. Higher wins.
     pub(crate) const fn rank(&self) -> u8 {
         match self {
             Self::Broken(..) => 4,

@@ -1,4 +1,4 @@
-//! What of the plan records show.
+//! Compares the plan with histories.
 
 use std::{
     cmp::Reverse,
@@ -14,21 +14,21 @@ use crate::client::{
     state::{Breach, State},
 };
 
-/// An item of the plan, and what records say of it.
+/// An item of the plan with its state.
 #[derive(Debug, Clone)]
 pub struct Ticked<'a> {
     /// The item.
     pub item: &'a Item,
-    /// What they say.
+    /// The state of the item.
     pub state: State,
-    /// The record that says so, from 0.
+    /// The history with the evidence, from 0.
     pub record: usize,
-    /// What the client broke, for an item that says that it breaks nothing: violations and warnings.
+    /// Violations and warnings, for a `no-breach` item.
     pub broken: Vec<Broken>,
 }
 
 impl Ticked<'_> {
-    /// Returns the record and the number of the exchange that says so, if one does.
+    /// Returns the history and the number of the exchange with the evidence, if there is one.
     pub const fn exchange(&self) -> Option<(usize, u64)> {
         match &self.state {
             State::Shown(number) | State::Broken(number, _) | State::NotShown { met: Some(number) } => {
@@ -38,14 +38,14 @@ impl Ticked<'_> {
         }
     }
 
-    /// Returns true if it is shown, and a request warns.
+    /// Returns true if the item is shown with a warning.
     pub fn is_warned(&self) -> bool {
         matches!(self.state, State::Shown(_)) && !self.broken.is_empty()
     }
 }
 
-/// Compares each item of the plan with records of one client, each a history of its own. `absent` are the
-/// parts of the document that the client does not need.
+/// Compares each item of the plan with histories of one client, each on its own. `absent` lists the parts of
+/// the document that the client does not need.
 pub fn tick<'a>(plan: &'a Plan, records: &[Recorded], absent: &[&Part]) -> Vec<Ticked<'a>> {
     let untold = |item| Ticked { item, state: State::NotShown { met: None }, record: 0, broken: Vec::new() };
     let mut all: Vec<Ticked<'a>> = plan.items.iter().map(untold).collect();
@@ -64,8 +64,8 @@ pub fn tick<'a>(plan: &'a Plan, records: &[Recorded], absent: &[&Part]) -> Vec<T
     all
 }
 
-/// Returns what the client broke, each thing once however many items show it, in the order in which it was
-/// first seen.
+/// Returns the violations by the client, each once even if several items show it, sorted by level and then by
+/// time.
 pub fn broken(ticked: &[Ticked<'_>]) -> Vec<Broken> {
     merged(ticked.iter().flat_map(|ticked| ticked.broken.iter().cloned()))
 }
@@ -78,7 +78,7 @@ fn merged(broken: impl Iterator<Item = Broken>) -> Vec<Broken> {
     all
 }
 
-/// Returns what one record says of an item.
+/// Returns the state of an item according to one history.
 fn state(item: &Item, (seen, sequence): (&[Seen], &Sequence<'_>), sighted: &Sighted) -> State {
     match &item.shown_by {
         ShownBy::Exchange(_) => first(sighted),
@@ -114,12 +114,12 @@ fn unique(name: &str, sighted: &Sighted) -> State {
     if let Some(((_, later), first)) = sighted.twice {
         return State::Broken(later, Breach::SameValue { name: name.to_owned(), first, later });
     }
-    // A single value says nothing.
+    // A single value proves nothing.
     let last = sighted.values.values().max().filter(|_| sighted.values.len() > 1);
     last.map_or(State::NotShown { met: None }, |(_, number)| State::Shown(*number))
 }
 
-/// Returns Broken if a request breaks something of level `deny`.
+/// Returns `Broken` if a request has a violation of level `deny`.
 fn no_breach(sighted: &Sighted) -> State {
     let denied = sighted.broken.values().filter(|one| one.finding.level == Level::Deny);
     denied.min_by_key(|one| one.order()).map_or_else(
@@ -128,8 +128,8 @@ fn no_breach(sighted: &Sighted) -> State {
     )
 }
 
-/// Skips what a client without these parts need not show, and alternatives of what is shown. An alternative
-/// that the client has met is not skipped.
+/// Skips items that a client without the absent parts need not show, and alternatives of shown items. An
+/// alternative that the client had the opportunity to show is not skipped.
 fn skip(all: &mut [Ticked<'_>], absent: &[&Part]) {
     let shown: BTreeMap<String, String> = all
         .iter()

@@ -1,9 +1,9 @@
-//! Days on which any bank works, or that are special for one, from a day on.
+//! Dates on which any bank works, or that are special, on or after a given day.
 
 use chrono::{Datelike, Days, NaiveDate, Weekday};
 
-/// The first Wednesday from this day on that is no holiday with a fixed date. Every holiday that moves with
-/// Easter, and every weekend, falls on another day, so that no calendar of bank holidays need be known.
+/// Returns the first Wednesday on or after this day that is not a fixed holiday. Holidays that move with
+/// Easter, and weekends, fall on other weekdays, so no holiday calendar is needed.
 pub(super) fn workday(from: NaiveDate) -> NaiveDate {
     const FIXED: [(u32, u32); 8] = [(1, 1), (5, 1), (5, 17), (6, 23), (12, 24), (12, 25), (12, 26), (12, 31)];
     from.iter_days()
@@ -11,16 +11,16 @@ pub(super) fn workday(from: NaiveDate) -> NaiveDate {
         .unwrap_or(from)
 }
 
-/// Returns the first [`workday`] from this day on in a month of so many days: 30, 31, or 28 for February of
-/// any year. `None` for another number.
+/// Returns the first [`workday`] on or after this day in a month with this many days: 30, 31, or 28 for
+/// February of any year. Returns None for another number.
 pub(super) fn workday_of_month(from: NaiveDate, days: u8) -> Option<NaiveDate> {
     let length = |day: &NaiveDate| if day.month() == 2 { 28 } else { day.num_days_in_month() };
-    // A month of any of these lengths is at most a year ahead, and has a workday.
+    // A month of each of these lengths is at most a year ahead and has a workday.
     from.iter_days().step_by(7).take(60).map(workday).find(|day| length(day) == days)
 }
 
-/// The first last day of a month from this day on that is no weekend, and of a month at whose end no holiday
-/// is: Easter and its Monday may be at that of March, Ascension and Whitsun at that of May.
+/// Returns the first last day of a month on or after this day that is a weekday, in a month whose end has no
+/// holiday. Easter and Easter Monday may be at the end of March, Ascension and Whitsun at the end of May.
 pub(super) fn month_end(from: NaiveDate) -> NaiveDate {
     const HOLIDAYS: [u32; 3] = [3, 5, 12];
     let is_end = |day: &NaiveDate| day.succ_opt().is_some_and(|next| next.month() != day.month());
@@ -30,12 +30,12 @@ pub(super) fn month_end(from: NaiveDate) -> NaiveDate {
         .unwrap_or(from)
 }
 
-/// The first 31 December from this day on.
+/// Returns the first 31 December on or after this day.
 pub(super) fn year_end(from: NaiveDate) -> NaiveDate {
     NaiveDate::from_ymd_opt(from.year(), 12, 31).unwrap_or(from)
 }
 
-/// The next 29 February that is at least 120 days after this day.
+/// Returns the first 29 February at least 120 days after this day.
 pub(super) fn leap_day(from: NaiveDate) -> NaiveDate {
     let from = from.checked_add_days(Days::new(120)).unwrap_or(from);
     from.iter_days().find(|day| (day.month(), day.day()) == (2, 29)).unwrap_or(from)
@@ -87,7 +87,7 @@ mod tests {
             let found = month_end(day);
             assert_eq!(found.succ_opt().unwrap().day(), 1);
             assert!(!matches!(found.weekday(), Weekday::Sat | Weekday::Sun), "{found}");
-            // As far ahead as a date may be that the rules of the spec do not leave open.
+            // The rules of the document leave dates open that are further ahead.
             assert!((found - day).num_days() < 200, "{day} {found}");
         }
         // 28 February 2026 is a Saturday, and Easter may be at the end of March.

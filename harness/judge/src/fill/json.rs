@@ -1,10 +1,10 @@
-//! JSON as it is sent.
+//! Writes JSON bodies.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// Compact JSON, with members that are written a second time at the end of their object.
+/// Writes compact JSON. Appends the fields in `again` a second time at the end of their object.
 pub(super) fn write_json(
     value: &Value,
     pointer: &str,
@@ -18,7 +18,7 @@ pub(super) fn write_json(
     let parts: Vec<(Option<&String>, &Value, String)> = match value {
         Value::Object(members) => {
             let own = members.iter().map(|(key, member)| (Some(key), member, format!("{pointer}/{key}")));
-            // What is written a second time is written whole.
+            // The path `\0` matches no repetition, so the second occurrence is written unchanged.
             let twice = again.get(pointer).into_iter().flatten();
             own.chain(twice.map(|(key, member)| (Some(key), member, "\0".to_owned()))).collect()
         }

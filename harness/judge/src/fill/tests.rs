@@ -1,4 +1,4 @@
-//! What requests are filled with.
+//! Filling requests.
 
 use super::*;
 use crate::certificate_encoding::CertificateEncoding;
@@ -9,7 +9,7 @@ fn root(run_id: &str) -> Root {
     crate::identity::Identity::new(1, run_id.parse().unwrap(), None).root()
 }
 
-/// A request of this body, signed so, as it is sent.
+/// Returns the sent form of a request with this body and signing.
 fn filled(body: BodySpec, signing: &Value) -> WireRequest {
     filled_by(&Profile::reference("http://127.0.0.1:1").unwrap(), body, signing).unwrap()
 }
@@ -18,7 +18,7 @@ fn filled_by(profile: &Profile, body: BodySpec, signing: &Value) -> Result<WireR
     filled_as(profile, SIGNATURE, body, signing)
 }
 
-/// The same, with this as the value of Signature.
+/// Returns the sent form of a request with this value of Signature.
 fn filled_as(
     profile: &Profile,
     signature: &str,
@@ -34,7 +34,7 @@ fn filled_as(
     )
 }
 
-/// A request with these header fields, whose values may be JSON.
+/// Returns a request with these headers, whose values may be JSON.
 fn with_headers(
     profile: &Profile,
     headers: &[&str],
@@ -145,7 +145,7 @@ fn a_function_around_a_signature_is_computed() {
     assert_eq!(value(&around.to_string()), format!("{before}!{after}"));
 }
 
-/// The reference bank's, with a certificate whose issuer has letters beyond ASCII.
+/// Returns the reference bank's profile with a certificate whose issuer has non-ASCII characters.
 fn profile_with_letters() -> Profile {
     let mut profile = Profile::reference("http://127.0.0.1:1").unwrap();
     profile.certificate = include_str!("../../../../fixtures/vectors/issuers/letters.pem").to_owned();
@@ -197,7 +197,7 @@ fn what_is_shared_is_the_same_in_all_requests_of_a_case_and_in_no_other() {
     {
         assert_eq!(value("a", "first", name) == value("a", "request", name), is_shared, "{name}");
         assert_ne!(value("a", "first", name), value("b", "first", name), "{name}");
-        // Another run has other values, whatever its seed is.
+        // Another run has other values even with the same seed.
         for step in ["first", "request", "request/other-values-2"] {
             assert_ne!(at("a", "a", step, name), at("b", "a", step, name), "{name} {step}");
         }
@@ -220,7 +220,7 @@ fn a_member_can_be_written_twice() {
     assert_eq!(String::from_utf8(out).unwrap(), r#"{"a":{"b":3,"x":[1],"b":{"c":1}},"d":1,"d":2}"#);
 }
 
-/// The URL of a request with this path, after a response that gave `list.link`.
+/// Returns the URL of a request with this path, after a response with `list.link`.
 fn url_after(path: &str, given: Value) -> Result<String, FillError> {
     let profile = Profile::reference("http://127.0.0.1:1/psd2").unwrap();
     let signer = RequestSigner::new(profile.signer().unwrap(), CertificateEncoding::default(), &[]).unwrap();

@@ -1,4 +1,4 @@
-//! The judge, and how it is made: for a target, for another target next to it, or for a record.
+//! The judge and its constructors: for a target, for another target next to it, or for a history.
 
 use std::{
     collections::BTreeMap,
@@ -22,39 +22,39 @@ use crate::{
     request_signer::{RequestSigner, RequestSignerError},
 };
 
-/// A judge: one suite, one profile, one identity.
+/// A judge for one suite, one profile and one identity.
 #[derive(Debug)]
 pub struct Judge {
     pub(crate) suite: Arc<Suite>,
     pub(crate) profile: Profile,
     pub(crate) levels: Levels,
     pub(crate) identity: Identity,
-    /// The signer. A judge that sends nothing has none.
+    /// The signer, or None for a judge that needs no requests.
     pub(crate) signer: Option<Arc<RequestSigner>>,
     pub(crate) masker: Masker,
     pub(crate) permission: Permission,
-    /// True if exchanges are kept and shown, and what looks wrong is sent again. Runs against many targets
-    /// only compare verdicts.
+    /// True if exchanges are kept, and suspicious results are retried. Runs against many targets compare only
+    /// verdicts.
     asks_again: bool,
-    /// True if other valid requests are sent instead of a plain one that is rejected.
+    /// True if other valid requests replace a rejected baseline request.
     asks_otherwise: bool,
-    /// Positions of the valid cases with each value of the profile, once they were looked for.
+    /// Positions of the valid cases by profile value, computed on first use.
     pub(crate) valid: OnceLock<BTreeMap<String, Vec<usize>>>,
 }
 
-/// Why nothing can be judged. Exit code 2.
+/// A reason why nothing can be judged (exit code 2).
 #[derive(Debug, thiserror::Error)]
 pub enum JudgeError {
-    /// Key or certificate.
+    /// The key or certificate is wrong.
     #[error(transparent)]
     RequestSigner(#[from] RequestSignerError),
-    /// TLS.
+    /// TLS cannot be set up.
     #[error(transparent)]
     Exchange(#[from] ExchangeError),
-    /// The profile names what the suite does not know.
+    /// The profile names something that the suite does not know.
     #[error(transparent)]
     ProfileMismatch(#[from] ProfileMismatch),
-    /// A level of a clause that the suite does not know.
+    /// A level names a clause that the suite does not know.
     #[error(transparent)]
     Level(#[from] LevelError),
 }
@@ -63,8 +63,8 @@ pub enum JudgeError {
 type Signer = Option<Arc<RequestSigner>>;
 
 impl Judge {
-    /// A judge for a target. It needs nothing that the profile is not authorized for. A key that does not
-    /// belong to its certificate is found here.
+    /// Returns a judge for a target that needs only what the profile permits. Returns an error if the key
+    /// does not belong to the certificate.
     pub fn new(
         suite: Arc<Suite>,
         profile: AuthorizedProfile,
@@ -81,9 +81,8 @@ impl Judge {
         Self::of(suite, (profile, permission), identity, Some(Arc::new(signer)))
     }
 
-    /// A judge by the same suite, key and identity for another target: what this one has signed is not signed
-    /// again. The key and certificate of `profile` are not looked at, and only verdicts are kept, no
-    /// exchanges.
+    /// Returns a judge with the same suite, key and identity for another target. It reuses existing
+    /// signatures, ignores the key and certificate of `profile`, and keeps only verdicts, no exchanges.
     pub fn for_target(&self, profile: AuthorizedProfile) -> Result<Self, JudgeError> {
         let permission = profile.permission();
         let profile = profile.into_profile();
@@ -97,7 +96,8 @@ impl Judge {
         Ok(Self { asks_again: false, ..own })
     }
 
-    /// A judge of a record, which was made with this profile, by these levels. Nobody is asked.
+    /// Returns a judge for a history that was recorded with this profile, with these levels. It sends
+    /// nothing.
     pub(crate) fn of_record(
         suite: Arc<Suite>,
         recorded: &TargetProfile,
@@ -107,10 +107,10 @@ impl Judge {
         Ok(Self { masker: Masker::of_record(), ..Self::of_traffic(suite, profile)? })
     }
 
-    /// A judge of what others sent. Nobody is asked.
+    /// Returns a judge for recorded traffic of others. It sends nothing.
     pub fn of_traffic(suite: Arc<Suite>, profile: Profile) -> Result<Self, JudgeError> {
         validate::check(&suite, &profile)?;
-        // Nothing is sent, so that no identifier is fresh.
+        // No id is sent, so any identity will do.
         Self::of(suite, (profile, Permission::Nothing), Identity::random(0), None)
     }
 
@@ -134,62 +134,62 @@ impl Judge {
         })
     }
 
-    /// Returns the judge with this key for its pseudonyms. Without one, each has a random key.
+    /// Returns the judge with this key for its pseudonyms. By default each judge has a random key.
     #[must_use]
     pub fn with_mask_key(self, key: MaskKey) -> Self {
         Self { masker: self.masker.with_key(key), ..self }
     }
 
-    /// Leaves it at the plain requests where they are rejected: no other lawful ones are asked in their
-    /// place.
+    /// Returns the judge without replacing rejected baseline requests with other valid ones.
     #[must_use]
     pub fn without_alternatives(self) -> Self {
         Self { asks_otherwise: false, ..self }
     }
 
-    /// Gives what is sent from now on other ids and amounts than the first part of the run had.
+    /// Returns the judge with a new identity, so that further requests have other ids and amounts than the
+    /// first part of the run.
     #[must_use]
     pub fn resumed(self) -> Self {
         Self { identity: self.identity.clone().resumed(), ..self }
     }
 
-    /// Returns true if this judge and another one have certificates written alike.
+    /// Returns true if both judges encode certificates alike.
     pub fn signs_like(&self, other: &Self) -> bool {
         let encoding = |judge: &Self| judge.signer.as_ref().map(|signer| signer.encoding().clone());
         encoding(self) == encoding(other)
     }
 
-    /// The suite.
+    /// Returns the suite.
     pub fn suite(&self) -> &Suite {
         &self.suite
     }
 
-    /// The target.
+    /// Returns the bank profile.
     pub fn profile(&self) -> &Profile {
         &self.profile
     }
 
-    /// What a breach of each clause does.
+    /// Returns the level of each clause.
     pub fn levels(&self) -> &Levels {
         &self.levels
     }
 
-    /// What makes its ids and amounts unlike those of other runs.
+    /// Returns the identity of the run.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
-    /// Returns what masks everything that is recorded.
+    /// Returns the masker for everything that is recorded.
     pub fn masker(&self) -> &Masker {
         &self.masker
     }
 
-    /// What a record keeps of the target's profile.
+    /// Returns the part of the profile that the history keeps.
     pub fn recorded_profile(&self) -> TargetProfile {
         self.profile.seen(|name, text| self.masker.value(name, text))
     }
 
-    /// A request as it may be shown: without what belongs to persons and keys.
+    /// Returns a request with secrets and personal data masked.
     pub fn masked(&self, request: &WireRequest) -> Request {
         self.masker.request(request)
     }
@@ -198,7 +198,7 @@ impl Judge {
         self.asks_again && self.asks_otherwise
     }
 
-    /// Returns true if exchanges are kept and shown, and valid requests are asked again.
+    /// Returns true if exchanges are kept, and valid requests are retried.
     pub fn asks_again(&self) -> bool {
         self.asks_again
     }

@@ -1,4 +1,4 @@
-//! What the body of an answer must have: values at places.
+//! Compares the body of a response with expected values.
 
 use std::{
     cell::Cell,
@@ -7,41 +7,41 @@ use std::{
 
 use serde_json::{Map, Value};
 
-/// What one place of a body must have.
+/// An expectation about one place of a body.
 enum Demand<'a> {
-    /// This value; null is nothing.
+    /// Equal to this value. Null means absent.
     Is(&'a Value),
-    /// This value, or nothing.
+    /// Equal to this value, or absent.
     OrNothing(&'a Value),
-    /// One of these values.
+    /// Equal to one of these values.
     OneOf(&'a [Value]),
-    /// This value, but for members of these names, wherever they stand; lists may have more items where that
-    /// is said.
+    /// Equal to this value, except for fields with these names at any depth. `More` says which lists may have
+    /// more items.
     SameAs(&'a Value, &'a [Value], More),
-    /// Another value than this body has at the same place, or nothing.
+    /// Absent, or different from the value that this body has at the same place.
     Unlike(&'a Value),
-    /// A list, an item of which has at least these members; once an item has those of the second value, one
-    /// of these items.
+    /// A list with an item that has at least these fields. If a second value is given, the item must also
+    /// have its fields, and the expectation applies only once such an item exists.
     Has(&'a Value, Option<&'a Value>),
-    /// One of the values that may follow another one; any value where nothing is said of that one.
+    /// One of the values that may follow the first value, or any value if the second lists none for it.
     After(&'a Value, &'a Value),
-    /// This value, once the body has these values by JSON pointer; anything before.
+    /// Equal to this value, but only once the body has these values by JSON pointer.
     Once(&'a Value, &'a Map<String, Value>),
 }
 
-/// Which lists may have more items than before.
+/// The lists that may have more items than before.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum More {
     /// None.
     Nowhere,
-    /// The list itself.
+    /// Only the list itself.
     Itself,
-    /// Every list, also those inside of items.
+    /// Every list, including those inside items.
     Everywhere,
 }
 
 impl<'a> Demand<'a> {
-    /// A demand as a case file writes it, its placeholders filled.
+    /// Parses an expectation from a case file after its placeholders are filled.
     fn new(value: &'a Value) -> Self {
         let list = |name| value.get(name).and_then(Value::as_array).map(Vec::as_slice);
         let member = |name| value.get(name);
@@ -69,7 +69,7 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// Whether the body is as far that something is demanded of it.
+    /// Returns true if the body has reached the state in which the expectation applies.
     fn is_due(&self, pointer: &str, document: Option<&Value>) -> bool {
         let at = |pointer: &str| document.and_then(|body| body.pointer(pointer));
         match self {
@@ -104,7 +104,7 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// The values that may follow the earlier one.
+    /// Returns the values that may follow the earlier one.
     fn followers(&self) -> Option<&'a [Value]> {
         let Self::After(earlier, allowed) = self else { return None };
         allowed.get(earlier.as_str()?)?.as_array().map(Vec::as_slice)
@@ -132,12 +132,13 @@ impl<'a> Demand<'a> {
     }
 }
 
-/// The items of a list; none of anything else.
+/// Returns the items of a list, or none for any other value.
 fn items(list: Option<&Value>) -> impl Iterator<Item = &Value> {
     list.and_then(Value::as_array).into_iter().flatten()
 }
 
-/// Returns true if an item has these members, or in a list one of the values of `any-of`.
+/// Returns true if an item has these fields. A field given as `any-of` must be a list with one of those
+/// values.
 fn has(found: &Value, item: &Value) -> bool {
     let members = item.as_object().into_iter().flatten();
     members.into_iter().all(|(name, value)| match value.get("any-of").and_then(Value::as_array) {
@@ -146,20 +147,19 @@ fn has(found: &Value, item: &Value) -> bool {
     })
 }
 
-/// Comparisons of values, at most, to say whether a body is the same as an earlier one: how long and how deep
-/// its lists are decides whoever is asked. What needs more is another one.
+/// Maximum number of value comparisons between two bodies. The bank decides the size and depth of its lists,
+/// so the work must be bounded. Bodies that need more count as different.
 const COMPARISONS: usize = 5_000_000;
 
-/// What counts where a body is compared with an earlier one: not the members of some names, not a point in
-/// time (RFC 3339: an answer may say when it was given), not the order of lists, and what else is in them if
-/// that is said.
+/// Compares a body with an earlier one. It ignores some field names, timestamps (RFC 3339, because a response
+/// may contain its own time), the order of lists and, with `and_more`, additional list items.
 struct Sameness<'a> {
     but: &'a [Value],
     and_more: bool,
     left: Cell<usize>,
 }
 
-/// A place as a JSON pointer, and what is there now and what was there before.
+/// A place as a JSON pointer, its current value and its earlier value.
 type Apart<'a> = (String, Option<&'a Value>, Option<&'a Value>);
 
 impl<'a> Sameness<'a> {
@@ -183,7 +183,7 @@ impl<'a> Sameness<'a> {
         }
     }
 
-    /// Whether a list has all of these items, each as often.
+    /// Returns true if a list contains all of these items, counting duplicates.
     fn has_all(&self, found: &[Value], items: &[Value]) -> bool {
         let mut rest: VecDeque<&Value> = found.iter().collect();
         items.iter().all(|item| {
@@ -192,7 +192,7 @@ impl<'a> Sameness<'a> {
         })
     }
 
-    /// The names of the members of both that count.
+    /// Returns the field names of both objects that are compared.
     fn names<'b>(
         &self,
         found: &'b Map<String, Value>,
@@ -202,7 +202,7 @@ impl<'a> Sameness<'a> {
         names.filter(|name| !self.but.iter().any(|left_out| left_out == *name))
     }
 
-    /// The first place at which a body is not the same.
+    /// Returns the first place at which two bodies differ.
     fn first_apart<'b>(&self, found: &'b Value, earlier: &'b Value) -> Option<Apart<'b>> {
         if self.is_same(found, earlier) {
             return None;
@@ -230,7 +230,8 @@ fn is_time(text: &str) -> bool {
     chrono::DateTime::parse_from_rfc3339(text).is_ok()
 }
 
-/// Whether a body has these values, or will not have them later: what must be as it was may not come back.
+/// Returns true if a body has these values or can no longer get them. A value that must stay the same does
+/// not come back.
 pub(super) fn is_final(values: &BTreeMap<String, Value>, document: Option<&Value>) -> bool {
     values.iter().all(|(pointer, value)| {
         let demand = Demand::new(value);
@@ -242,13 +243,13 @@ pub(super) fn is_final(values: &BTreeMap<String, Value>, document: Option<&Value
     })
 }
 
-/// Whether a body is not as far that one of these values could be demanded of it.
+/// Returns true if the body has not yet reached the state for one of these expectations.
 pub(super) fn is_open(values: &BTreeMap<String, Value>, document: Option<&Value>) -> bool {
     values.iter().any(|(pointer, value)| !Demand::new(value).is_due(pointer, document))
 }
 
-/// What a body has in place of these values: expected, found, and where. Of a body that is to be the same as
-/// before `listed` is compared: what else it has may be new each time.
+/// Returns the differences between a body and these values: expected, found, and place. If the whole body
+/// must be the same as before, only `listed` fields are compared, because others may be new each time.
 pub(super) fn differences(
     values: &BTreeMap<String, Value>,
     document: Option<&Value>,
@@ -279,7 +280,7 @@ pub(super) fn differences(
     values.iter().filter_map(difference).collect()
 }
 
-/// The beginning of a text, as it can be shown.
+/// Returns the first characters of a string with special characters escaped.
 pub(super) fn shortened(text: &str) -> String {
     let mut short = String::new();
     for character in text.chars().take(60) {
@@ -317,7 +318,7 @@ mod tests {
             (but.clone(), json!([{ "id": "a", "more": 1 }]), false),
             (but, json!([]), false),
             (json!({ "same-as": [1, 2], "and-more": true }), json!([0, 1, 3, 2]), true),
-            // The document gives no list an order.
+            // The document does not order any list.
             (json!({ "same-as": [1, 2], "and-more": true }), json!([2, 1]), true),
             (json!({ "same-as": [1, 1], "and-more": true }), json!([1, 2]), false),
             (json!({ "same-as": [1, 2], "and-more": true }), json!([1]), false),

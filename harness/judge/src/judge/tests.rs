@@ -1,4 +1,4 @@
-//! Each answer leads to the verdict of the design.
+//! Each response leads to the verdict that the rules of judgement require.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ fn answer(status: u16, body: &str) -> Answer {
     Answer { status, headers: vec![("content-type".into(), "application/json".into())], body: body.into() }
 }
 
-/// A request without header fields.
+/// Returns the header of a request that has none.
 fn unnamed(_: &str) -> Option<String> {
     None
 }
@@ -29,13 +29,13 @@ fn judged_by(expect: &Value, by: (&Profile, &Levels), answer: &Answer) -> Judged
     judge(("ncbct.path", "ncbct"), &expect, answer, examined, by, &rules())
 }
 
-/// A ledger with this entry, whose quote does not matter.
+/// Returns a ledger with this entry, whose quote does not matter.
 fn ledger(entry: &str) -> BTreeMap<String, Clause> {
     let text = format!("clauses:\n  - {{says: a, quote: covers all nine parts, {entry}}}\n");
     Spec::load(&Tree::of(&[("cases/clauses/a.yaml", &text)]), &mut vec![]).clauses
 }
 
-/// A profile that declares these choices.
+/// Returns a profile that declares these choices.
 fn declaring(choices: &[(&str, &str)]) -> Profile {
     let mut profile = Profile::of_url("http://127.0.0.1:1", xs2aspec_suite::ProfileSpec::embedded()).unwrap();
     profile.choices = choices.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
@@ -192,7 +192,7 @@ fn lists_are_the_same_in_any_order_and_not_with_an_item_twice() {
     assert_eq!(differences(serde_json::json!([{"name": "b"}, {"name": "a"}])), 1);
 }
 
-/// How deep and how long it is decides whoever is asked.
+/// The bank decides the depth and length of its bodies.
 #[test]
 fn what_is_deep_or_long_is_compared_in_a_moment() {
     let deep = |leaf: u8| (0..100).fold(Value::from(leaf), |inside, _| Value::from(vec![inside]));

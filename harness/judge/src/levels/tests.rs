@@ -1,11 +1,11 @@
-//! Each clause has its level, and each breach what that level says.
+//! Each clause has its level, and each violation gets the level of its clause.
 
 use xs2aspec_record::{End, Finding, Place};
 use xs2aspec_suite::{Spec, Tree};
 
 use super::*;
 
-/// A ledger with a clause of each strength, and two choices, of which one has a plain reading.
+/// A ledger with a clause of each strength, and two choices, one of them with a plain reading.
 const LEDGER: &str = "clauses:
   - {id: a.stated, says: a, quote: covers all nine parts, strength: stated}
   - {id: a.expected, says: a, quote: covers all nine parts, strength: expected}
@@ -27,7 +27,7 @@ fn levels(choices: &[(&str, &str)], rules: &[(&str, Level)]) -> Result<Levels, L
     Levels::new(&ledger, &profile)
 }
 
-/// The levels of all clauses of the ledger, in its order.
+/// Returns the levels of all clauses in the ledger, in its order.
 fn of_all(levels: &Levels) -> [Level; 5] {
     ["a.stated", "a.expected", "a.choice", "a.plain", "b.observed"].map(|id| levels.clause(id).level)
 }

@@ -1,4 +1,4 @@
-//! Finds secrets in a text, however they are written.
+//! Finds secrets in a string, whatever their notation.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::fill::encode;
 
-/// A part of a text and what replaces it.
+/// A part of a string and its replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) at: Range<usize>,
@@ -19,19 +19,19 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Returns the same for a text in which this one begins at `by`.
+    /// Returns the same match shifted by `by` bytes.
     pub(super) fn moved(self, by: usize) -> Self {
         Self { at: self.at.start + by..self.at.end + by, ..self }
     }
 }
 
-/// Finds secrets that are masked anywhere, or as words.
+/// Finds secrets that are masked anywhere, or as whole words.
 pub(super) struct Finder {
     anywhere: Search,
     words: Search,
 }
 
-/// Secrets of one grade. Of those that begin at one place the longest is found: an IBAN holds its BBAN.
+/// Secrets of one grade. The longest match at a position wins, because an IBAN contains its BBAN.
 struct Search {
     secrets: Vec<Secret>,
     automaton: AhoCorasick,
@@ -65,12 +65,12 @@ impl Finder {
         }
     }
 
-    /// Returns true if there is nothing to find.
+    /// Returns true if there are no secrets.
     pub(super) fn is_empty(&self) -> bool {
         self.anywhere.secrets.is_empty() && self.words.secrets.is_empty()
     }
 
-    /// Finds the secrets in a text. `has_words` leaves those out that are masked as words.
+    /// Finds the secrets in a string. If `has_words` is false, it skips secrets that are masked as words.
     pub(super) fn find(&self, text: &[u8], has_words: bool, key: &MaskKey) -> Vec<Found> {
         if self.is_empty() {
             return Vec::new();
@@ -107,7 +107,8 @@ impl Finder {
     }
 }
 
-/// Returns true if a range is no part of a longer word or number. `1000.00` and `127.0.0.1:1000` are one.
+/// Returns true if a range is not part of a longer word or number. `1000.00` and `127.0.0.1:1000` are single
+/// words.
 pub(super) fn is_word(bytes: &[u8], at: &Range<usize>) -> bool {
     let of_word = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
     let joins = |first: Option<&u8>, second: Option<&u8>, joints: &[u8]| match first {
@@ -120,7 +121,7 @@ pub(super) fn is_word(bytes: &[u8], at: &Range<usize>) -> bool {
     !joins(before.next(), before.next(), b"._-:") && !joins(after.next(), after.next(), b"._-")
 }
 
-/// Returns how a secret is written, in a word: nothing if it is written as usual.
+/// Returns a name for the notation of a secret, or an empty string for the usual one.
 fn writing(secret: &str, written: &[u8]) -> &'static str {
     let Ok(written) = std::str::from_utf8(written) else { return "other" };
     match () {
@@ -134,8 +135,8 @@ fn writing(secret: &str, written: &[u8]) -> &'static str {
     }
 }
 
-/// Replaces what was found. Of parts that overlap the first counts, and of those that begin together the
-/// longest.
+/// Replaces the matches. If matches overlap, the first one counts. If they start together, the longest
+/// counts.
 pub(super) fn replaced(text: &[u8], mut found: Vec<Found>) -> Cow<'_, [u8]> {
     if found.is_empty() {
         return Cow::Borrowed(text);

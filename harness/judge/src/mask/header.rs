@@ -1,13 +1,13 @@
-//! Headers whose words are masked: what remains shows how they are written.
+//! Masks headers word by word, so that their structure remains visible.
 
-/// Fewest characters of a digest. Names of algorithms are shorter.
+/// Minimum length of a digest. Names of algorithms are shorter.
 const SHORTEST_DIGEST: usize = 16;
 
-/// Beginnings of the names of algorithms that compute digests (RFC 3230, RFC 9530).
+/// Prefixes of the names of digest algorithms (RFC 3230, RFC 9530).
 const ALGORITHMS: [&str; 5] = ["sha", "md5", "unix", "crc", "adler"];
 
-/// Masks the words of a header that `shows` does not know. A quoted string is one word, and so is the text
-/// of an encoded word.
+/// Masks the words of a header that `shows` rejects. A quoted string counts as one word, and so does the
+/// content of an encoded word.
 pub(super) fn masked(
     value: &str,
     shows: &dyn Fn(&str) -> bool,
@@ -34,13 +34,13 @@ pub(super) fn masked(
     out
 }
 
-/// Returns true for separators of the words of a header. Base64 has only its padding in common with them.
+/// Returns true for characters that separate words in a header. Of these, base64 uses only `=`, as padding.
 fn separates(letter: char) -> bool {
     matches!(letter, '"' | '(' | ')' | ',' | ';' | '=' | '?' | ' ' | '\t')
 }
 
-/// Returns the parts of an encoded word at the beginning of a text: `=?charset?encoding?`, its text, and what
-/// follows (RFC 2047, section 2).
+/// Splits a string that starts with an encoded word into `=?charset?encoding?`, its content, and the rest
+/// (RFC 2047 section 2).
 fn encoded_word(text: &str) -> Option<(&str, &str, &str)> {
     let mut marks = text.strip_prefix("=?")?.match_indices('?').map(|(at, _)| at + 2);
     let (_, encoding) = (marks.next()?, marks.next()?);
@@ -49,13 +49,13 @@ fn encoded_word(text: &str) -> Option<(&str, &str, &str)> {
     Some((frame, text, after))
 }
 
-/// Returns true for the word of a digest header that is no part of a digest.
+/// Returns true for a word of a digest header that is not part of a digest.
 pub(super) fn is_algorithm(word: &str) -> bool {
     let word = word.to_lowercase();
     word == "w/" || word.len() < SHORTEST_DIGEST && ALGORITHMS.iter().any(|name| word.starts_with(name))
 }
 
-/// Masks credentials and shows their scheme (RFC 9110, section 11.4).
+/// Masks credentials but keeps their scheme (RFC 9110 section 11.4).
 pub(super) fn credentials(value: &str, pseudonym: &dyn Fn(&str) -> String) -> String {
     let is_scheme = |word: &str| {
         ["basic", "bearer", "digest", "dpop", "negotiate"].contains(&word.to_lowercase().as_str())

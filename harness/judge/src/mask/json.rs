@@ -1,38 +1,39 @@
-//! The parts of a JSON text, whether or not it is whole and correct: a record shows exactly what was sent.
+//! Splits JSON into its parts, even if it is truncated or invalid, because the history shows exactly what was
+//! sent.
 
 use std::{borrow::Cow, ops::Range};
 
 use xs2aspec_spec::masks::Privacy;
 
-/// A name or scalar of a JSON text.
+/// A field name or scalar in JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Piece<'a> {
-    /// Its place, without the quotation marks of a string.
+    /// Its range, without the quotation marks of a string.
     pub(super) at: Range<usize>,
     pub(super) form: Form,
-    /// The string without its escapes.
+    /// The string with its escapes resolved.
     pub(super) text: Cow<'a, str>,
-    /// What is known about the field that holds it.
+    /// The field that contains it.
     pub(super) field: Field,
 }
 
-/// How a piece is written.
+/// The form of a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     Name,
     String,
-    /// A number, a literal, or what is no JSON.
+    /// A number, a literal, or invalid JSON.
     Bare,
 }
 
-/// A field, as far as masks care.
+/// The properties of a field that masking needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Field {
-    /// Its name. Elements of a list have that of the list.
+    /// Name. Items of a list have the name of the list.
     pub name: String,
     /// The kind of a personal value.
     pub personal: Option<String>,
-    /// True if values are masked only where they are distinctive.
+    /// True if a value is masked only if it is distinctive.
     pub is_plain: bool,
 }
 
@@ -47,12 +48,12 @@ impl Field {
     }
 }
 
-/// Returns true if a text begins as JSON does.
+/// Returns true if a string starts like JSON.
 pub(super) fn is_begun(text: &str) -> bool {
     text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']).starts_with(['{', '[', '"'])
 }
 
-/// Returns the pieces of a text in their order. `privacy` says what the name of a field tells.
+/// Returns the pieces of a string in their order. `privacy` maps the name of a field to its privacy.
 pub(super) fn pieces<'a>(text: &'a str, privacy: &dyn Fn(&str) -> Privacy) -> Vec<Piece<'a>> {
     let (mut pieces, mut around, mut field) = (Vec::new(), Vec::<Field>::new(), Field::default());
     let mut at = 0;
@@ -96,7 +97,7 @@ pub(super) fn pieces<'a>(text: &'a str, privacy: &dyn Fn(&str) -> Privacy) -> Ve
     pieces
 }
 
-/// Returns where a string ends: at its quotation mark, or at the end of a text that was cut.
+/// Returns the end of a JSON string: its quotation mark, or the end of truncated input.
 fn closing(text: &str) -> usize {
     let mut is_escaped = false;
     let end = text.find(|letter| {
@@ -140,7 +141,7 @@ mod tests {
             (r#"[{"person":["a",["b"]]},"c"]"#, vec!["a", "b"]),
             (r#"{"person" : "K\u00e5re \"K\"" , "x" : 1}"#, vec!["Kåre \"K\""]),
             (r#"{"code":{"person":"a"},"person":null}"#, vec!["a", "null"]),
-            // Cut, twice the same name, and no JSON.
+            // Truncated, with duplicate fields, and invalid JSON.
             (r#"{"x":"b","person":"Kå"#, vec!["Kå"]),
             (r#"{"person":"a","person":"b",}}} "c""#, vec!["a", "b"]),
             (r#"{"person":NO93 86,"x":1}"#, vec!["NO93", "86"]),

@@ -1,5 +1,4 @@
-//! The key of a run's pseudonyms. Nothing that is recorded tells it, so nobody can compute a pseudonym from a
-//! guess.
+//! The key for a run's pseudonyms. It is never recorded, so nobody can verify a guess against a pseudonym.
 
 use std::{fmt, io, path::Path};
 
@@ -7,19 +6,19 @@ use aws_lc_rs::{hmac, rand};
 use xs2aspec_record::outputs::{self, MASK_KEY};
 use xs2aspec_spec::masks::DIGITS;
 
-/// Length of a key in bytes: as long as a hash of SHA-256 (RFC 2104, section 3).
+/// Length of a key in bytes, equal to the output of SHA-256 (RFC 2104 section 3).
 const LENGTH: usize = 32;
 
-/// Longest kind in a pseudonym.
+/// Maximum length of a kind in a pseudonym.
 const LONGEST_KIND: usize = 64;
 
-/// Why there is no key.
+/// The reason why a key cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum MaskKeyError {
     /// The file cannot be read.
     #[error("cannot read the mask key {0}: {1}")]
     File(String, io::Error),
-    /// The file holds something else.
+    /// The file has other content.
     #[error("{0} is no mask key: expected 64 hexadecimal digits, as `openssl rand -hex 32` prints them")]
     NoKey(String),
 }
@@ -52,7 +51,7 @@ impl MaskKey {
         Self::parse(text.trim()).ok_or(MaskKeyError::NoKey(name))
     }
 
-    /// Writes the key into the folder of a run, for its owner alone.
+    /// Writes the key into the folder of a run, readable only by its owner.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         outputs::write_private(&folder.join(MASK_KEY), format!("{}\n", hex::encode(self.0)).as_bytes())
     }
@@ -62,11 +61,11 @@ impl MaskKey {
         hex::decode_to_slice(text, &mut key).ok().map(|()| Self(key))
     }
 
-    /// Returns the pseudonym of a text: HMAC-SHA-256 (RFC 2104), cut to 8 bytes.
+    /// Returns the pseudonym of a string: HMAC-SHA-256 (RFC 2104), truncated to 8 bytes.
     pub(super) fn pseudonym(&self, kind: &str, text: &str) -> String {
         let key = hmac::Key::new(hmac::HMAC_SHA256, &self.0);
         let digits = hex::encode(&hmac::sign(&key, text.as_bytes()).as_ref()[..DIGITS / 2]);
-        // The name of a header may be any token (RFC 9110, section 5.6.2).
+        // The name of a header may be any token (RFC 9110 section 5.6.2).
         let of_kind =
             |letter: char| if letter.is_ascii_alphanumeric() || letter == '.' { letter } else { '-' };
         let kind: String = kind.chars().take(LONGEST_KIND).map(of_kind).collect();
@@ -83,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_pseudonym_is_the_beginning_of_a_mac() {
-        // RFC 4231, test case 2, with the key padded to its full length: zeros do not change the MAC.
+        // RFC 4231 test case 2, with the key padded to its full length. Zeros do not change the MAC.
         let key = MaskKey::parse(&format!("{:0<64}", "4a656665")).unwrap();
         assert_eq!(key.pseudonym("iban", "what do ya want for nothing?"), "iban~5bdcc146bf60754e");
         assert_ne!(MaskKey::random().pseudonym("a", "b"), MaskKey::random().pseudonym("a", "b"));

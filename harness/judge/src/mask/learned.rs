@@ -1,4 +1,4 @@
-//! Personal values that a message holds beyond those of a profile.
+//! Personal values in messages that are not in the profile.
 
 use std::{fmt, ops::RangeInclusive};
 
@@ -10,13 +10,13 @@ use super::{
     secret::{Grade, Secret},
 };
 
-/// Length of account and person numbers in Norway.
+/// Length of Norwegian account and person numbers.
 const NUMBER: usize = 11;
 
 /// Lengths of IBANs (ISO 13616).
 const IBAN: RangeInclusive<usize> = 15..=34;
 
-/// Values that were found in messages.
+/// Values found in messages.
 #[derive(Default)]
 pub struct Learned {
     secrets: Vec<Secret>,
@@ -30,7 +30,7 @@ impl fmt::Debug for Learned {
 }
 
 impl Learned {
-    /// Adds values with their kinds. Of equal values the first counts.
+    /// Adds values with their kinds. The first of equal values counts.
     pub(super) fn add(&mut self, found: Vec<(String, String)>, document: &str) {
         let before = self.secrets.len();
         self.add_each(found, |text| Grade::of(text, document));
@@ -39,7 +39,7 @@ impl Learned {
         }
     }
 
-    /// Adds values that are masked at their places alone.
+    /// Adds values that are masked only at their places.
     pub(super) fn add_places(&mut self, found: Vec<(String, String)>) {
         self.add_each(found, |_| Grade::Place);
     }
@@ -52,7 +52,7 @@ impl Learned {
         }
     }
 
-    /// Adds what was learned elsewhere.
+    /// Adds the values of another collection.
     pub fn append(&mut self, mut other: Self) {
         self.secrets.append(&mut other.secrets);
         self.finder = (!self.secrets.is_empty()).then(|| Finder::new(&self.secrets));
@@ -63,18 +63,20 @@ impl Learned {
         self.secrets.iter().find(|secret| secret.text == text).map(|secret| secret.pseudonym(key, ""))
     }
 
-    /// Finds the values in a text.
+    /// Finds the values in a string.
     pub(super) fn find(&self, text: &[u8], has_words: bool, key: &MaskKey) -> Vec<Found> {
         self.finder.as_ref().map_or_else(Vec::new, |finder| finder.find(text, has_words, key))
     }
 }
 
-/// Returns true if the request holds a value of its response. Short values are a part of every request.
+/// Returns true if the request contains a value of its response. Short values do not count, because every
+/// request contains some.
 pub(super) fn is_sent(text: &str, url: &str, body: &str, document: &str) -> bool {
     Grade::of(text, document) > Grade::Place && (body.contains(text) || url.contains(text))
 }
 
-/// Finds IBANs with correct check digits (ISO 13616), and numbers as long as those of accounts and persons.
+/// Finds IBANs with correct check digits (ISO 13616), and numbers with the length of account and person
+/// numbers.
 pub(super) fn numbers(text: &str) -> Vec<(String, String)> {
     let words = text.split(|letter: char| !letter.is_ascii_alphanumeric());
     let kind = |word: &str| {

@@ -1,11 +1,11 @@
 //! Masks secrets and personal values before anything is recorded:
 //!
-//! - the values of a profile, in any writing (`finder`, `view`, `secret`), and short ones at their places
-//!   (`near`);
-//! - personal fields of responses (`json`, `learned`);
-//! - signatures, certificates, digests and the headers of a gateway (`header`).
+//! - values of the profile in any notation (`finder`, `view`, `secret`), and short ones at their places
+//!   (`near`)
+//! - personal fields of responses (`json`, `learned`)
+//! - signatures, certificates, digests and the headers of a gateway (`header`)
 //!
-//! Equal values have equal pseudonyms within a run, and other ones in every other run (`key`).
+//! Equal values have equal pseudonyms within a run and different ones in other runs (`key`).
 
 mod finder;
 mod header;
@@ -44,20 +44,20 @@ pub use self::{
 };
 use crate::{answer::Answer, fill::WireRequest, profile::Profile};
 
-/// Most bytes that a compressed body may decode to.
+/// Maximum size of a decompressed body in bytes.
 const MOST: u64 = 8 * 1024 * 1024;
 
-/// How private the value of a field is, by its name.
+/// Returns the privacy of a field by its name.
 pub type Rule<'a> = &'a dyn Fn(&str) -> Privacy;
 
-/// What a record shows of the value of a field.
+/// Returns the recorded form of a field's value.
 pub type Mask<'a> = &'a dyn Fn(&str, &Field) -> String;
 
-/// Replaces secrets by pseudonyms.
+/// Replaces secrets with pseudonyms.
 pub struct Masker {
     key: MaskKey,
     spec: MaskSpec,
-    /// The document under test, in lowercase: its words are no secrets.
+    /// The document under test, in lowercase. Its words are not secrets.
     document: String,
     secrets: Vec<Secret>,
     finder: Finder,
@@ -73,7 +73,7 @@ impl fmt::Debug for Masker {
 }
 
 impl Masker {
-    /// Returns a masker for the values of this profile and the rules of the document.
+    /// Returns a masker for the values of a profile and the rules of the document.
     pub fn new(profile: &Profile, suite: &Suite, key: MaskKey) -> Self {
         let document = suite.spec().document.text().to_lowercase();
         let secrets = secret::of_profile(profile, &document);
@@ -88,7 +88,7 @@ impl Masker {
         }
     }
 
-    /// Returns a masker for a record, in which everything is masked already.
+    /// Returns a masker for a history, in which everything is masked already.
     pub fn of_record() -> Self {
         Self {
             key: MaskKey::random(),
@@ -107,24 +107,24 @@ impl Masker {
         Self { key, ..self }
     }
 
-    /// Returns the pseudonym of a text.
+    /// Returns the pseudonym of a string.
     pub fn pseudonym(&self, kind: &str, text: &str) -> String {
         self.key.pseudonym(kind, text)
     }
 
-    /// Returns a value of the profile as a record shows it.
+    /// Returns the recorded form of a profile value.
     pub fn value(&self, name: &str, text: &str) -> String {
         let secret =
             self.secrets.iter().find(|secret| secret.name.as_deref() == Some(name) && secret.text == text);
         secret.map_or_else(|| self.text(text), |secret| secret.pseudonym(&self.key, ""))
     }
 
-    /// Returns a text without secrets.
+    /// Masks the secrets in a string.
     pub fn text(&self, text: &str) -> String {
         self.text_with(text, &Learned::default())
     }
 
-    /// Returns a text without secrets, and without what was learned.
+    /// Masks the secrets and the learned values in a string.
     pub fn text_with(&self, text: &str, learned: &Learned) -> String {
         self.masked(text, &Field::default(), learned)
     }
@@ -140,7 +140,8 @@ impl Masker {
         for text in [&mut finding.expected, &mut finding.actual] {
             let mut found = self.found(text, &Field::default(), learned);
             for piece in json::pieces(text, rule) {
-                // A sentence quotes values. A sentence that is a value is no sentence.
+                // A sentence contains quoted values. If the quoted string is the whole text, it is a value
+                // and not a sentence.
                 if piece.form == Form::String || piece.at.len() == text.len() {
                     let of_value = self.found(&text[piece.at.clone()], &field, learned).into_iter();
                     found.extend(of_value.map(|found| found.moved(piece.at.start)));
@@ -151,7 +152,7 @@ impl Masker {
         finding.at = self.place(&finding.at, learned);
     }
 
-    /// Returns a place in a message, with `*` for each step that holds a secret.
+    /// Returns a place in a message, with `*` for each step that contains a secret.
     pub fn place(&self, at: &str, learned: &Learned) -> String {
         let step = |step| {
             let masked = self.text_with(step, learned);
@@ -160,7 +161,8 @@ impl Masker {
         at.split('/').map(step).collect::<Vec<_>>().join("/")
     }
 
-    /// Learns the personal values of a response, except those of its request: a suite sends invented ones.
+    /// Learns the personal values of a response, except those from its request, because the suite invents
+    /// them.
     pub fn learn(&self, request: &WireRequest, answer: &Answer, learned: &mut Learned) {
         let sent = String::from_utf8_lossy(&request.body);
         let values = Self::values(&answer.body, &|name| self.spec.privacy(name)).into_iter();
@@ -176,7 +178,7 @@ impl Masker {
         learned.add(found, &self.document);
     }
 
-    /// Learns these values, each with its kind. Others are masked at their places alone.
+    /// Learns values with their kinds. `others` are masked only at their places.
     pub fn learn_values(
         &self,
         values: Vec<(String, String)>,
@@ -187,7 +189,7 @@ impl Masker {
         learned.add_places(others);
     }
 
-    /// Returns the values of a JSON body, each with its field.
+    /// Returns the values of a JSON body with their fields.
     pub fn values(body: &[u8], rule: Rule<'_>) -> Vec<(Field, String)> {
         let text = decoded(body);
         if !json::is_begun(&text) {
@@ -201,29 +203,28 @@ impl Masker {
         values.map(|piece| (piece.field, piece.text.into_owned())).collect()
     }
 
-    /// Returns the account and person numbers of a text, each with its kind.
+    /// Returns the account and person numbers in a string with their kinds.
     pub fn numbers(text: &str) -> Vec<(String, String)> {
         learned::numbers(text)
     }
 
-    /// Returns the value of a header with its parts: the credentials behind a scheme, and what they decode
-    /// to.
+    /// Returns the value of a header and its parts: the credentials after a scheme, and their decoded form.
     pub fn parts(value: &str) -> Vec<String> {
         secret::of_header(value).into_iter().map(|(_, text)| text).collect()
     }
 
-    /// Returns true if a text begins as JSON does.
+    /// Returns true if a string starts like JSON.
     pub fn is_json(text: &str) -> bool {
         json::is_begun(text)
     }
 
-    /// Returns a request as it may be recorded.
+    /// Returns the recorded form of a request.
     pub fn request(&self, request: &WireRequest) -> Request {
         let (headers, body) = self.message(&request.headers, &request.body, &Learned::default(), false);
         Request { method: request.method.clone(), url: self.text(&request.url), headers, body }
     }
 
-    /// Returns a response as it may be recorded, without what was learned from it.
+    /// Returns the recorded form of a response, with the learned values masked.
     pub fn response(&self, answer: &Answer, learned: &Learned) -> Response {
         let (headers, body) = self.message(&answer.headers, &answer.body, learned, true);
         Response { status: answer.status, headers, body }
@@ -247,13 +248,13 @@ impl Masker {
         (headers.iter().map(masked).collect(), body)
     }
 
-    /// Returns a header without secrets.
+    /// Returns a header with its secrets masked.
     pub fn header(&self, name: &str, value: &str, learned: &Learned) -> String {
         self.masked(value, &Field { name: name.to_owned(), ..Field::default() }, learned)
     }
 
-    /// Masks the words of a header with a signature or certificate, and what the profile adds. `others` are
-    /// the headers of the message, whose names are no secrets.
+    /// Masks the words of a header that contains a signature or certificate or that the profile adds.
+    /// `others` are the headers of the message, whose names are not secret.
     pub fn of_key(&self, name: &str, value: &str, others: &[(String, String)]) -> Option<String> {
         if self.added.iter().any(|added| added.eq_ignore_ascii_case(name)) {
             return Some(self.credentials(name, value));
@@ -270,27 +271,26 @@ impl Masker {
             .then(|| header::masked(value, &shows, &|text| self.pseudonym(&kind, text)))
     }
 
-    /// Masks a header that is computed from a body of which something is masked: it would confirm a guess.
+    /// Masks a header computed from a body with masked parts, because it would confirm a guess.
     pub fn digest(&self, name: &str, value: &str, is_masked: bool) -> Option<String> {
         let kind = name.to_ascii_lowercase();
         let pseudonym = |text: &str| self.pseudonym(&kind, text);
         (is_masked && is_digest(name)).then(|| header::masked(value, &header::is_algorithm, &pseudonym))
     }
 
-    /// Masks a header that is a secret. The scheme of credentials remains.
+    /// Masks a secret header, but keeps the scheme of credentials.
     pub fn credentials(&self, name: &str, value: &str) -> String {
         let kind = name.to_ascii_lowercase();
         header::credentials(value, &|text| self.pseudonym(&kind, text))
     }
 
-    /// Returns a body without secrets, and without what was learned.
+    /// Returns a body with secrets and learned values masked.
     fn body(&self, bytes: &[u8], learned: &Learned) -> Option<Body> {
         let rule = |name: &str| self.spec.privacy(name);
         self.body_by(bytes, &rule, &|text, field| self.masked(text, field, learned))
     }
 
-    /// Returns a body after `mask` has replaced its values. JSON stays JSON, though a number becomes a
-    /// string.
+    /// Returns a body with its values replaced by `mask`. JSON remains valid, but numbers may become strings.
     pub fn body_by(&self, bytes: &[u8], rule: Rule<'_>, mask: Mask<'_>) -> Option<Body> {
         match Body::of(bytes)? {
             Body::Text(text) => Some(Body::Text(body_text(&text, rule, mask))),
@@ -309,19 +309,19 @@ impl Masker {
         replaced(bytes, self.finder.find(bytes, true, &self.key))
     }
 
-    /// Returns the value of a field without secrets, and without what was learned.
+    /// Returns the value of a field with secrets and learned values masked.
     pub fn masked(&self, text: &str, field: &Field, learned: &Learned) -> String {
         string(&replaced(text.as_bytes(), self.found(text, field, learned)))
     }
 
-    /// Returns the pseudonym of a whole value: the one that it has elsewhere, or else one of this kind.
+    /// Returns the pseudonym of a whole value: a known one if there is one, otherwise one of this kind.
     pub fn whole(&self, kind: &str, text: &str, learned: &Learned) -> String {
         let known = self.secrets.iter().find(|secret| secret.text == text);
         let known = known.map(|secret| secret.pseudonym(&self.key, ""));
         known.or_else(|| learned.exact(text, &self.key)).unwrap_or_else(|| self.pseudonym(kind, text))
     }
 
-    /// Finds what a value of a field must not show.
+    /// Finds the parts of a field's value that must be masked.
     fn found(&self, text: &str, field: &Field, learned: &Learned) -> Vec<Found> {
         let bytes = text.as_bytes();
         let mut found = self.near.in_paths(bytes, &self.key);
@@ -329,7 +329,7 @@ impl Masker {
             found.extend(self.near.at(&field.name, bytes, &self.key));
         }
         found.extend(self.finder.find(bytes, !field.is_plain, &self.key));
-        // A value of the profile has one pseudonym, whatever a response calls it.
+        // A profile value has one pseudonym, whatever field name a response uses.
         let is_whole = found.iter().any(|found| found.at == (0..text.len()));
         if field.personal.is_some()
             && !is_whole
@@ -348,7 +348,7 @@ fn body_text(text: &str, rule: Rule<'_>, mask: Mask<'_>) -> String {
     }
     let (mut out, mut done) = (String::with_capacity(text.len()), 0);
     for piece in json::pieces(text, rule) {
-        // A name is masked only where it holds what is masked anywhere.
+        // A name is masked only if it contains a value that is masked anywhere.
         let of_name = Field { is_plain: true, ..Field::default() };
         let masked = mask(&piece.text, if piece.form == Form::Name { &of_name } else { &piece.field });
         if masked != piece.text {
@@ -362,18 +362,19 @@ fn body_text(text: &str, rule: Rule<'_>, mask: Mask<'_>) -> String {
     out
 }
 
-/// Returns bytes as text: UTF-8, or else ISO 8859-1, in which each byte is a character.
+/// Decodes bytes as UTF-8, or else as ISO 8859-1, in which each byte is a character.
 fn decoded(bytes: &[u8]) -> Cow<'_, str> {
     let of_latin = |_| Cow::Owned(bytes.iter().copied().map(char::from).collect());
     std::str::from_utf8(bytes).map_or_else(of_latin, Cow::Borrowed)
 }
 
-/// Returns a text in ISO 8859-1.
+/// Encodes a string as ISO 8859-1.
 fn encoded(text: &str) -> Vec<u8> {
     text.chars().map(|letter| u8::try_from(letter).unwrap_or(b'?')).collect()
 }
 
-/// Masks replace whole characters, and pseudonyms are ASCII.
+/// Converts bytes to a string. They are valid UTF-8, because masks replace whole characters and pseudonyms
+/// are ASCII.
 fn string(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
@@ -383,7 +384,7 @@ fn unzipped(bytes: &[u8]) -> Option<String> {
     GzDecoder::new(bytes).take(MOST).read_to_string(&mut text).ok().map(|_| text)
 }
 
-/// Compresses a text, unless it is the one of these bytes.
+/// Compresses the masked text. Returns the original bytes if nothing was masked.
 fn zipped<'a>(text: &str, masked: &str, bytes: &'a [u8]) -> Cow<'a, [u8]> {
     if masked == text {
         return Cow::Borrowed(bytes);

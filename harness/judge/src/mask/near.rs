@@ -1,4 +1,4 @@
-//! Values that are masked by place: short ones, which are a part of other values, and words.
+//! Finds values that are masked by place: short ones, which occur inside other values, and words.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,15 +17,15 @@ use super::{
 };
 use crate::profile::Profile;
 
-/// What begins a placeholder for a value of the profile.
+/// The prefix of a placeholder for a profile value.
 const TARGET: &str = "target.";
 
-/// Where requests hold a value of the profile.
+/// The places where requests contain a profile value.
 #[derive(Clone, Default)]
 struct Home {
     /// Fields, headers and parameters, without `-` and `_`.
     names: BTreeSet<String>,
-    /// Segments of paths: the last fixed segment before it, and how far away that is.
+    /// Path segments: the last fixed segment before the value, and the distance to it.
     segments: BTreeSet<(String, usize)>,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Near {
 }
 
 impl Near {
-    /// Returns the values of a profile that are not masked everywhere, with their places.
+    /// Returns the profile values that are not masked everywhere, with their places.
     pub(super) fn new(secrets: &[Secret], profile: &Profile, suite: &Suite) -> Self {
         let few: Vec<&Secret> = secrets.iter().filter(|secret| secret.grade < Grade::Anywhere).collect();
         let personal = suite.spec().masks.clone();
@@ -54,7 +54,7 @@ impl Near {
         Self { secrets: secrets.collect(), personal }
     }
 
-    /// Finds values in a field, header or parameter of this name.
+    /// Finds values in a field, header or parameter with this name.
     pub(super) fn at(&self, name: &str, text: &[u8], key: &MaskKey) -> Vec<Found> {
         if self.secrets.is_empty() {
             return Vec::new();
@@ -69,7 +69,7 @@ impl Near {
         found
     }
 
-    /// Finds values in the paths and queries of a text.
+    /// Finds values in the paths and queries of a string.
     pub(super) fn in_paths(&self, text: &[u8], key: &MaskKey) -> Vec<Found> {
         let mut found = Vec::new();
         if self.secrets.is_empty() {
@@ -117,7 +117,7 @@ impl Near {
     }
 }
 
-/// Finds a secret in a text where it is a whole word, in any writing.
+/// Finds a secret as a whole word, in any notation.
 fn words(secret: &Secret, text: &[u8], key: &MaskKey) -> Vec<Found> {
     let view = View::decoded(text);
     let (bytes, wanted) = (&view.bytes, secret.text.as_bytes());
@@ -133,7 +133,7 @@ fn words(secret: &Secret, text: &[u8], key: &MaskKey) -> Vec<Found> {
     found
 }
 
-/// Returns the names that responses may give to a value: `accountId` for `transaction.account-id`, and
+/// Returns the names that responses may use for a value: `accountId` for `transaction.account-id`,
 /// `paymentId` for `payment.id` and `pending-payment.id`.
 fn of_responses(name: &str) -> Vec<String> {
     let key = last(name);
@@ -141,14 +141,14 @@ fn of_responses(name: &str) -> Vec<String> {
         name.rsplit('.').find(|part| *part != key && part.parse::<u32>().is_err()).unwrap_or_default();
     let thing = table.rsplit('-').next().unwrap_or_default();
     let mut names = vec![normalized(&format!("{table}{key}")), normalized(&format!("{thing}{key}"))];
-    // Everything has an `id`.
+    // `id` alone is too common.
     if key != "id" {
         names.push(normalized(key));
     }
     names
 }
 
-/// Returns where the requests of a suite hold the values of the profile, by the name of the value.
+/// Returns the places where the requests of a suite contain profile values, by the name of the value.
 fn homes(profile: &Profile, suite: &Suite) -> BTreeMap<String, Home> {
     let mut homes = BTreeMap::<String, Home>::new();
     let mut visit = |request: &RequestSpec| {
@@ -157,7 +157,8 @@ fn homes(profile: &Profile, suite: &Suite) -> BTreeMap<String, Home> {
     suite.baselines().values().for_each(|baseline| visit(&baseline.request));
     for case in suite.cases() {
         let steps = case.before.iter().map(|step| &step.request);
-        // Few bring a value that the valid request has not, and making all of them takes longer than a start.
+        // Few steps add a value that the valid request lacks, and building all requests takes too long at
+        // startup.
         steps
             .chain([&case.request])
             .filter(|request| request.adds(TARGET))
@@ -202,7 +203,7 @@ fn fields(name: &str, value: &Value, add: &mut dyn FnMut(&str, &Value)) {
     }
 }
 
-/// Returns the names of the values of the profile in a template.
+/// Returns the names of the profile values in a template.
 fn targets(value: &Value) -> Vec<String> {
     let names = template::names(value).into_iter();
     names.filter_map(|name| name.split_once(TARGET).map(|(_, name)| name.to_owned())).collect()

@@ -1,4 +1,5 @@
-//! Values that no record shows, and how distinctive they are: a short one is also a part of other values.
+//! Values that must not be recorded, graded by how distinctive they are. Short ones occur inside other
+//! values.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use xs2aspec_spec::iban::is_iban;
@@ -7,28 +8,28 @@ use xs2aspec_suite::template;
 use super::{key::MaskKey, view::separates};
 use crate::profile::Profile;
 
-/// Fewest characters of a value that is masked wherever it appears.
+/// Minimum length of a value that is masked wherever it appears.
 const DISTINCTIVE: usize = 8;
 
-/// Fewest characters if all of them are letters, or all of them digits.
+/// Minimum length if the value has only letters or only digits.
 const OF_ONE_KIND: usize = 11;
 
-/// Fewest characters of a value that is masked where it is a whole word.
+/// Minimum length of a value that is masked as a whole word.
 const WORD: usize = 4;
 
-/// Where a value is masked.
+/// The places where a value is masked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Grade {
-    /// In the fields, headers, path segments and parameters that hold it, and nowhere else.
+    /// Only in the fields, headers, path segments and parameters that contain it.
     Place,
-    /// There, and where it is a whole word of a text.
+    /// There, and as a whole word anywhere.
     Word,
-    /// Everywhere, in any writing.
+    /// Everywhere, in any notation.
     Anywhere,
 }
 
 impl Grade {
-    /// Returns the grade of a value. A word of the document is a weak one.
+    /// Returns the grade of a value. A word of the document gets a lower one.
     pub(super) fn of(text: &str, document: &str) -> Self {
         let letters: Vec<char> = text.chars().filter(|letter| !separates(*letter)).collect();
         let has_digit = text.chars().any(|letter| letter.is_ascii_digit());
@@ -50,14 +51,14 @@ impl Grade {
     }
 }
 
-/// A value that no record shows.
+/// A value that must not be recorded.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Secret {
-    /// What kind of value it is, for its pseudonym.
+    /// Kind of the value, used in its pseudonym.
     pub(super) kind: String,
     pub(super) text: String,
     pub(super) grade: Grade,
-    /// Name of the value in the profile, if it is one.
+    /// Name of the value in the profile, if it has one.
     pub(super) name: Option<String>,
 }
 
@@ -66,7 +67,7 @@ impl Secret {
         Self { kind: kind.to_owned(), text: text.to_owned(), grade: Grade::of(text, document), name: None }
     }
 
-    /// Returns what replaces the secret where it is written like this.
+    /// Returns the pseudonym of the secret in this notation.
     pub(super) fn pseudonym(&self, key: &MaskKey, writing: &str) -> String {
         if writing.is_empty() {
             return key.pseudonym(&self.kind, &self.text);
@@ -75,7 +76,7 @@ impl Secret {
     }
 }
 
-/// Returns the secrets of a profile. `document` is the text under test, in lowercase.
+/// Returns the secrets of a profile. `document` is the document under test, in lowercase.
 pub(super) fn of_profile(profile: &Profile, document: &str) -> Vec<Secret> {
     let mut secrets: Vec<Secret> = Vec::new();
     let mut add = |kind: &str, text: &str, name: Option<&str>| {
@@ -93,7 +94,7 @@ pub(super) fn of_profile(profile: &Profile, document: &str) -> Vec<Secret> {
     }
     for (name, text) in values {
         let (kind, name) = (last(name), Some(name.as_str()));
-        // Requests repeat a part of some values: `${beginning.NAME}`, and the account number of an IBAN.
+        // Requests repeat a part of some values: `${beginning.NAME}`, and the account number in an IBAN.
         if let Some(beginning) = template::beginning(text) {
             add(&format!("{kind}.beginning"), beginning, name);
         }
@@ -113,7 +114,7 @@ pub(super) fn of_profile(profile: &Profile, document: &str) -> Vec<Secret> {
             add(&kind, &text, None);
         }
     }
-    // Parts of a header may be any text. Those of a profile have their places.
+    // Parts of a header may be any string. Short profile values are masked at their places.
     secrets.retain(|secret| secret.name.is_some() || secret.grade > Grade::Place);
     secrets
 }
@@ -123,7 +124,7 @@ pub(super) fn last(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
 
-/// Returns the value of a header with its parts: the credentials behind a scheme, the user and password of
+/// Returns the value of a header and its parts: the credentials after a scheme, the user and password of
 /// `Basic` (RFC 7617), and the values of `name=value` pairs.
 pub(super) fn of_header(value: &str) -> Vec<(&'static str, String)> {
     let mut parts = vec![("", value.to_owned())];
@@ -145,7 +146,7 @@ pub(super) fn of_header(value: &str) -> Vec<(&'static str, String)> {
     parts
 }
 
-/// Returns a URI without its scheme (RFC 3986, section 3.1).
+/// Returns a URI without its scheme (RFC 3986 section 3.1).
 fn without_scheme(text: &str) -> Option<&str> {
     let (scheme, rest) = text.split_once(':')?;
     let is_scheme = scheme.starts_with(|letter: char| letter.is_ascii_alphabetic())

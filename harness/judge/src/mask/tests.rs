@@ -34,7 +34,7 @@ fn response_of(body: &str, headers: &[(&str, &str)]) -> Answer {
     Answer { status: 200, headers, body: body.into() }
 }
 
-/// Returns a response as a record shows it.
+/// Returns the recorded form of a response.
 fn recorded(masker: &Masker, request: &WireRequest, answer: &Answer) -> Response {
     let mut learned = Learned::default();
     masker.learn(request, answer, &mut learned);
@@ -253,7 +253,7 @@ fn what_requests_repeat_of_a_value_is_masked_too() {
     ]);
     let masker = masker(&profile);
     for text in ["20250212!2", "/transactions/20250212%21", "86011117947", "canary:4711-0001"] {
-        // Without its last character and the digits before it.
+        // The text without its last character and the digits before it.
         let (shown, beginning) = (masker.text(text), text.trim_end_matches('2'));
         assert!(shown.contains('~') && !shown.contains(beginning), "{text}: {shown}");
     }

@@ -1,5 +1,5 @@
-//! Other writings of a text, each byte with its place in the original: a secret is found in all of them and
-//! replaced in the original.
+//! Decoded forms of a string that map each byte to its place in the original. Secrets are found in all forms
+//! and replaced in the original.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -9,13 +9,13 @@ use base64::{
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
 
-/// A space that joins words, in UTF-8.
+/// The no-break space in UTF-8.
 const NO_BREAK_SPACE: &[u8] = "\u{a0}".as_bytes();
 
-/// Fewest characters that are decoded as base64.
+/// Minimum length of a run that is decoded as base64.
 const SHORTEST_BASE64: usize = 12;
 
-/// Clients may leave the padding out, and the last bits are not always zero (RFC 4648, section 3.5).
+/// Clients may omit the padding, and the last bits are not always zero (RFC 4648 section 3.5).
 const LENIENT: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new()
@@ -23,28 +23,28 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
-/// Returns true for characters that people add to a number, or leave out of an identifier. A form writes a
-/// space as `+`.
+/// Returns true for characters that are often inserted into numbers or removed from identifiers. Form
+/// encoding writes a space as `+`.
 pub(super) fn separates(letter: char) -> bool {
     matches!(letter, ' ' | '-' | '+' | '\u{a0}')
 }
 
-/// A writing of a text.
+/// A decoded form of a string.
 #[derive(Debug, Clone)]
 pub(super) struct View<'a> {
     pub(super) bytes: Cow<'a, [u8]>,
-    /// The original place of each byte: where it begins and ends. Nothing if the text is as it was. No text
-    /// is as long as 4 GiB.
+    /// Start and end of each byte in the original, or None if the string is unchanged. Strings are shorter
+    /// than 4 GiB.
     places: Option<Vec<(u32, u32)>>,
 }
 
 impl<'a> View<'a> {
-    /// Returns the text as it is.
+    /// Returns the unchanged string.
     pub(super) fn new(text: &'a [u8]) -> Self {
         Self { bytes: Cow::Borrowed(text), places: None }
     }
 
-    /// Returns the text without percent-encoding (RFC 3986, section 2.1), once or twice.
+    /// Returns the string with percent-encoding (RFC 3986 section 2.1) removed, up to two layers.
     pub(super) fn decoded(text: &'a [u8]) -> Self {
         Self::new(text).undone().undone()
     }
@@ -68,7 +68,7 @@ impl<'a> View<'a> {
         Self { bytes: Cow::Owned(bytes), places: Some(places) }
     }
 
-    /// Returns the text without separators.
+    /// Returns the string without separators.
     pub(super) fn compact(&self) -> View<'_> {
         let is_separator = |at: usize| {
             let rest = &self.bytes[at..];
@@ -98,7 +98,7 @@ impl<'a> View<'a> {
         self.places.as_ref().map_or_else(|| (number(at), number(at + 1)), |places| places[at])
     }
 
-    /// Returns what each run of base64 in the view decodes to, in either alphabet (RFC 4648), with its range.
+    /// Returns the decoded bytes and the range of each base64 run in the view, in either alphabet (RFC 4648).
     pub(super) fn base64(&self) -> impl Iterator<Item = (Range<usize>, Vec<u8>)> + '_ {
         let is_of_it = |byte: u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(&byte);
         let mut at = 0;

@@ -1,5 +1,5 @@
-//! Broken connection: a request that got no whole response is sent again over connections of its own, between
-//! its plain request.
+//! Broken connection: resends a request without a complete response over new connections, alternating with
+//! its baseline request.
 
 use std::sync::Arc;
 
@@ -19,17 +19,16 @@ use crate::{
     trail::Trail,
 };
 
-/// The longest request that whatever stands before a bank takes: servers limit a header section to 8 KiB and
-/// more (RFC 9110 section 5.4 names no limit).
+/// Length of a request that every server in front of a bank accepts. Servers limit a header section to 8 KiB
+/// or more (RFC 9110 section 5.4 gives no limit).
 const USUAL_LENGTH: usize = 8 * 1024;
 
-/// The response to a request that got no complete one, once it was sent over other connections. The error
-/// says that none came each time.
+/// The response to a request that was resent over new connections, or the error that no attempt got one.
 type Resent = Result<Answered, Box<Reason>>;
 
 impl Judge {
-    /// Judges a request that got no whole answer: where the target breaks the connection each time, and
-    /// accepts the control, that breaks the clause of the case. What it answers over a new connection counts.
+    /// Judges a request without a complete response. If the target closes the connection each time but
+    /// accepts the control, the clause of the case is violated. A response over a new connection counts.
     pub(crate) fn no_answer(
         &self,
         expect: &Expectation,
@@ -43,7 +42,7 @@ impl Judge {
             !case.request.exact && asked.is_some_and(|asked| asked.request.length() <= USUAL_LENGTH);
         let expected = match expect {
             Expectation::Accepted | Expectation::Shows(_) => Some(ACCEPTANCE),
-            // What stands before a bank may close a connection on what is no good HTTP, or too long for it.
+            // A server in front of a bank may close a connection on a malformed or oversized request.
             Expectation::Refused(_) if is_usual => Some(REFUSAL),
             _ => None,
         };
@@ -66,8 +65,8 @@ impl Judge {
         Ok(Err(reason))
     }
 
-    /// Sends a request that prepares a case again, with other ids and amounts, if its connection ended before
-    /// a response: a server may close one that is not in use at any time (RFC 9112 section 9.5).
+    /// Resends a setup request with other ids and amounts if its connection closed before a response. A
+    /// server may close an idle connection at any time (RFC 9112 section 9.5).
     pub(crate) fn over_another_connection(
         &self,
         step: Step<'_>,
@@ -91,15 +90,14 @@ impl Judge {
         Err(lost.into())
     }
 
-    /// What a target does that gives no whole answer to a request and accepts its control: the request is
-    /// asked twice more over connections of its own, and its plain request before each time. A target that
-    /// answers that one each time, and never this one, breaks the connection because of it. A server may
-    /// close a connection that is not in use at any time (RFC 9112 section 9.5): what it answers over another
-    /// one is its answer. None where nothing is sure.
+    /// Resends a request without a complete response twice over new connections, each time after its baseline
+    /// request. If the target accepts the baseline request each time but closes the connection on this one,
+    /// the request is the cause. A server may close an idle connection at any time (RFC 9112 section 9.5), so
+    /// a response over a new connection counts. Returns None if the result is unclear.
     fn unanswered(&self, step: Step<'_>, trail: &mut Trail<'_>) -> Judged<Option<Resent>> {
         let failure = trail.last().and_then(|seen| seen.failure.as_ref());
         let is_broken = matches!(failure, Some(ExchangeError::Broken(_)));
-        // What a record has of it was asked because the connection broke.
+        // In a history these requests exist only because the connection broke.
         if trail.view.is_open() && !(is_broken && self.asks_again()) {
             return Ok(None);
         }
@@ -111,7 +109,7 @@ impl Judge {
             if !trail.can_ask(case, name) {
                 return Ok(None);
             }
-            // The connection of that one may have been closed as well.
+            // The connection of that request may have been closed as well.
             let mark = format!("{name}/{case}");
             let doubt = StillAccepting::at_once(&plain, &mark);
             let apart_doubt = StillAccepting::at_once(&plain, &format!("apart/{mark}"));
@@ -198,7 +196,7 @@ mod tests {
         let broken = ("request", Broken);
         assert_eq!(after(INVALID, &[broken, refused]), "again ncbct.path/plain");
         assert_eq!(after(INVALID, &[broken, refused, (APART, Again(Some(503)))]), "error");
-        // Without an accepted control it says nothing.
+        // Without an accepted control the failure proves nothing.
         assert!(with(INVALID, &[broken], &Known::default()).starts_with("case "));
         assert_eq!(with(INVALID, &[("request", Status(400))], &accepting(INVALID)), "pass");
     }

@@ -1,5 +1,5 @@
-//! Company: a valid request that was rejected once, and accepted alone, is sent again after the requests that
-//! came before it. Rejected again, it is a violation that depends on the order of requests.
+//! Company: resends a valid request that was rejected once but accepted alone, after the requests that
+//! preceded it. If it is rejected again, it is a violation that depends on the order of requests.
 
 use xs2aspec_record::{Came, CaseVerdict, Culprit, Finding, Look, Mismatch, Reason, Verdict};
 use xs2aspec_suite::Case;
@@ -15,14 +15,14 @@ use crate::{
 /// The mark of the rejected request among the steps of its company.
 const MARK: &str = "in-company";
 
-/// Returns true if a valid request was rejected once, and accepted alone.
+/// Returns true if a valid request was rejected once and accepted alone.
 pub fn was_rejected_once(verdict: &CaseVerdict) -> bool {
     verdict.verdict == Verdict::Flaky && matches!(verdict.reason, Some(Reason::RejectedOnce { .. }))
 }
 
 impl Judge {
-    /// Sends a request that was rejected once after its company, the cases whose requests came before it.
-    /// Returns the verdict if it is rejected again. What a quota may reject is not sent again.
+    /// Resends a request that was rejected once, after the cases that preceded it. Returns the verdict if the
+    /// request is rejected again. Cases that need a quota are not resent.
     pub fn in_company(
         &self,
         case: &Case,
@@ -37,7 +37,7 @@ impl Judge {
         if !is_sent_again(case) || !was_rejected_once(verdict) {
             return Ok(None);
         }
-        // A record has the requests of the company, and their responses do not matter.
+        // A history contains the requests of the company, but their responses do not matter.
         let sent: Vec<&Case> = company.iter().copied().filter(|case| is_sent_again(case)).collect();
         for (number, other) in (1..).zip(sent.iter().filter(|_| view.is_open())) {
             drop(again(&format!("company-{number}"), other)?);

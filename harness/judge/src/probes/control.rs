@@ -1,5 +1,5 @@
-//! What a case leans on: its control, at the end of all controls the plain request of the operation, and
-//! cases that are that request once more.
+//! Checks the control of a case, the baseline request at the end of its controls, and cases that repeat that
+//! request.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ impl Done {
         matches!(self.answered, Some((Outcome::Accepted, _)))
     }
 
-    /// Returns what came of the judged request.
+    /// Returns the response to the judged request.
     fn came(&self) -> Came {
         match &self.answered {
             Some((_, came)) => came.clone(),
@@ -35,8 +35,9 @@ impl Done {
 }
 
 impl Judge {
-    /// Runs the control, and stops where it was not accepted. A case that must be accepted goes on after a
-    /// refusal, with what its own refusal comes to then: its acceptance is one all the same.
+    /// Checks the control, and stops if it was not accepted. A case that must be accepted continues after a
+    /// rejected control, because its acceptance still counts. The returned stop is its result if it is
+    /// rejected too.
     pub(crate) fn control(
         &self,
         case: &Case,
@@ -45,7 +46,7 @@ impl Judge {
     ) -> Way<Option<Stop>> {
         let known = trail.known;
         let is_new = trail.view.is_open() && trail.view.is_empty();
-        // What leans on a plain request that got no response is not sent in any case, and says so.
+        // Cases that depend on a baseline request without a response are not sent either, and say so.
         if let Some(why) = known.silence.as_ref().filter(|_| is_new && (case.is_plain || known.is_gone)) {
             return Err(Stop::error(Reason::Silence { failure: Box::new(why.clone()) }).into());
         }
@@ -60,7 +61,7 @@ impl Judge {
         if control.verdict.reason == Some(Reason::DailyCalls) {
             return Err(Stop::used_up().into());
         }
-        // A control that could not be sent says nothing about the target; neither does its case.
+        // A control that could not be sent says nothing about the target, and neither does its case.
         if matches!(control.verdict.verdict, Verdict::NotApplicable | Verdict::Error) {
             return Err(Stop::like(&control.verdict).into());
         }
@@ -86,7 +87,8 @@ impl Judge {
         }
     }
 
-    /// The finding that an accepted request has another status than the plain one of its operation.
+    /// Returns the finding that an accepted request has a different status than the baseline request of its
+    /// operation.
     pub(crate) fn other_status(
         &self,
         case: &Case,
@@ -103,9 +105,8 @@ impl Judge {
         })
     }
 
-    /// Judges the plain request's answer for a case that is the same request. Where it was refused, a case
-    /// that names a twin is broken if the twin is accepted: what makes the difference is what the target
-    /// minds.
+    /// Judges a case that repeats the baseline request by that request's response. If it was rejected but the
+    /// twin of the case is accepted, the clause is violated: the target rejects the difference.
     pub(crate) fn by_name(
         &self,
         case: &Case,
@@ -121,7 +122,7 @@ impl Judge {
         verdict.checks = done.verdict.checks;
         let (outcome, got) = done.answered.clone().unwrap_or_else(|| (Outcome::Neither, done.came()));
         if done.is_accepted() {
-            // What else the answer breaks is told of the plain request.
+            // Other findings in the response are reported for the baseline request.
             let own = done.verdict.findings.iter().filter(|finding| finding.clause == case.clause);
             verdict.findings = own.cloned().collect();
         } else if let Some(twin) = case.control.as_deref().filter(|id| *id != plain && outcome.is_refusal())
@@ -138,14 +139,13 @@ impl Judge {
         Ok((outcome, got))
     }
 
-    /// Returns true if a case is accepted without anything that it does not say.
+    /// Returns true if a case is accepted exactly as written.
     fn is_accepted_as_it_is(&self, id: &str, known: &Known) -> Way<bool> {
         let done = self.became(id, known)?;
         Ok(done.is_accepted() && done.verdict.judged_with.is_empty())
     }
 
-    /// Why nothing can be told of a case, if that is because the plain request at the end of its controls was
-    /// not accepted.
+    /// Returns the reason why a case cannot be judged, if its baseline request was not accepted.
     fn root(&self, case: &Case, known: &Known) -> Way<Option<Reason>> {
         let mut last = case;
         while let Some(control) = self.control_of(last) {
@@ -156,7 +156,7 @@ impl Judge {
         Ok((!is_known).then(|| self.reason(&last.id, plain, known)))
     }
 
-    /// Why nothing can be told of what leans on a plain request: the same for all.
+    /// Returns the reason that is shared by all cases which depend on a baseline request.
     pub(crate) fn reason(&self, plain: &str, done: &Done, known: &Known) -> Reason {
         let reason = match &done.verdict.reason {
             Some(reason) if done.verdict.verdict == Verdict::Inconclusive => reason.clone(),
@@ -166,7 +166,7 @@ impl Judge {
         if known.plain.is_hopeless { reason.given_up() } else { reason }
     }
 
-    /// Returns why a plain request was not accepted, with advice on the key and the values of the profile, if
+    /// Returns the reason for a rejected baseline request, with advice on the key and the profile values if
     /// there is any.
     pub(crate) fn hinted(&self, reason: Reason, done: &Done, known: &Known) -> Reason {
         let is_understood = self.profile().own_key || done.verdict.culprit.is_some();
@@ -184,7 +184,7 @@ impl Judge {
         self.suite().case(case.control.as_deref()?)
     }
 
-    /// Returns what became of another case.
+    /// Returns the result of another case.
     fn became<'k>(&self, id: &str, known: &'k Known) -> Way<&'k Arc<Done>> {
         if self.suite().case(id).is_none() {
             return Err(Stop::error(Reason::Defect { why: format!("there is no control `{id}`") }).into());
@@ -193,19 +193,21 @@ impl Judge {
     }
 }
 
-/// The ids and amounts with which the control of a case was accepted. The case has them too: a bank that took
-/// the first ones for a repetition would reject the case for that, and not for what is wrong in it.
+/// Returns the ids and amounts with which the control of a case was accepted. The case uses them too: a bank
+/// that treated the first ones as a duplicate would reject the case for that reason instead of its invalid
+/// value.
 pub(crate) fn values_of_control(case: &Case, known: &Known) -> Values {
     let control = case.control.as_deref().and_then(|id| known.case(id));
     control.map_or(Values::First, |control| control.values)
 }
 
-/// Returns true if another lawful request is accepted and sent in place of this plain one.
+/// Returns true if another valid request is accepted and sent instead of this baseline request.
 fn stands_in(plain: &Case, known: &Known) -> bool {
     plain.is_plain && known.goes_on(&plain.request.operation)
 }
 
-/// Returns true if a case is not asked since the target is hopeless; of a record, if it was not.
+/// Returns true if a case is not sent because the target is hopeless, or was not sent according to the
+/// history.
 fn is_given_up(trail: &Trail<'_>) -> bool {
     match trail.view.verdict() {
         Some(verdict) => verdict.verdict == Verdict::Inconclusive && trail.view.is_empty(),
@@ -213,7 +215,7 @@ fn is_given_up(trail: &Trail<'_>) -> bool {
     }
 }
 
-/// Returns the reason that a plain request was not accepted.
+/// Returns the reason that a baseline request was not accepted.
 pub(crate) fn plain_rejected(plain: &str, came: Came, culprit: Option<Box<Culprit>>) -> Reason {
     Reason::from(PlainRejected { plain: plain.to_owned(), came, culprit, hint: None, is_given_up: false })
 }
@@ -238,7 +240,7 @@ mod tests {
     fn a_case_needs_its_control_before_it_sends_anything() {
         assert_eq!(with(INVALID, &[], &Known::default()), format!("case {CONTROL}"));
         assert_eq!(after(INVALID, &[]), "send request");
-        // A plain request has none.
+        // A baseline request has no control.
         assert_eq!(with("ncbct.path/plain", &[], &Known::default()), "send request");
     }
 

@@ -1,6 +1,6 @@
-//! Answers that may still become another: a bank may reject a payment a moment after it was made, and may
-//! show it only then. The document names no time for either. How long a target needs to show what was made
-//! is learned from the plain request that reads it, and from then on waited.
+//! Eventually visible: repeats requests whose response may still change. A bank may reject a payment shortly
+//! after its creation, or show it only then. The document gives no time for either. The delay until a
+//! resource is visible is learned from the baseline request that reads it, and later cases wait as long.
 
 use std::time::Duration;
 
@@ -15,12 +15,12 @@ use crate::{
     trail::Trail,
 };
 
-/// Pauses before a request is asked again whose answer may still become what a case demands: a bank may
-/// reject a payment a moment after it was created.
+/// Delays before resending a request whose response may still change to the required one. A bank may reject a
+/// payment shortly after its creation.
 const PAUSES: [Duration; 4] =
     [Duration::from_millis(250), Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
 
-/// So many of them when a case is asked once more.
+/// Number of delays used when a case is rerun.
 const PAUSES_AGAIN: usize = 2;
 
 /// Returns true if the request of a case reads something.
@@ -28,24 +28,24 @@ pub(crate) fn reads(case: &Case) -> bool {
     case.request.method == "GET"
 }
 
-/// Returns true if a request removes something.
+/// Returns true if a request deletes something.
 pub(crate) fn removes(request: &RequestSpec) -> bool {
     request.method == "DELETE"
 }
 
-/// Returns true if the request of a case works with what the requests before it have made.
+/// Returns true if the request of a case uses a resource that its setup created.
 pub(crate) fn has_made_it(case: &Case) -> bool {
     case.before.iter().any(|step| !step.keep.is_empty())
 }
 
-/// Returns true if the request of a case reads what the requests before it have made.
+/// Returns true if the request of a case reads a resource that its setup created.
 pub(crate) fn reads_what_it_made(case: &Case) -> bool {
     reads(case) && has_made_it(case)
 }
 
 impl Judge {
-    /// Returns the response to the judged request; the last one, where it was sent again for some seconds,
-    /// while the response could still become what the case demands.
+    /// Returns the response to the judged request. While the response may still change to the required one,
+    /// resends the request for some seconds and returns the last response.
     pub(crate) fn settled(
         &self,
         expect: &Expectation,
@@ -56,14 +56,14 @@ impl Judge {
         let mut asked = self.exchange(step, trail)?;
         let is_late = is_not_there(case, &asked);
         let mut waited = Duration::ZERO;
-        // What was waited for once already did not come.
+        // In a rerun, the long wait has already been in vain.
         let pauses = if trail.is_beside() { &PAUSES[..PAUSES_AGAIN] } else { &PAUSES[..] };
         for (again, pause) in pauses.iter().enumerate() {
             let name = format!("request/{}", again + 2);
             let is_awaited = is_not_there(case, &asked) && trail.known.shows_after.is_none();
             let is_open = !judge::is_settled(expect, &asked.1) || is_awaited;
             let may_change = trail.view.is_open() && trail.view.may_change();
-            // Another case can have shown it since this one was asked.
+            // Another case may have shown it since this request was sent.
             if !(is_open && may_change || trail.seen(&case.id, &name).is_some()) {
                 break;
             }
@@ -78,7 +78,8 @@ impl Judge {
     }
 }
 
-/// Returns true if the response to a plain request says that what was made a moment ago is not there.
+/// Returns true if the response to a baseline request says that a resource created just before does not
+/// exist.
 fn is_not_there(case: &Case, (answer, examined): &Answered) -> bool {
     let is_refused = examined.outcome == Outcome::Refused && NOT_THERE.contains(&answer.status);
     case.is_plain && is_refused && reads_what_it_made(case)
@@ -91,7 +92,7 @@ mod tests {
         after,
     };
 
-    /// It demands that a payment comes to be rejected.
+    /// Requires that a payment is eventually rejected.
     const CASE: &str = "error.funds.rejected/ncbct";
     const MADE: (&str, Got) = ("payment", Status(201));
     const OPEN: Got = Body(200, r#"{"transactionStatus":"RCVD"}"#);

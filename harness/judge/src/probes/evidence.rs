@@ -1,4 +1,4 @@
-//! What responses to the same request with different values say about a value of the profile.
+//! Evaluates a profile value by comparing responses to the same request with different values.
 
 use xs2aspec_record::Got;
 use xs2aspec_spec::check_digits::CheckDigits;
@@ -9,28 +9,28 @@ use crate::{
     judge::{Examined, Outcome},
 };
 
-/// A response, as far as it is compared with others.
+/// The parts of a response that are compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Seen {
     outcome: Outcome,
-    /// Its status and codes.
+    /// Status and codes.
     pub(super) got: Got,
 }
 
-/// The meaning of responses to the same request for a value in it.
+/// The conclusion about a value.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Evidence {
-    /// The target knows the value: it responds to an invented one in another way.
+    /// The target knows the value: it responds differently to an invented one.
     Known,
-    /// The target does not know the value, and would know another one.
+    /// The target does not know the value, but responds differently to another one.
     Unknown,
-    /// The target responds to each value alike.
+    /// The target responds alike to each value.
     Open,
 }
 
 impl Seen {
-    /// Returns what is compared of a response. Where no codes stand where the document has them, texts that
-    /// look like codes are taken.
+    /// Returns the parts of a response that are compared. If a rejection has no codes in the documented
+    /// place, strings that look like codes are used.
     pub(super) fn of(answer: &Answer, examined: &Examined) -> Self {
         let mut codes = examined.got.codes.clone();
         if codes.is_empty() && answer.status >= 400 {
@@ -45,7 +45,7 @@ impl Seen {
 }
 
 impl Evidence {
-    /// Returns what the responses to a value, to an invented one, and to another one of the profile say.
+    /// Compares the responses to a value, to an invented one, and to another value of the profile.
     pub(super) fn of(own: &Seen, invented: &Seen, other: Option<&Seen>) -> Self {
         let is_told_apart =
             other.is_some_and(|other| other != own && (other.is_accepted() || other.outcome.is_refusal()));
@@ -57,18 +57,17 @@ impl Evidence {
     }
 }
 
-/// Returns a value of the same form that nobody knows, with right check digits where the value has them: a
-/// target that rejects it for its digits says nothing of the value.
+/// Returns an invented value of the same format, with valid check digits if the value has any. Otherwise the
+/// target could reject it just for its check digits.
 pub(super) fn invented(value: &str) -> String {
     let other = turned(value);
     CheckDigits::other(value, &other).unwrap_or(other)
 }
 
-/// The ranges in which a letter or digit becomes another: the first one, their number, and the step. What is
-/// hexadecimal stays so.
+/// Ranges in which a character is replaced: first character, length, and step. Hexadecimal stays hexadecimal.
 const RANGES: [(u8, u8, u8); 5] = [(b'0', 10, 5), (b'a', 6, 3), (b'A', 6, 3), (b'g', 20, 3), (b'G', 20, 3)];
 
-/// Returns a value in which three of the last letters and digits are others.
+/// Returns the value with its last three letters or digits changed.
 fn turned(value: &str) -> String {
     let mut letters: Vec<char> = value.chars().collect();
     for letter in letters.iter_mut().rev().filter(|letter| letter.is_ascii_alphanumeric()).take(3) {

@@ -1,5 +1,5 @@
-//! Fresh ids: the rejection of a valid request is confirmed with other ids and amounts, since a bank may have
-//! taken the first ones for a repetition.
+//! Fresh ids: resends a rejected valid request with other ids and amounts, because a bank may have treated
+//! the first ones as a duplicate.
 
 use xs2aspec_record::Reason;
 
@@ -14,7 +14,7 @@ use crate::{
     trail::Trail,
 };
 
-/// The names of a step that is asked twice more with other values.
+/// Returns the names of two repetitions of a step with other values.
 pub(super) fn others(step: &str) -> impl Iterator<Item = String> {
     [2, 3].into_iter().map(move |number| format!("{step}{OTHER_VALUES}{number}"))
 }
@@ -29,17 +29,17 @@ impl Judge {
         self.confirmed(step, trail, first)
     }
 
-    /// Confirms the rejection of a request that the target must accept. It is sent again with other ids and
-    /// amounts: the target may have taken the first for a repetition. What it accepts twice then it accepts.
-    /// One acceptance says nothing. A response that may be of a gateway says nothing either.
+    /// Confirms the rejection of a request that the target must accept. Resends it with other ids and
+    /// amounts, because the target may have treated the first ones as a duplicate. Two acceptances count as
+    /// accepted, and one is inconclusive. Responses that may come from a gateway do not count.
     pub(crate) fn confirmed(&self, step: Step<'_>, trail: &mut Trail<'_>, first: Answered) -> Way<Answered> {
-        // The transport has repeated a GET for which there was no time.
+        // The transport has already retried an unavailable GET.
         let is_unavailable = first.1.outcome == Outcome::Busy || UNAVAILABLE.contains(&first.0.status);
         if is_unavailable && step.request.method != "GET" {
             return self.once_available(step, trail, first);
         }
-        // 429 says nothing about the request (RFC 6585 section 4). A rejected call of a quota would use up
-        // another one. What is read after other requests may be rejected because of them, and they are not
+        // 429 says nothing about the request (RFC 6585 section 4). Resending a rejected call would use up
+        // more of a quota. A read after other requests may be rejected because of them, and they are not
         // repeated.
         let is_after_others = step.request.method == "GET" && !step.case.before.is_empty();
         let is_final = first.0.status == 429 || trail.calls_before.is_some() || is_after_others;
@@ -48,7 +48,7 @@ impl Judge {
         }
         let (mut got, mut last, mut accepted) = (vec![first.1.got.clone()], first, 0);
         for name in others(step.name) {
-            // A record of a run that was interrupted may end here.
+            // The history of an interrupted run may end here.
             if !trail.can_ask(&step.case.id, &name) {
                 return Ok(last);
             }
@@ -107,7 +107,7 @@ mod tests {
         ] {
             assert_eq!(after(VALID, &[("request", got)]), expected, "{got:?}");
         }
-        // An invalid request is to be rejected.
+        // An invalid request is expected to be rejected.
         let invalid = "ncbct.creditor-name.length/creditorName/one-more";
         assert_eq!(after(invalid, &[("request", Status(400))]), "pass");
         assert_eq!(after(invalid, &[("request", Status(201))]), "fail NotRejected");

@@ -1,5 +1,5 @@
-//! What was wrong, in the order of time, and whether it is when nothing else is asked: a target may begin to
-//! forget, or to count wrongly, and then many cases show it that have nothing to do with it.
+//! Isolation: orders violations by time and reruns them alone. A target may start to lose or miscount data
+//! during a run, and unrelated cases then fail too.
 
 use std::{cmp::Reverse, collections::BTreeSet};
 
@@ -10,57 +10,57 @@ use xs2aspec_suite::Case;
 
 use crate::{Judge, known::Known, probe::Judged, view::View};
 
-/// Things that were wrong and are asked again.
+/// Maximum number of violations that are rerun.
 const ASKED: usize = 25;
 
-/// Requests that were under way when the first case showed something wrong may still be answered as before.
+/// Requests in flight when a violation first appeared may still get an earlier result.
 const UNDER_WAY: u64 = 64;
 
-/// So many requests of one case are a sequence.
+/// Minimum number of requests that make a case a sequence.
 const SEQUENCE: usize = 3;
 
-/// So many cases have to have kept something before it is thought to have begun at some time.
+/// Minimum number of earlier cases without the violation before it counts as starting mid-run.
 const KEPT_BEFORE: usize = 3;
 
-/// The evidence of the judged request of a case.
+/// The evidence of a case's judged request.
 #[derive(Debug)]
 pub struct Witness {
     /// The number of the request.
     pub number: u64,
-    /// The position of the case in the order of the record.
+    /// The position of the case in the history.
     pub position: usize,
-    /// What is wrong, by clause and place, and whether it counts.
+    /// Violations by clause and place, and true if they count.
     wrong: Vec<(String, String, bool)>,
-    /// The clause of the case, if it kept it.
+    /// The clause of the case, if it passed.
     kept: Option<String>,
     /// True if the request was accepted.
     is_accepted: bool,
 }
 
-/// Something that is asked again.
+/// A violation to rerun.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Suspect {
     clause: String,
     at: String,
     /// Number and position of the first case that shows it.
     first: (u64, usize),
-    /// The case that shows it and sends the most requests itself, where the first sends less.
+    /// The case that shows it with the most requests of its own, if that is more than the first.
     longest: Option<usize>,
-    /// The number of the last request before that could have shown it.
+    /// The number of the last earlier request that could have shown it.
     until: u64,
-    /// The last case before that kept it, where hardly one did since.
+    /// The last earlier case without the violation, if almost none has passed since.
     earlier: Option<(u64, usize)>,
 }
 
 impl Witness {
-    /// Returns what the case at this position says. A verdict that says nothing, or that is not about right
-    /// or wrong, is no witness, whatever its responses show.
+    /// Returns the evidence of the case at this position. Returns None for a verdict that is unconfirmed or
+    /// says nothing about conformance, whatever its responses show.
     pub fn new(position: usize, verdict: &CaseVerdict, judged: Option<&Exchange>) -> Option<Self> {
         let judged = judged.filter(|_| !verdict.unconfirmed)?;
         let is_judged = verdict.verdict.is_pass()
             || matches!(verdict.verdict, Verdict::Fail | Verdict::Warn | Verdict::Observed);
         let wrong = verdict.findings.iter().map(|Finding { clause, at, .. }| {
-            // Of a control that nobody selected only what its status says counts.
+            // For a control that nobody selected, only the status counts.
             let counts = verdict.role == Role::Selected || at == "status" && verdict.is_broken_control();
             (clause.clone(), finding_id::place(at), counts)
         });
@@ -78,14 +78,14 @@ impl Witness {
     }
 }
 
-/// Returns what is to be asked again, in the order of time.
+/// Returns the violations to rerun, in order of time.
 pub fn suspects(witnesses: &mut [Witness], order: &[&Case]) -> Vec<Suspect> {
     witnesses.sort_by_key(|witness| witness.number);
     let wrong = witnesses.iter().flat_map(|witness| &witness.wrong).filter(|(_, _, counts)| *counts);
     let wrong: BTreeSet<(&str, &str)> = wrong.map(|(clause, at, _)| (clause.as_str(), at.as_str())).collect();
     let mut suspects: Vec<Suspect> =
         wrong.into_iter().filter_map(|wrong| suspect(wrong, witnesses, order)).collect();
-    // A sequence can show by itself what others show beside it alone, so that it is always asked.
+    // A sequence can show on its own what other cases show only in combination, so it is always rerun.
     let is_sequence = |suspect: &Suspect| {
         let position = suspect.longest.unwrap_or(suspect.first.1);
         requests(order[position]) >= SEQUENCE
@@ -96,7 +96,7 @@ pub fn suspects(witnesses: &mut [Witness], order: &[&Case]) -> Vec<Suspect> {
     suspects
 }
 
-/// Returns what is to be asked about something that is wrong. The witnesses are in the order of time.
+/// Returns the rerun of one violation. The witnesses are in order of time.
 fn suspect((clause, at): (&str, &str), witnesses: &[Witness], order: &[&Case]) -> Option<Suspect> {
     let of = |witness: &Witness| order[witness.position];
     let shown: Vec<&Witness> = witnesses.iter().filter(|witness| witness.shows((clause, at))).collect();
@@ -124,8 +124,8 @@ fn suspect((clause, at): (&str, &str), witnesses: &[Witness], order: &[&Case]) -
 }
 
 impl Judge {
-    /// Answers whether something is wrong when nothing else is asked. `number` is another one for each
-    /// suspect.
+    /// Reruns a violation with no other requests in flight, and returns the result. `number` is unique for
+    /// each suspect.
     pub fn isolated(
         &self,
         (number, suspect): (usize, &Suspect),
@@ -136,8 +136,7 @@ impl Judge {
         let Suspect { clause, at, first: (since, position), longest, until, earlier } = suspect;
         let is_wrong = |finding: &Finding| finding.clause == *clause && finding_id::place(&finding.at) == *at;
         let ask = |case: &Case, mark: &str| -> Judged<(Repeated, Option<Came>)> {
-            // What is used up is not there again; and a plain request in whose place another one is sent is
-            // not asked any more.
+            // A used-up quota does not recover. A baseline request with a substitute is not sent any more.
             let is_replaced = case.is_plain && known.goes_on(case.operation());
             if case.needs_quota() || case.same_as.is_some() || is_replaced {
                 return Ok((Repeated::Untold, None));
@@ -177,8 +176,8 @@ impl Judge {
         })
     }
 
-    /// Returns what is wrong with a case that is asked again under another name, and what came of it;
-    /// nothing where it could not be judged.
+    /// Reruns a case under another name and returns its findings and its response. Returns None if the case
+    /// could not be judged.
     fn alone(
         &self,
         case: &Case,
@@ -197,7 +196,7 @@ impl Judge {
     }
 }
 
-/// How many requests a case sends, those that prepare it included.
+/// Returns the number of requests that a case sends, including its setup.
 fn requests(case: &Case) -> usize {
     case.before.iter().map(|step| step.times.unwrap_or(1)).sum::<usize>() + 1
 }
@@ -209,21 +208,21 @@ mod tests {
     use super::*;
     use crate::blank::left_in_doubt;
 
-    /// How a case of [`suspects`] ends.
+    /// The result of a case in [`suspects`].
     #[derive(Clone, Copy, PartialEq, Eq)]
     enum Ends {
         Kept,
         Wrong,
-        /// It shows what the others show, and ran only as the control of another case.
+        /// Shows the violation, but ran only as the control of another case.
         WrongControl,
-        /// It could not be judged, so that it has no findings.
+        /// Could not be judged and has no findings.
         Untold,
     }
 
     use Ends::{Kept, Untold, Wrong as Fails, WrongControl};
 
-    /// Returns what is asked again after cases of one clause and operation, in the order of time. What is
-    /// wrong with them is at this place.
+    /// Returns the suspects for cases of one clause and operation in order of time. The violations are at
+    /// this place.
     fn suspects(place: &str, ends: &[Ends]) -> Vec<Suspect> {
         let suite = Suite::load(Tree::embedded()).unwrap();
         let first = suite.cases().iter().find(|case| case.same_as.is_none() && !case.is_plain).unwrap();
@@ -285,7 +284,8 @@ mod tests {
     fn a_case_of_any_role_that_shows_something_did_not_keep_it() {
         let number = |position: u64| position * (UNDER_WAY + 1) + 1;
         for place in ["status", "body/id"] {
-            // Where it began, the last request that kept it, and whether an earlier case kept it.
+            // Columns: the start of the violation, the last request without it, and true if an earlier case
+            // passed.
             for (ends, began, until, has_earlier) in [
                 (&[WrongControl, WrongControl, WrongControl, Fails, Fails][..], 0, 0, false),
                 (&[WrongControl, Fails, Fails], 0, 0, false),
@@ -344,7 +344,7 @@ mod tests {
         assert_eq!(alone(&[], None), "send alone-3/request");
         assert_eq!(alone(&[(again, Status(201))], Some(1)), "Same");
         assert_eq!(alone(&[(again, Status(400))], None), "Kept");
-        // What is right alone may be wrong in a case of several requests.
+        // A request that passes alone may fail in a case with several requests.
         assert_eq!(alone(&[(again, Status(400))], Some(1)), "case basket.body/plain");
     }
 }

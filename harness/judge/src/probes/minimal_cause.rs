@@ -1,4 +1,5 @@
-//! Rows of lawful forms that a target refuses: smaller requests show which of the forms it minds.
+//! Minimal cause: sends smaller requests to find which values in a rejected row of valid values the target
+//! rejects.
 
 use xs2aspec_record::{Culprit, Look, RefusedForm};
 use xs2aspec_suite::Case;
@@ -6,12 +7,12 @@ use xs2aspec_suite::Case;
 use super::search::{Answer, Answers, is_least, next};
 use crate::{Judge, judge::Outcome, known::Known, probe::Judged, stop::Caught, trail::Trail, view::View};
 
-/// Exchanges for one row, after which nobody goes on.
+/// Maximum number of exchanges for one row.
 const MOST: usize = 25;
 
 impl Judge {
-    /// Asks a refused row once more, then with fewer and fewer of its forms, until none can be left out.
-    /// Returns what the target minds, or `None` where it accepted the whole row this time.
+    /// Resends a rejected row, then with fewer and fewer of its values, until none can be removed. Returns
+    /// the values that the target rejects, or None if it accepted the whole row this time.
     pub fn narrow(&self, row: &Case, view: &View, known: &Known) -> Judged<Option<Culprit>> {
         let mut culprit = self.narrowed(row, &mut Trail::again(view, known, &row.id, Look::MinimalCause))?;
         if let Some(Culprit::Unknown { why }) = &mut culprit {
@@ -39,7 +40,7 @@ impl Judge {
                     return unknown("some of them must not be accepted without the others".to_owned());
                 }
                 Ok(mut found) => {
-                    // By the names of their places, in whatever order the row has them.
+                    // Sorted by the names of their places, whatever their order in the row.
                     let place = |at: &usize| all.get(row.together[*at]).map(|form| form.place.as_str());
                     found.sort_by(|one, other| place(one).cmp(&place(other)));
                     let forms = found.iter().filter_map(|at| {
@@ -78,7 +79,7 @@ mod tests {
         JUDGE, accepting, told, view,
     };
 
-    /// What is to be asked, or found, of a rejected row after these responses.
+    /// Returns the next request or the result for a rejected row after these responses.
     fn narrowed(statuses: &[u16]) -> String {
         let is_row = |case: &&xs2aspec_suite::Case| case.together.len() == 2 && case.operation() == "ncbct";
         let row = JUDGE.suite().cases().iter().find(is_row).unwrap();

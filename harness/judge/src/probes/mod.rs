@@ -1,5 +1,5 @@
-//! Second looks: the requests that a verdict needs before it stands. Each is one file, which reads the
-//! history and says what it needs.
+//! Second looks: the further requests that a verdict needs before it is final. Each is one file that reads
+//! the history and returns its needs.
 
 pub(crate) mod broken_connection;
 pub mod company;

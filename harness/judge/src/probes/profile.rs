@@ -1,7 +1,6 @@
-//! The order of suspicion: the profile is suspected before the target. A value of the profile may be wrong,
-//! and then the rejection of a valid request says nothing about the target. The value is named only with
-//! evidence: it has wrong check digits, or the target responds to it as to an invented value, and in another
-//! way to another value of the profile.
+//! Profile: suspects the profile before the target. If a profile value is wrong, the rejection of a valid
+//! request says nothing about the target. A value is named only with evidence: it has wrong check digits, or
+//! the target responds to it as to an invented value but differently to another profile value.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -32,11 +31,11 @@ use crate::{
     view::View,
 };
 
-/// Number of valid cases, besides the failed one, with which a value is tried at most.
+/// Maximum number of valid cases, besides the failed one, with which a value is tried.
 const TRIED: usize = 3;
 
 impl Judge {
-    /// Makes a verdict inconclusive that rests on a wrong value of the profile.
+    /// Makes a verdict inconclusive if it rests on a wrong profile value.
     pub(crate) fn suspect_profile(
         &self,
         case: &Case,
@@ -47,7 +46,7 @@ impl Judge {
         if !(self.asks_again() && trail.view.is_open()) {
             return Ok(());
         }
-        // Another code than that of the mistake may be about the value.
+        // A code other than the expected one may be about the value.
         let rests_on_value = |finding: &Finding| match finding.kind {
             Mismatch::NotAccepted | Mismatch::Code | Mismatch::Status => outcome == Outcome::Refused,
             _ => false,
@@ -55,7 +54,7 @@ impl Judge {
         let is_rejected = outcome == Outcome::Refused
             && match verdict.verdict {
                 Verdict::Fail => verdict.findings.iter().any(rests_on_value),
-                // Without a judged response, what prepares the case was rejected.
+                // Without a judged response, the setup was rejected.
                 Verdict::Inconclusive => case.is_plain || trail.status.is_none(),
                 _ => false,
             };
@@ -64,7 +63,7 @@ impl Judge {
             return Ok(());
         }
         let values: BTreeSet<String> = known::values(case).collect();
-        // A request may be accepted since the target does not know what it is about.
+        // A request may be accepted because the target does not know the resource.
         let usual = self.suite().case(&self.plain(&case.id)).into_iter();
         let usual: BTreeSet<String> = usual.flat_map(known::values).collect();
         let is_of_case = |value: &String| is_accepted && !usual.contains(value);
@@ -93,15 +92,15 @@ impl Judge {
         Ok(())
     }
 
-    /// Returns true if a value makes the judged request of a case another one than that of its control.
+    /// Returns true if a value appears in the judged request of a case but not in that of its control.
     fn differs_in(&self, value: &str, case: &Case) -> bool {
         let name = format!("target.{value}");
         let sends = |case: &Case| case.request.placeholders().contains(&name);
         sends(case) && !self.control_of(case).is_some_and(sends)
     }
 
-    /// Answers what is to be found of a value. What was found once stays so: a target may accept a value that
-    /// it does not look at.
+    /// Tests a value of the profile. A value known from the test alone stays known, because a target may
+    /// accept a value that it does not check.
     pub fn doubt(&self, doubt: &Doubt, failed: &Case, view: &View, known: &Known) -> Judged<Found> {
         let alone = Doubt { swap: Swap::Alone, ..doubt.clone() };
         if doubt.swap == Swap::Together && known.found(&alone) == Some(&Found::Known) {
@@ -110,7 +109,7 @@ impl Judge {
         self.look(&doubt.value, doubt.swap, failed, &mut Trail::again(view, known, &failed.id, Look::Profile))
     }
 
-    /// Looks for evidence that a value is wrong: in the failed request, and in valid ones.
+    /// Looks for evidence that a value is wrong, in the failed request and in valid ones.
     fn look(&self, value: &str, swap: Swap, failed: &Case, trail: &mut Trail<'_>) -> Judged<Found> {
         let by_itself = self.wrong_by_itself(value);
         let instead = self.instead(value, swap);
@@ -137,7 +136,7 @@ impl Judge {
             let by_invented = by_invented.map(|(seen, _)| seen);
             let (Some(by_own), Some(by_invented)) = (by_own, by_invented) else { continue };
             let is_known = match by_itself {
-                // A target may know a value whose check digits are wrong.
+                // A target may know a value with wrong check digits.
                 Some(_) => by_own.is_accepted() && !by_invented.is_accepted(),
                 None => Evidence::of(&by_own, &by_invented, None) == Evidence::Known,
             };
@@ -153,7 +152,7 @@ impl Judge {
                 let mark = format!("{mark}/{}", row.take);
                 let Some((by_other, _)) = self.seen_with(case, &mark, &taken, trail)? else { continue };
                 if Evidence::of(&by_own, &by_invented, Some(&by_other)) == Evidence::Unknown {
-                    // What is rejected in another way, or with all that goes along, shows no single value.
+                    // A different rejection, or a swap of several values, does not identify a single value.
                     let is_single = swap == Swap::Alone && by_other.is_accepted();
                     let along = self.along(value, case, trail.known).into_iter().filter(|_| !is_single);
                     found = Found::Wrong(Box::new(Suspicion::Unknown {
@@ -170,7 +169,7 @@ impl Judge {
         Ok(if found == Found::Nothing && takes_any { Found::Unread } else { found })
     }
 
-    /// Returns what a request can have instead of a value, as far as the profile has it.
+    /// Returns the replacements for a value that the profile has.
     fn instead(&self, value: &str, swap: Swap) -> Vec<InsteadSpec> {
         let is_another = |(one, other): (&String, &String)| {
             let (one, other) = (self.profile().values.get(one), self.profile().values.get(other));
@@ -194,7 +193,7 @@ impl Judge {
         spec.instead(value, |table| entries.get(table).copied().unwrap_or(1))
     }
 
-    /// Returns the values in the requests of a case that go along with a value and may be wrong as well.
+    /// Returns the values in the requests of a case that belong to a value and may be wrong as well.
     fn along(&self, value: &str, case: &Case, known: &Known) -> BTreeSet<String> {
         let along = self.rows(value).into_iter().flat_map(|row| row.along.into_keys());
         let along: BTreeSet<String> = along.collect();
@@ -203,8 +202,8 @@ impl Judge {
         known::values(case).filter(|name| along.contains(name) && is_open(name)).collect()
     }
 
-    /// Returns the response to the requests of a case with other values, recorded as a step of the failed
-    /// case.
+    /// Sends the requests of a case with other values, recorded as steps of the failed case, and returns the
+    /// response.
     fn seen_with(
         &self,
         case: &Case,
@@ -229,7 +228,7 @@ impl Judge {
                 .ok()
                 .map(|(answer, examined)| (Seen::of(&answer, &examined), examined.document)));
         }
-        // What prepares the case has the value as well.
+        // The setup of the case contains the value as well.
         let last = trail.steps[asked_before..].last();
         Ok(last.and_then(|last| {
             let (answer, examined) = (last.answer.as_ref().ok()?, last.examined.get()?);
@@ -237,8 +236,8 @@ impl Judge {
         }))
     }
 
-    /// Answers what the target names in the responses to plain requests that read, asked as steps of a failed
-    /// case.
+    /// Returns the values that the target names in responses to reading baseline requests, sent as steps of a
+    /// failed case.
     pub fn names(&self, failed: &Case, view: &View, known: &Known) -> Judged<Named> {
         let trail = &mut Trail::again(view, known, &failed.id, Look::Profile);
         let mut named = Vec::new();
@@ -259,7 +258,7 @@ impl Judge {
         Ok(named)
     }
 
-    /// Returns what shows without a request that a value is wrong: its check digits, or another value.
+    /// Returns evidence that needs no request: wrong check digits, or a conflict with another value.
     fn wrong_by_itself(&self, name: &str) -> Option<Suspicion> {
         let spec = self.suite().spec().profile.value(name)?;
         let own = self.profile().values.get(name)?;
@@ -279,8 +278,8 @@ impl Judge {
         same.map(|(other, _)| Suspicion::Same { value: name.to_owned(), other })
     }
 
-    /// Returns valid cases with a value, of different operations as far as there are. Those that only read
-    /// come first.
+    /// Returns valid cases that contain a value, from as many operations as possible. Read-only cases come
+    /// first.
     fn cases_with(&self, value: &str) -> Vec<Case> {
         let all = self.suite().cases();
         let by_value = self.valid.get_or_init(|| {
@@ -289,7 +288,7 @@ impl Judge {
                 case.depth == Depth::Quick && case.expect.is_accepted() && case.same_as.is_none()
             };
             for (at, case) in all.iter().enumerate().filter(|(_, case)| is_valid(case)) {
-                // A request is made when it is first looked at, and goes with this copy.
+                // A request is built on first access. Cloning keeps it out of the shared case.
                 for value in known::values(&case.clone()).collect::<BTreeSet<_>>() {
                     by_value.entry(value).or_default().push(at);
                 }
@@ -306,7 +305,7 @@ impl Judge {
     }
 }
 
-/// Returns true if the target names a value by itself, as in a list of its customers.
+/// Returns true if the target itself names a value, as in a list of its customers.
 fn is_named(value: &str, text: &str, failed: &Case, known: &Known) -> Judged<bool> {
     let Some(named) = known.named() else {
         return Err(Need::Answer(Question::Named(Arc::new(failed.clone()))));
@@ -314,8 +313,8 @@ fn is_named(value: &str, text: &str, failed: &Case, known: &Known) -> Judged<boo
     Ok(named.iter().any(|(sent, texts)| !sent.contains(value) && texts.contains(text)))
 }
 
-/// Returns a case that ends with its last request that has the value, without the requests before it if that
-/// one needs nothing of what they make.
+/// Returns the case cut off after its last request with the value. Drops the setup if that request does not
+/// depend on it.
 fn alone(case: &Case, value: &str) -> Case {
     let name = format!("target.{value}");
     let has_value = |request: &RequestSpec| request.placeholders().contains(&name);
@@ -335,9 +334,9 @@ fn alone(case: &Case, value: &str) -> Case {
     Case { before, request, ..case.clone() }
 }
 
-/// Returns true if the requests of a case can be sent again with other values.
+/// Returns true if the requests of a case can be resent with other values.
 fn is_repeatable(case: &Case) -> bool {
-    // Another value would remove something else.
+    // Another value would delete something else.
     let mut requests = requests_of(case);
     !case.needs_quota() && requests.all(|request| !removes(request))
 }
@@ -353,14 +352,14 @@ mod tests {
     const VALID: &str = "ncbct.creditor-name.length/creditorName/words";
     const INVALID: &str = "ncbct.creditor-name.length/creditorName/one-more";
     const VALUE: &str = "psu.private.id";
-    /// The request with the value, with an invented one, and with another one of the profile.
+    /// The request with the value, with an invented one, and with another profile value.
     const ASKED: [&str; 3] = [
         "profile/psu.private.id/alone/0/request",
         "profile/psu.private.id/alone/0/invented/request",
         "profile/psu.private.id/alone/0/psu.corporate.id/request",
     ];
 
-    /// What is found of the value, or needed first.
+    /// Returns the finding about the value, or the next need.
     fn found(got: &[Got]) -> String {
         let mut known = Known::default();
         known.add_named(Named::new());
@@ -378,7 +377,7 @@ mod tests {
         let unknown = Body(401, r#"{"tppMessages":[{"category":"ERROR","code":"PSU_CREDENTIALS_INVALID"}]}"#);
         assert_eq!(found(&[]), "send profile/psu.private.id/alone/0/request");
         assert_eq!(found(&[unknown]), "send profile/psu.private.id/alone/0/invented/request");
-        // Another response than to an invented value shows that the target knows it.
+        // A different response to an invented value shows that the target knows this one.
         assert_eq!(found(&[Status(403), unknown]), "Known");
         assert_eq!(found(&[Status(201), unknown]), "Known");
         let other = found(&[unknown, unknown]);

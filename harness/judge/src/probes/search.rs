@@ -1,22 +1,22 @@
-//! The fewest of many changes with which a request is refused, found with few requests: each of them is found
-//! by halving what is left, as the last of the shortest refused row of changes.
+//! Finds a minimal set of changes with which a request is rejected, using few requests. Each change is found
+//! by bisection, as the last of the shortest rejected prefix.
 
 use std::collections::BTreeMap;
 
-/// What became of a request with some of the changes.
+/// The result of a request with some of the changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
     Refused,
     Accepted,
-    /// With these alone it need not be accepted.
+    /// The document does not require acceptance with these alone.
     NotAsked,
 }
 
-/// The answers so far, by the changes, which are numbers in their order.
+/// The results so far, keyed by the changes as sorted numbers.
 pub(crate) type Answers = BTreeMap<Vec<usize>, Answer>;
 
-/// The changes of which none can be left out, or the ones to ask with next. Nothing is found where the
-/// request without any of them is refused.
+/// Returns a set of changes from which none can be removed, or as an error the changes to send next. Returns
+/// an empty set if the request without changes is rejected.
 pub(crate) fn next(count: usize, answers: &Answers) -> Result<Vec<usize>, Vec<usize>> {
     let is_refused = |changes: Vec<usize>| match answers.get(&changes) {
         Some(answer) => Ok(*answer == Answer::Refused),
@@ -28,7 +28,7 @@ pub(crate) fn next(count: usize, answers: &Answers) -> Result<Vec<usize>, Vec<us
         changes.dedup();
         changes
     };
-    // The whole row is refused, or nothing can be found.
+    // The whole row must be rejected, or nothing can be found.
     let mut found = Vec::new();
     let mut refused = count;
     while is_refused(with(&found, refused))? && refused > 0 {
@@ -44,20 +44,20 @@ pub(crate) fn next(count: usize, answers: &Answers) -> Result<Vec<usize>, Vec<us
         }
     }
     found.sort_unstable();
-    // What is found by halving may have met other refusals on the way: each change is left out once more.
+    // Bisection may have met other rejections on the way, so each change is removed once more.
     while let Some(rest) = without_one(&found, &is_refused)? {
         found = rest;
     }
     Ok(found)
 }
 
-/// Whether a request without any one of these changes was accepted.
+/// Returns true if removing any one of these changes makes the request accepted.
 pub(crate) fn is_least(found: &[usize], answers: &Answers) -> bool {
     let mut without = found.iter().map(|gone| found.iter().copied().filter(|at| at != gone).collect());
     without.all(|rest: Vec<usize>| answers.get(&rest) == Some(&Answer::Accepted))
 }
 
-/// The changes without one of them, where these are refused as well.
+/// Returns the changes without one of them, if they are still rejected.
 fn without_one(
     found: &[usize],
     is_refused: &impl Fn(Vec<usize>) -> Result<bool, Vec<usize>>,
@@ -75,7 +75,7 @@ fn without_one(
 mod tests {
     use super::*;
 
-    /// What is found, and with how many requests, at a target that refuses these together.
+    /// Returns the minimal cause and the number of requests, for a target with this rejection rule.
     fn found(count: usize, is_refused: impl Fn(&[usize]) -> bool) -> (Vec<usize>, usize) {
         let mut answers = Answers::new();
         loop {

@@ -1,4 +1,4 @@
-//! The requests that prepare a case: one after the other, or several at once.
+//! Setup: the requests that prepare a case, in sequence or at once.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -18,29 +18,29 @@ use crate::{
     trail::Trail,
 };
 
-/// The result of the requests that prepare a case.
+/// The result of a case's setup.
 #[derive(Debug, Default)]
 pub(crate) struct Prepared {
     /// Values by `STEP.KEY`.
     pub(crate) kept: Arc<Kept>,
-    /// How many checks were evaluated on their responses.
+    /// Number of checks evaluated on the responses.
     pub(crate) checks: u32,
-    /// What those break.
+    /// Violations in the responses.
     pub(crate) findings: Vec<Finding>,
-    /// The response that is all that comes of the case.
+    /// The response that ended the case early.
     pub(crate) ended: Option<Ended>,
 }
 
-/// A response to a preparing request after which the case's own request is not sent.
+/// A setup response after which the judged request is not sent.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// What it came to.
+    /// The outcome of the request.
     pub(crate) outcome: Outcome,
     /// The response.
     pub(crate) got: Got,
-    /// The part that it lacks, if that is why.
+    /// The missing part, if that is the reason.
     pub(crate) lacks: Option<Reason>,
-    /// What the case is then.
+    /// The resulting verdict.
     pub(crate) verdict: Verdict,
 }
 
@@ -51,7 +51,7 @@ impl Prepared {
 }
 
 impl Judge {
-    /// Returns what the requests that prepare a case leave.
+    /// Runs the setup of a case and returns its result.
     pub(crate) fn set_up(&self, case: &Case, trail: &mut Trail<'_>) -> Way<Prepared> {
         let mut prepared = Prepared::default();
         for step in &case.before {
@@ -94,7 +94,7 @@ impl Judge {
                         }
                         _ => found(&answer, examined.document.as_ref(), place),
                     };
-                    // What is not there cannot come twice.
+                    // A missing value cannot be a duplicate.
                     if step.distinct.contains(key) && value.as_ref().is_none_or(Value::is_null) {
                         continue;
                     }
@@ -103,7 +103,8 @@ impl Judge {
                         if !matches!(step.expect, StepExpect::RefusalObserved | StepExpect::Rejected) {
                             return Err(Stop::inconclusive(reason).into());
                         }
-                        // What the target may lack as a whole it may lack in part.
+                        // If the target may lack the whole operation, it may also lack a part of its
+                        // response.
                         let (outcome, got, lacks) = (examined.outcome, examined.got, Some(reason));
                         return Ok(prepared.ending(Ended {
                             outcome,
@@ -175,14 +176,14 @@ impl Judge {
     }
 }
 
-/// Waits until the target shows what the requests before have made, where it is known to need a while.
+/// Sets a delay before the next request if the target is known to show created resources late.
 fn until_shown(prepared: &Prepared, trail: &mut Trail<'_>) {
     if let Some(after) = trail.known.shows_after.filter(|_| !prepared.kept.is_empty()) {
         trail.pause = after;
     }
 }
 
-/// The names of the requests of a step.
+/// Returns the names of a step's requests.
 fn names(step: &Preparation) -> impl Iterator<Item = String> + '_ {
     (0..step.times.unwrap_or(1)).map(|number| match step.times {
         Some(_) => format!("{}/{}", step.name, number + 1),
@@ -190,12 +191,12 @@ fn names(step: &Preparation) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-/// The finding that a preparing request was rejected although the clause of the case requires acceptance.
+/// Returns the finding for a rejected setup request if the clause of the case requires acceptance.
 fn not_accepted(case: &Case, got: &Got) -> Finding {
     Finding::new(&case.clause, Mismatch::NotAccepted, "status", ACCEPTANCE, got.to_string())
 }
 
-/// The finding that a value came twice where each must be another.
+/// Returns the finding for a value that repeats although each must be different.
 fn repeated(case: &Case, step: &Preparation, key: &str, values: Option<&Vec<Value>>) -> Option<Finding> {
     let values = values.map(Vec::as_slice).unwrap_or_default();
     let twice = values.iter().enumerate().find(|(at, value)| values[..*at].contains(value))?;
@@ -205,8 +206,7 @@ fn repeated(case: &Case, step: &Preparation, key: &str, values: Option<&Vec<Valu
     Some(Finding::new(&case.clause, Mismatch::Value, place.to_string(), expected, actual))
 }
 
-/// What the case comes to without its own request, where the answer to a preparing one is all that comes of
-/// it.
+/// Returns the verdict of a case that ends with a setup response, without its own request.
 fn ends(expect: StepExpect, outcome: Outcome) -> Option<Verdict> {
     let is_made = outcome.is_made();
     match (expect, outcome) {
@@ -218,8 +218,8 @@ fn ends(expect: StepExpect, outcome: Outcome) -> Option<Verdict> {
     }
 }
 
-/// Returns true if the answer to a preparing request lets the case go on. A 429 is a refusal here even where
-/// it names a time.
+/// Returns true if the case continues after this setup response. A 429 counts as a rejection here, even with
+/// a Retry-After.
 fn prepares(expect: StepExpect, outcome: Outcome, status: u16) -> bool {
     let may_be_refused = matches!(expect, StepExpect::Any | StepExpect::Refused);
     match outcome {
@@ -258,7 +258,7 @@ mod tests {
         for (outcome, status, accepted, any) in table {
             assert_eq!(prepares(StepExpect::Accepted, outcome, status), accepted, "{outcome:?} {status}");
             assert_eq!(prepares(StepExpect::Any, outcome, status), any, "{outcome:?} {status}");
-            // What is created and rejected can be asked for; a refusal ends the case before this is asked.
+            // A created resource with status RJCT can be read. A rejection has already ended the case.
             let goes_on = matches!(outcome, Outcome::Accepted | Outcome::Rejected);
             assert_eq!(prepares(StepExpect::RefusalPasses, outcome, status), goes_on, "{outcome:?} {status}");
         }
@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(after(id, &[first]), "send payment/2");
         let both = [first, ("payment/2", Status(201))];
         assert_eq!(after(id, &both), "send request");
-        // What cannot be prepared says nothing, once it was confirmed with fresh ids.
+        // A case whose setup fails is inconclusive, once the failure is confirmed with fresh ids.
         assert_eq!(after(id, &[("payment/1", Status(400))]), "send payment/1/other-values-2");
         let rejected = [("payment/1", Status(400)), ("payment/1/other-values-2", Status(400))];
         assert_eq!(after(id, &rejected), "inconclusive");

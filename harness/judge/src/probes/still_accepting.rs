@@ -1,5 +1,5 @@
-//! Still accepting: a rejection says something of a request only while valid ones are accepted. A target
-//! whose token is over, or that has had enough, rejects whatever it is asked.
+//! Still accepting: a rejection counts only while valid requests are accepted. A target whose token has
+//! expired or whose quota is used up rejects everything.
 
 use std::sync::Arc;
 
@@ -20,8 +20,7 @@ use crate::{
 };
 
 impl Done {
-    /// Returns true if the verdict rests on what the target did not accept, and says nothing if that has
-    /// another cause.
+    /// Returns true if the verdict rests on a rejection, so that another cause would invalidate it.
     pub(crate) fn rests_on_refusal(&self) -> bool {
         let is_own = self.verdict.same_as.is_none() && self.verdict.control.is_some();
         let is_accepted = matches!(self.answered, None | Some((Outcome::Accepted | Outcome::ServerError, _)));
@@ -33,7 +32,7 @@ impl Done {
 }
 
 impl Judge {
-    /// The plain request at the end of the controls of a case.
+    /// Returns the baseline request at the end of a case's controls.
     pub(crate) fn plain(&self, id: &str) -> String {
         let mut last = id;
         while let Some(control) = self.suite().case(last).and_then(|case| case.control.as_deref()) {
@@ -42,7 +41,7 @@ impl Judge {
         last.to_owned()
     }
 
-    /// Returns what came of asking a valid request again, or `None` where nothing is asked again.
+    /// Returns the result of resending a valid request, or None if nothing is resent.
     pub(crate) fn still_accepting<'v>(
         &self,
         question: StillAccepting,
@@ -57,13 +56,13 @@ impl Judge {
         }
     }
 
-    /// Returns true if a valid request was sent again and not accepted.
+    /// Returns true if a valid request was resent and not accepted.
     pub(super) fn is_accepted_no_more(&self, question: StillAccepting, trail: &Trail<'_>) -> Judged<bool> {
         Ok(self.still_accepting(question, trail)?.is_some_and(|again| again.refused.is_some()))
     }
 
-    /// Answers whether a valid request is still accepted. What is not accepted is asked once more: the
-    /// failure may pass, and other values may be no duplicate of earlier ones.
+    /// Resends a valid request and returns the result. A request that is not accepted is sent once more: the
+    /// failure may be temporary, and fresh values are no duplicate of earlier ones.
     pub fn again(&self, question: &StillAccepting, view: &View, known: &Known) -> Judged<Again> {
         let StillAccepting { plain, mark, is_apart, is_confirming, .. } = question;
         let Some(valid) = self.suite().case(plain) else { return Ok(Again::default()) };
@@ -71,7 +70,7 @@ impl Judge {
         trail.beside.is_confirming = *is_confirming;
         let mut again = Again::default();
         for attempt in ["", "b"] {
-            // Its identifiers are its own.
+            // The retry has its own ids.
             let mut case = Case { id: trail.mark(&format!("{mark}{attempt}")), ..valid.clone() };
             if *is_apart {
                 case.request = Arc::new(apart(&case.request)).into();
@@ -97,18 +96,18 @@ impl Judge {
         self.suite().case(id).is_some_and(visible::reads)
     }
 
-    /// What became of a request whose case is none of the suite.
+    /// Returns the outcome of a case that is not part of the suite.
     pub(crate) fn asked(&self, case: &Case, trail: &mut Trail<'_>) -> Way<(Outcome, Got)> {
         let Prepared { kept, .. } = self.set_up(case, trail)?;
         let (_, examined) = self.exchange(Step::judged(case, &kept), trail)?;
         Ok((examined.outcome, examined.got))
     }
 
-    /// Returns true if a case was rejected as whoever is not known is, though it changes nothing that says
-    /// who asks: its plain request is to be asked again at once.
+    /// Returns true if a case was rejected as unauthorized although it does not change who calls. Its
+    /// baseline request is then resent at once.
     pub(crate) fn is_doubtful(&self, case: &Case, outcome: Outcome, status: u16) -> bool {
         let is_refused = outcome == Outcome::Refused && matches!(status, 401 | 403);
-        // To compare two requests takes time, and most runs of a proof ask nothing again.
+        // Comparing requests takes time, and most `prove` runs resend nothing.
         if !(self.asks_again() && is_refused && matches!(case.expect, Expectation::Refused(_))) {
             return false;
         }
@@ -119,7 +118,7 @@ impl Judge {
     }
 }
 
-/// A request as the first and only one of a connection.
+/// Returns a request that is sent alone on a new connection.
 pub(crate) fn apart(request: &RequestSpec) -> RequestSpec {
     RequestSpec { exact: true, ..request.clone() }
 }
@@ -148,7 +147,7 @@ mod tests {
     #[test]
     fn a_rejection_for_what_is_wrong_is_not_doubted() {
         assert_eq!(after(INVALID, &[("request", Status(400))]), "pass");
-        // A header that is wrong may be what says who asks.
+        // An invalid header may be the one that identifies the caller.
         let header = "error.corporate-id/ncbct/empty";
         assert_eq!(after(header, &[("request", Status(401))]), "pass");
     }

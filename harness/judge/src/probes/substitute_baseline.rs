@@ -1,5 +1,5 @@
-//! Plain requests that a target refuses: other lawful ones show what it minds, or at least that it knows our
-//! key.
+//! Substitute baseline: sends other valid requests instead of a rejected baseline request. They show what the
+//! target rejects, or at least that it knows our key.
 
 use std::sync::Arc;
 
@@ -12,16 +12,16 @@ use crate::{
     stop::Caught, substitute::is_signed, trail::Trail,
 };
 
-/// So many other forms of a request are asked of a target that was not seen to accept anything. The others
-/// are asked only where it accepts the plain request of another operation.
+/// Number of alternatives sent to a target that has not accepted anything. The others are sent only if it
+/// accepts the baseline request of another operation.
 const FEW: usize = 24;
 
-/// The phrase of 404 as a code (RFC 9110 section 15.5.5).
+/// The reason phrase of 404 as a code (RFC 9110 section 15.5.5).
 const NOT_FOUND: &str = "NOT_FOUND";
 
 impl Judge {
-    /// Asks other lawful requests in place of a plain one that got this response, until one is accepted. None
-    /// if none is.
+    /// Sends other valid requests instead of a baseline request with this response, until one is accepted.
+    /// Returns None if none is.
     pub(crate) fn accepted_otherwise(
         &self,
         plain: &Case,
@@ -56,13 +56,13 @@ impl Judge {
                 return Ok(Some(Culprit::Accepted { form, replaces }));
             }
         }
-        // What has no value of the target that was not accepted a moment ago is refused for its key, or for
-        // nothing; or there is no such operation.
+        // If each profile value in the request was accepted a moment ago, the cause is the key or the
+        // operation.
         let value = |name: &str| self.profile().value(name.strip_prefix("target.")?);
         let before = plain.before.iter().flat_map(|step| step.request.placeholders());
         let before: Vec<Option<Value>> = before.map(|name| value(&name)).collect();
         let is_new = |name: &String| name.starts_with("target.") && !before.contains(&value(name));
-        // A path that only the profile names may be misspelled, and not every bank says 404 then.
+        // A path that only the profile names may be misspelled, and some banks do not respond with 404 then.
         let is_named = self.profile().paths.contains_key(&plain.request.operation);
         let says_it = is_named && Codes::anywhere(document, &answer.body).have(NOT_FOUND);
         if matches!(status, 404 | 405 | 501) || says_it || plain.request.placeholders().iter().any(is_new) {
@@ -75,7 +75,7 @@ impl Judge {
         Ok(operation.map(|operation| Culprit::OtherOperation { operation }))
     }
 
-    /// Another operation whose plain request is accepted, asked beside this one.
+    /// Returns another operation whose baseline request is accepted.
     fn accepted_operation(&self, plain: &Case, trail: &mut Trail<'_>) -> Judged<Option<String>> {
         for other in self.suite().cases().iter().filter(|case| case.is_plain && case.id != plain.id) {
             let operation = other.request.operation.clone();
@@ -87,8 +87,8 @@ impl Judge {
         Ok(None)
     }
 
-    /// Returns true if one of them is accepted, asked as a step of the plain one. What cannot be made for
-    /// this target, or was not recorded, shows nothing.
+    /// Sends an alternative as a step of the baseline case and returns true if it is accepted. Returns false
+    /// if it cannot be built for this target or is not in the history.
     fn is_accepted_otherwise(
         &self,
         plain: &Case,
@@ -103,7 +103,7 @@ impl Judge {
         }
         let case = Case { id: own.mark(mark), ..other.clone() };
         let asked = self.asked(&case, &mut own).caught()?;
-        // That no more may be asked takes nothing from what the plain request got.
+        // A request limit that stops the alternatives does not change the result of the baseline request.
         own.is_held_back = false;
         trail.append(own);
         Ok(matches!(asked, Ok((Outcome::Accepted, _))))

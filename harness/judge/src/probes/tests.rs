@@ -1,4 +1,4 @@
-//! Hand-written views: each row says what came back to which step, and what the judge makes of it.
+//! Hand-written views: each row gives the responses to some steps and the resulting need or verdict.
 
 use std::sync::{Arc, LazyLock};
 
@@ -15,35 +15,35 @@ use crate::{
     question::{Doubt, Found, Swap},
 };
 
-/// A judge of the embedded suite, for a target with the values of the built-in bank.
+/// A judge of the embedded suite, with the profile of the reference bank.
 pub(crate) static JUDGE: LazyLock<Judge> = LazyLock::new(|| {
     let suite = Arc::new(Suite::load(Tree::embedded()).unwrap());
     let profile = Profile::reference("http://127.0.0.1:1").unwrap().authorize(false).unwrap();
     Judge::new(suite, profile, Identity::reproducible(1)).unwrap()
 });
 
-/// A body of the operation that made a payment.
+/// The body of a response that created a payment.
 pub(crate) const PAYMENT: &str = r#"{"paymentId":"p-1","transactionStatus":"RCVD"}"#;
 
-/// What came back to a step.
+/// The response to a step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Got {
-    /// A response with this status, and the body that it usually has.
+    /// A response with this status and its usual body.
     Status(u16),
     /// A response with this status and body.
     Body(u16, &'static str),
     /// The connection broke.
     Broken,
-    /// Asking the plain request again came to acceptance, or to this.
+    /// The result of resending the baseline request: accepted, or rejected with this status.
     Again(Option<u16>),
 }
 
-/// A case of the embedded suite.
+/// Returns a case of the embedded suite.
 pub(crate) fn case(id: &str) -> &'static Case {
     JUDGE.suite().case(id).unwrap_or_else(|| panic!("no case {id}"))
 }
 
-/// What is known of a target that accepted all controls of a case, and knows the values of the profile.
+/// Returns the knowledge about a target that accepted all controls of a case and knows the profile values.
 pub(crate) fn accepting(id: &str) -> Known {
     let mut known = Known::default();
     for value in values(case(id)) {
@@ -66,13 +66,13 @@ pub(crate) fn accepting(id: &str) -> Known {
     known
 }
 
-/// What a target that accepted all controls of a case makes of it after these steps: what is needed next, or
-/// the verdict with the kinds of its findings.
+/// Returns the next need or the verdict with the kinds of its findings, after these steps, for a target that
+/// accepted all controls of the case.
 pub(crate) fn after(id: &str, steps: &[(&str, Got)]) -> String {
     with(id, steps, &accepting(id))
 }
 
-/// The same, by what is known of the target.
+/// Returns the same with given knowledge about the target.
 pub(crate) fn with(id: &str, steps: &[(&str, Got)], known: &Known) -> String {
     told(JUDGE.case(case(id), &view(id, steps), known).map(|done| {
         let kinds = done.verdict.findings.iter().map(|finding| format!(" {:?}", finding.kind));
@@ -80,7 +80,7 @@ pub(crate) fn with(id: &str, steps: &[(&str, Got)], known: &Known) -> String {
     }))
 }
 
-/// Renders what is needed, or an answer.
+/// Renders a need or a result.
 pub(crate) fn told(judged: Result<String, Need>) -> String {
     match judged {
         Ok(answer) => answer,
@@ -101,7 +101,7 @@ pub(crate) fn told(judged: Result<String, Need>) -> String {
     }
 }
 
-/// The view of a case with these steps.
+/// Returns the view of a case with these steps.
 pub(crate) fn view(id: &str, steps: &[(&str, Got)]) -> View {
     let mut view = View::open(true);
     for (number, (step, got)) in (10..).zip(steps) {

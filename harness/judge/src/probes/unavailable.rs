@@ -1,4 +1,4 @@
-//! Unavailable: 502, 503 and 504 may be of a gateway, and say something about a target only if they repeat.
+//! Unavailable: a 502, 503 or 504 may come from a gateway, so it counts against a target only if it repeats.
 
 use xs2aspec_record::{Header, Reason, Response};
 use xs2aspec_suite::{Case, Expectation};
@@ -15,8 +15,8 @@ use crate::{
     trail::Trail,
 };
 
-/// Returns true if a response may be one of a gateway. A target that names its limits, or a time to come
-/// back, responds itself.
+/// Returns true if a response may come from a gateway. A response with rate limit headers or a Retry-After
+/// comes from the target itself.
 fn is_of_gateway(response: &Response) -> bool {
     let names_limit = |name: &str| name == "retry-after" || name.contains("ratelimit");
     let mut names = response.headers.iter().map(|Header(name, _)| name.to_ascii_lowercase());
@@ -24,8 +24,8 @@ fn is_of_gateway(response: &Response) -> bool {
 }
 
 impl Judge {
-    /// Returns why a case that passed is flaky, if it is: a valid request was served only when it was sent
-    /// again.
+    /// Returns the reason why a passed case is flaky: its valid request was served only on a retry. Returns
+    /// None if it is not flaky.
     pub(crate) fn flaky(&self, case: &Case, trail: &Trail<'_>) -> Option<Reason> {
         let expect = judge::by_choice(&case.expect, self.levels().choice(&case.clause));
         if !matches!(expect, Expectation::Accepted | Expectation::Shows(_)) {
@@ -39,23 +39,23 @@ impl Judge {
         Some(Reason::ServedAgain { status })
     }
 
-    /// Sends a request that makes or deletes something again, with other ids and amounts, if a gateway may
-    /// have responded to it. What the target accepts then it accepts. A rejection may be due to the first
-    /// request, which the target may have served all the same: it counts if it comes twice, and the request
-    /// has nothing to do with what was made before.
+    /// Resends a request that creates or deletes something, with other ids and amounts, if the response may
+    /// come from a gateway. An acceptance counts. A rejection may be an effect of the first request, which
+    /// the target may have served anyway. It counts only if it repeats and the request does not depend on
+    /// earlier ones.
     pub(crate) fn once_available(
         &self,
         step: Step<'_>,
         trail: &mut Trail<'_>,
         first: Answered,
     ) -> Way<Answered> {
-        // What the first request may have made has nothing to do with one of other ids and amounts, unless
-        // both are about what was prepared.
+        // Whatever the first request created is independent of a request with other ids and amounts, unless
+        // both refer to resources of the setup.
         let is_apart = !removes(step.request) && step.case.before.is_empty();
         let is_held_to_it = !matches!(step.case.expect, Expectation::Observed | Expectation::Choice(_));
         let (mut got, mut last, mut rejected) = (vec![first.1.got.clone()], first, None);
         for name in others(step.name) {
-            // A record of a run that was interrupted may end here.
+            // The history of an interrupted run may end here.
             let may_pass =
                 UNAVAILABLE.contains(&last.0.status) && trail.last().is_some_and(|seen| seen.waits);
             if !(may_pass || rejected.is_some()) || !trail.can_ask(&step.case.id, &name) {
@@ -81,9 +81,9 @@ impl Judge {
         }
     }
 
-    /// Resends a request that got 502, 503 or 504, twice, and its plain request before each time. A
-    /// target that accepts those is there and not overloaded. So three such responses to the request are its
-    /// own. What must be accepted is not sent again: it may have been made.
+    /// Resends a request that got a 502, 503 or 504 twice, each time after its baseline request. If the
+    /// target accepts those, it is neither down nor overloaded, so three such responses count as its own. A
+    /// request that must be accepted is not resent here, because it may have created something.
     pub(crate) fn exchange_unavailable(
         &self,
         expect: &Expectation,
@@ -99,7 +99,7 @@ impl Judge {
         let plain = self.plain(case);
         let mut last = first;
         for name in ["request/after-plain-2", "request/after-plain-3"] {
-            // What a record has of it was asked because the plain request was accepted.
+            // In a history these requests exist only because the baseline request was accepted.
             if !trail.can_ask(case, name) {
                 return Ok(last);
             }

@@ -1,24 +1,24 @@
-//! What may be sent to a target. Payments are real side effects: they are made where a profile says that the
-//! target is a sandbox, or on this machine where it says nothing. A production system is only read, wherever
-//! its address leads.
+//! Decides which requests may be sent to a target. Payments are real side effects. They are allowed only if
+//! the profile declares a sandbox, or if it declares nothing and the target is on this machine. A production
+//! system is only read, whatever its address.
 
 use std::ops::Deref;
 
 use super::{Environment, Profile};
 
-/// What may be sent to a target.
+/// The requests that may be sent to a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Permission {
-    /// Nothing: its requests are made and shown, no more.
+    /// None. Requests are only built and shown.
     Nothing,
-    /// What reads.
+    /// Only requests that read.
     Reads,
-    /// Everything.
+    /// All requests.
     Everything,
 }
 
 impl Permission {
-    /// Whether a request with this method may be sent.
+    /// Returns true if a request with this method may be sent.
     pub fn covers(self, method: &str) -> bool {
         match self {
             Self::Nothing => false,
@@ -28,8 +28,8 @@ impl Permission {
     }
 }
 
-/// A profile, and what may be sent to its target. There is no judge of a target without one, and nothing
-/// about it can be changed afterwards.
+/// A profile with the permission for its target. A judge for a target requires one, and it cannot be changed
+/// afterwards.
 #[derive(Debug, Clone)]
 pub struct AuthorizedProfile {
     profile: Profile,
@@ -37,17 +37,17 @@ pub struct AuthorizedProfile {
 }
 
 impl AuthorizedProfile {
-    /// What may be sent.
+    /// Returns the permission.
     pub fn permission(&self) -> Permission {
         self.permission
     }
 
-    /// Sends no request again because the target was too busy.
+    /// Disables retries for a busy target.
     pub fn is_never_busy(&mut self) {
         self.profile.limits.retries = 0;
     }
 
-    /// The profile alone.
+    /// Returns the profile alone.
     pub(crate) fn into_profile(self) -> Profile {
         self.profile
     }
@@ -62,17 +62,17 @@ impl Deref for AuthorizedProfile {
 }
 
 impl Profile {
-    /// Decides what may be sent to the target: first by what the profile says it is, and by its address where
-    /// it says nothing. The caller allows a production system to be read, and the profile confirms its
-    /// address.
+    /// Decides which requests may be sent to the target, by the environment that the profile declares, or by
+    /// its address if it declares none. A production system may be read if the caller allows it and the
+    /// profile confirms its address.
     ///
-    /// An error is one sentence that names the key to change; nothing may be sent then.
+    /// Returns an error that names the key to change if nothing may be sent.
     pub fn authorize(self, allow_production: bool) -> Result<AuthorizedProfile, String> {
         let permission = self.permission(allow_production)?;
         Ok(AuthorizedProfile { profile: self, permission })
     }
 
-    /// For requests that are shown and not sent.
+    /// Returns the profile for requests that are only shown.
     pub fn for_show(self) -> AuthorizedProfile {
         AuthorizedProfile { profile: self, permission: Permission::Nothing }
     }
@@ -89,8 +89,8 @@ impl Profile {
                 ));
             }
             Some(Environment::Production) => {}
-            // Who speaks of production does not mean a test system, even where a tunnel begins on this
-            // machine.
+            // A user who allows or confirms production does not mean a test system, even if the address is a
+            // tunnel on this machine.
             None if allow_production || self.confirm_production.is_some() => {}
             None if self.is_on_this_machine() => return Ok(Permission::Everything),
             None => {
@@ -115,7 +115,7 @@ impl Profile {
         Ok(Permission::Reads)
     }
 
-    /// Whether what is sent stays on this machine: a proxy elsewhere has a loopback address of its own.
+    /// Returns true if requests stay on this machine. A remote proxy resolves a loopback address to itself.
     fn is_on_this_machine(&self) -> bool {
         self.is_loopback() && self.proxy_host().is_none_or(|(host, _)| super::is_loopback(&host))
     }
@@ -142,7 +142,7 @@ mod tests {
         profile.authorize(allow).map(|profile| profile.permission())
     }
 
-    /// What the profile says of the environment comes before what its address looks like.
+    /// The declared environment takes precedence over the address.
     #[test]
     fn the_environment_decides_and_the_address_where_nothing_is_said() {
         let (sandbox, production) = ("environment = \"sandbox\"", "environment = \"production\"");

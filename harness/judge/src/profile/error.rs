@@ -1,36 +1,36 @@
-//! What is wrong with a profile.
+//! Errors in a profile.
 
 use xs2aspec_suite::nearest;
 
-/// Why a profile cannot be used. Exit code 2.
+/// The reason why a profile cannot be used (exit code 2).
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
-    /// The file, or one it names.
+    /// The profile, or a file that it names, cannot be read.
     #[error("{file}: cannot be read: {source}")]
     File {
         /// Path.
         file: String,
-        /// What the system says.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// Not TOML, an unknown field, a missing one, a wrong type.
+    /// Invalid TOML, an unknown or missing field, or a wrong type.
     #[error("{file}:{line}:{column}: {message}")]
     Syntax {
         /// Path.
         file: String,
         /// Line, from 1.
         line: usize,
-        /// Column in characters, from 1.
+        /// Column, counted in characters from 1.
         column: usize,
-        /// What was expected and what was found, with the near name.
+        /// The expected and the found, with a suggestion.
         message: String,
     },
-    /// A value that cannot be.
+    /// An invalid value.
     #[error("{file}: {message}")]
     Value {
         /// Path.
         file: String,
-        /// What was expected and what was found.
+        /// The expected and the found value.
         message: String,
     },
 }
@@ -41,7 +41,7 @@ pub(super) fn value(file: &str, message: impl Into<String>) -> ProfileError {
 
 pub(crate) fn syntax(file: &str, text: &str, error: &toml::de::Error) -> ProfileError {
     let mut message = error.message().lines().next().unwrap_or_default().to_owned();
-    // The parser lists what it knows between backquotes; the near name is among them.
+    // The parser lists the known names in backquotes. The nearest one is among them.
     let mut quoted = message.split('`').skip(1).step_by(2);
     if let (true, Some(found)) = (message.starts_with("unknown field"), quoted.next())
         && let Some(near) = nearest(found, quoted)
@@ -55,7 +55,7 @@ pub(crate) fn syntax(file: &str, text: &str, error: &toml::de::Error) -> Profile
     at(file, text, error.span().map_or(0, |span| span.start), message)
 }
 
-/// A mistake at this byte of the text.
+/// Returns an error at this byte offset of the file.
 pub(super) fn at(file: &str, text: &str, byte: usize, message: String) -> ProfileError {
     let before = &text[..byte.min(text.len())];
     ProfileError::Syntax {
@@ -66,12 +66,12 @@ pub(super) fn at(file: &str, text: &str, byte: usize, message: String) -> Profil
     }
 }
 
-/// Names what is unknown, with the near name.
+/// Describes an unknown name, with a suggestion.
 pub(super) fn unknown<'a>(what: &str, found: &'a str, known: impl Iterator<Item = &'a str>) -> String {
     format!("unknown {what} `{found}`{}", near(found, known))
 }
 
-/// Returns the nearest name as advice, or nothing if none is near.
+/// Returns a suggestion for the nearest name, or an empty string.
 pub(crate) fn near<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     nearest(found, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
 }

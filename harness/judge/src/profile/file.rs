@@ -1,5 +1,5 @@
-//! The profile as it stands in its file: TOML, read with line and column, and checked as far as it can be
-//! without asking the target.
+//! Reads a profile from a TOML file. Errors have line and column. All checks that need no request happen
+//! here.
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
@@ -14,19 +14,19 @@ use super::{
     prepare, values,
 };
 
-/// Longest times that may be said, in milliseconds: for one exchange, and for its connection.
+/// Maximum deadline of an exchange and maximum connect timeout, in milliseconds.
 const LONGEST: (u64, u64) = (300_000, 60_000);
-/// Fewest requests per second that a profile may set.
+/// Minimum rate that a profile may set, in requests per second.
 const LEAST_RATE: f64 = 0.01;
-/// Most retries of one request.
+/// Maximum number of retries of a request.
 const MOST_RETRIES: u32 = 10;
-/// Longest time that a run waits because the target asks it to, in seconds.
+/// Maximum time that a run waits at the target's request, in seconds.
 const LONGEST_WAIT: u64 = 600;
 
-/// A profile that says nothing but its URL.
+/// A profile that contains only a URL.
 const ONLY_URL: &str = "base-url = \"http://127.0.0.1\"";
 
-/// Reads a profile of this name and folder.
+/// Parses a profile with this name and folder.
 pub(super) fn parse(
     name: &str,
     text: &str,
@@ -46,8 +46,8 @@ pub(super) fn parse(
 }
 
 impl Profile {
-    /// Returns the profile of a target of which only the URL is known, with the test values that a pack gives
-    /// for any bank.
+    /// Returns a profile for a target with only a known URL. Uses the test values that the pack
+    /// defines for any bank.
     pub fn of_url(url: &str, spec: &ProfileSpec) -> Result<Self, ProfileError> {
         let (name, base_url) = ("--target", checked_url("the target", "--target", url)?);
         let values = match &spec.any_bank {
@@ -115,7 +115,7 @@ impl Reader<'_> {
         value(self.name, message)
     }
 
-    /// The text of a file that the profile names at this key.
+    /// Returns the content of a text file that the profile names at this key.
     fn text(&self, key: &str, path: &Path) -> Result<String, ProfileError> {
         let bytes = self.bytes(key, path)?;
         String::from_utf8(bytes).map_err(|_| self.wrong(format!("`{key}`: {} is no text", path.display())))
@@ -142,7 +142,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What signs, and its certificate.
+    /// Returns the signing key and its certificate.
     fn signing(&self) -> Result<(Key, String), ProfileError> {
         let signing = &self.file.signing;
         let Some(command) = &signing.command else {
@@ -161,7 +161,8 @@ impl Reader<'_> {
         Ok((key, self.text("[signing] certificate", certificate)?))
     }
 
-    /// Key and certificate of a table, both PEM and without a passphrase; `None` where it names none.
+    /// Returns the key and certificate of a table, as PEM without a passphrase. Returns None if it names
+    /// none.
     fn pair(&self, table: &str, pair: &Pair) -> Result<Option<(String, String)>, ProfileError> {
         let at = |key: &str| format!("[{table}] {key}");
         let passphrase = pair.passphrase.as_ref().map(|hidden| self.hidden(&at("passphrase"), hidden));
@@ -192,7 +193,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The further header fields, with the values of what they name.
+    /// Returns the additional headers with their secrets resolved.
     fn headers(&self) -> Result<BTreeMap<String, String>, ProfileError> {
         let of = |(header, text): (&String, &Text)| {
             let text = match text {
@@ -275,7 +276,7 @@ impl Reader<'_> {
 }
 
 pub(super) fn checked_url(file: &str, key: &str, text: &str) -> Result<String, ProfileError> {
-    // A password may stand before the host.
+    // A password may precede the host.
     let shown = match (text.find("://"), text.rfind('@')) {
         (Some(start), Some(end)) if start + 3 <= end => format!("{}***{}", &text[..start + 3], &text[end..]),
         _ => text.to_owned(),

@@ -1,4 +1,4 @@
-//! What a profile may say: the fields of its file, and the JSON Schema of them.
+//! The fields of a profile file, and their JSON Schema.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,97 +15,97 @@ use xs2aspec_suite::{Strength, Suite};
 
 use super::{Environment, Http, prepare::Prepare};
 
-/// What every profile says, whatever the spec: the fields of [`File`].
+/// The names of the fields in [`File`], which every profile has, whatever the document.
 pub(super) static FIELDS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
     let schema = schemars::schema_for!(File).to_value();
     schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect()
 });
 
-/// What xs2aspec must know of one bank. Secrets stand in files and environment variables, never here; paths
-/// are relative to this file.
-// What it does not have is for the values that a spec knows.
+/// A bank profile: everything that xs2aspec must know about one bank. It contains no secrets, only the files
+/// and environment variables that hold them. Paths are relative to this file.
+// Unknown fields are allowed here because they may be values that the document defines.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(title = "xs2aspec target profile")]
 pub(super) struct File {
-    /// Name of the target, in every report.
+    /// Name of the target, shown in every report.
     pub(super) name: Option<String>,
-    /// Version of the target, in every report.
+    /// Version of the target, shown in every report.
     pub(super) version: Option<String>,
-    /// Who answers for the target, in every report: a team or a mailbox, no person.
+    /// Contact for the target, shown in every report: a team or a mailbox, not a person.
     pub(super) contact: Option<String>,
-    /// URL with any prefix, without the document's `/v1`.
+    /// Base URL with any prefix, but without the document's `/v1`.
     pub(super) base_url: String,
-    /// Path by operation where it is not the document's.
+    /// Paths by operation, if they differ from the document.
     #[serde(default)]
     pub(super) paths: BTreeMap<String, String>,
-    /// What the bank decided where the document leaves it free; asserted only when said.
+    /// Decisions of the bank where the document leaves it free. A choice is checked only if it is declared
+    /// here.
     #[serde(default)]
     pub(super) choices: BTreeMap<String, String>,
-    /// What a breach of a clause does where that is not what its strength says: `deny`, `warn` or `note`, by
-    /// the id of the clause, a beginning of it, or a text with `*`; of several the last one counts.
-    /// `warnings = "deny"` makes violations of all warnings.
+    /// Levels of clauses, if they differ from the defaults: `deny`, `warn` or `note`, by clause id, a prefix
+    /// of it, or a pattern with `*`. The last match counts. `warnings = "deny"` turns all warnings into
+    /// violations.
     #[serde(default, deserialize_with = "levels")]
     #[schemars(with = "BTreeMap<String, LevelWord>")]
     pub(super) levels: Vec<LevelRule>,
-    /// What the target offers.
+    /// Capabilities of the target.
     #[serde(default)]
     pub(super) capabilities: BTreeMap<String, bool>,
-    /// Whether a created resource with status RJCT is one of the bank's forms of refusal; true unless said.
+    /// True if a created resource with status RJCT counts as a rejection (default: true).
     pub(super) rejected_is_refusal: Option<bool>,
-    /// What signs the requests; without it, the test key that everybody knows.
+    /// Signing key and certificate (default: the public test key).
     #[serde(default)]
     pub(super) signing: Pair,
-    /// PEM file of the only authorities that the target's TLS certificate may come from; the system's where
-    /// absent.
+    /// PEM file with the only authorities that may issue the target's TLS certificate (default: those of the
+    /// system).
     pub(super) authorities: Option<PathBuf>,
-    /// What is shown where the target asks for a client certificate.
+    /// Client certificate for targets that request one.
     #[serde(default)]
     pub(super) tls: Pair,
-    /// Version of HTTP over TLS; `1.1` unless said. Cases about the bytes of headers are always sent with
-    /// 1.1.
+    /// HTTP version over TLS (default: `1.1`). Cases about the bytes of headers are always sent with 1.1.
     pub(super) http: Option<Http>,
-    /// Forward proxy (`http://HOST:PORT`) for this target; the usual variables (`HTTPS_PROXY`, `NO_PROXY` ..)
-    /// count where absent, and not for a target on this machine.
+    /// Forward proxy for this target (`http://HOST:PORT`). By default the usual variables apply
+    /// (`HTTPS_PROXY`, `NO_PROXY` ..), except for a target on this machine.
     pub(super) proxy: Option<String>,
-    /// Further header fields of each request, unsigned and masked in all reports.
+    /// Additional headers for each request. They are not signed, and are masked in all reports.
     #[serde(default)]
     pub(super) headers: BTreeMap<String, Text>,
-    /// Longest time for one exchange, in milliseconds; 10000 unless said, 300000 at most.
+    /// Deadline for one exchange in milliseconds (default: 10000, maximum: 300000).
     #[schemars(range(min = 1, max = 300_000))]
     pub(super) deadline_ms: Option<u64>,
-    /// Longest time for one connection to be there, in milliseconds; 5000 unless said, 60000 at most.
+    /// Timeout for one connection in milliseconds (default: 5000, maximum: 60000).
     #[schemars(range(min = 1, max = 60_000))]
     pub(super) connect_timeout_ms: Option<u64>,
-    /// How much the target is asked at once, and how often again.
+    /// Limits on parallel requests, rates and retries.
     #[serde(default)]
     pub(super) limits: Limit,
-    /// Whether what is made there is worth nothing. Without it only a loopback address is a target.
+    /// Kind of system. Without it, only a loopback address may be tested.
     pub(super) environment: Option<Environment>,
-    /// The base URL once more, for a production system that is read with `--allow-production`.
+    /// The base URL repeated, to confirm that a production system may be read with `--allow-production`.
     pub(super) confirm_production: Option<String>,
-    /// Executables that are run first; `${prepare.NAME.KEY}` in this file stands for what they print.
+    /// Executables that run first. Their output replaces `${prepare.NAME.KEY}` in this file.
     #[serde(default)]
     pub(super) prepare: Vec<Prepare>,
 }
 
-/// A text, or where it is.
+/// A string, or the place of a secret.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(super) enum Text {
-    /// The text itself, which is no secret.
+    /// The string itself, which is not secret.
     Plain(String),
-    /// Where it is.
+    /// The place of the secret.
     Hidden(Hidden),
 }
 
-/// Where a secret is.
+/// The place of a secret.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "lowercase")]
 pub(super) enum Hidden {
-    /// In this environment variable.
+    /// An environment variable.
     Env(String),
-    /// In this file, without the end of its last line.
+    /// A file, without its final line break.
     File(PathBuf),
 }
 
@@ -117,36 +117,36 @@ pub(super) struct Pair {
     pub(super) key: Option<PathBuf>,
     /// PEM file of its certificate.
     pub(super) certificate: Option<PathBuf>,
-    /// PKCS#12 file of both.
+    /// PKCS#12 file with both.
     pub(super) pkcs12: Option<PathBuf>,
     /// Passphrase of the key or of the PKCS#12 file.
     #[serde(default, deserialize_with = "hidden")]
     pub(super) passphrase: Option<Hidden>,
-    /// Executable that gets the signing string on its standard input and prints the RSA-SHA256 signature, for
-    /// a key in hardware; only for `signing`.
+    /// Command that reads the signing string from standard input and prints the RSA-SHA256 signature, for a
+    /// key in hardware. Only for `signing`.
     pub(super) command: Option<Vec<String>>,
 }
 
-/// A secret that is not where it should be is not quoted.
+/// Parses a secret's place. The error does not quote the value, which may be the secret itself.
 fn hidden<'a, D: Deserializer<'a>>(found: D) -> Result<Option<Hidden>, D::Error> {
     Option::deserialize(found).map_err(|_| {
         D::Error::custom("expected `{ env = \"..\" }` or `{ file = \"..\" }`: no secret stands in a profile")
     })
 }
 
-/// What a breach of a clause does.
+/// Level of a clause.
 #[derive(Deserialize, JsonSchema, Clone, Copy)]
 #[serde(rename_all = "lowercase")]
 enum LevelWord {
-    /// It is a violation.
+    /// A violation.
     Deny,
-    /// It is a warning.
+    /// A warning.
     Warn,
-    /// It is recorded.
+    /// Only recorded.
     Note,
 }
 
-/// Returns levels in the order in which they stand.
+/// Returns the level rules in the order of the file.
 fn levels<'a, D: Deserializer<'a>>(found: D) -> Result<Vec<LevelRule>, D::Error> {
     let table = BTreeMap::<String, Spanned<LevelWord>>::deserialize(found)?;
     let mut rules: Vec<_> =
@@ -164,37 +164,37 @@ fn levels<'a, D: Deserializer<'a>>(found: D) -> Result<Vec<LevelRule>, D::Error>
     Ok(rules.into_iter().map(rule).collect())
 }
 
-/// How much the target is asked.
+/// Limits on requests to the target.
 #[derive(Deserialize, JsonSchema, Default)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Limit {
-    /// Cases in flight at once, where `--jobs` does not say fewer.
+    /// Maximum number of cases in flight. A lower `--jobs` takes precedence.
     #[schemars(range(min = 1))]
     pub(super) in_flight: Option<usize>,
-    /// Requests in a second, 0.01 or more.
+    /// Maximum number of requests per second, 0.01 or more.
     #[schemars(with = "Option<f64>", range(min = 0.01))]
     pub(super) per_second: Option<Spanned<f64>>,
-    /// Requests in a second by operation, 0.01 or more.
+    /// Maximum number of requests per second by operation, 0.01 or more.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, f64>")]
     pub(super) operations: BTreeMap<String, Spanned<f64>>,
-    /// How often a request is sent again where nothing can have been made by it; 2 unless said.
+    /// Maximum number of retries for a request that cannot have created anything (default: 2).
     #[schemars(range(max = 10))]
     pub(super) retries: Option<u32>,
-    /// Longest time that the target may ask to wait (`Retry-After`), in seconds; 30 unless said.
+    /// Maximum wait that the target may request with `Retry-After`, in seconds (default: 30).
     #[schemars(range(max = 600))]
     pub(super) longest_wait_s: Option<u64>,
-    /// Longest time that an answer may take, in milliseconds; one that takes longer is a warning.
+    /// Maximum response time in milliseconds. Slower responses are a warning.
     #[schemars(range(min = 1, max = 300_000))]
     pub(super) slow_ms: Option<u64>,
 }
 
-/// The JSON Schema of profiles, for an editor: with the values, capabilities and choices that this suite
-/// knows, and what they mean.
+/// Returns the JSON Schema of profiles for editors, with the values, capabilities and choices that this suite
+/// knows.
 pub fn schema(suite: &Suite) -> Value {
     let mut schema = schemars::schema_for!(File).to_value();
     schema["additionalProperties"] = false.into();
-    // It is read as a list, since the order counts.
+    // The parser reads a list, because the order counts.
     schema["properties"]["levels"]["default"] = json!({});
     let text = |says: &str| json!({"type": "string", "description": says});
     let tables = &mut schema["properties"];
@@ -202,7 +202,7 @@ pub fn schema(suite: &Suite) -> Value {
     for (table, says) in &spec.tables {
         tables[table]["description"] = says.as_str().into();
     }
-    // Further entries of a list have what its first one has.
+    // Further entries of a list have the same keys as the first one.
     for value in spec.values.iter().filter(|value| value.entry_of.is_none()) {
         let mut steps: Vec<&str> = value.name.split('.').collect();
         let Some(last) = steps.pop() else { continue };

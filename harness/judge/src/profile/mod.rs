@@ -1,4 +1,4 @@
-//! The target profile: what the suite must know of one bank.
+//! The bank profile: everything that the suite must know about one bank.
 
 mod authorize;
 mod error;
@@ -26,84 +26,82 @@ pub use error::ProfileError;
 pub(crate) use error::{near, syntax};
 pub use form::schema;
 
-/// Test key and certificate that are used where a profile names none. Marked test material, known to
-/// everybody.
+/// The test key that is used if a profile names none. Marked test material, publicly known.
 pub const TEST_KEY: &str = include_str!("../../../../fixtures/keys/tpp.key.pem");
 /// The certificate of [`TEST_KEY`].
 pub const TEST_CERTIFICATE: &str = include_str!("../../../../fixtures/keys/tpp.cert.pem");
 
-/// The profile of the built-in reference bank.
+/// The profile of the reference bank.
 const REFERENCE: &str = include_str!("../../../../fixtures/targets/reference.toml");
 
-/// A target, as its profile describes it.
+/// A bank profile.
 #[derive(Debug, Clone, Default)]
 pub struct Profile {
     /// Name, for reports.
     pub name: String,
     /// Version, for reports.
     pub version: Option<String>,
-    /// Who answers for it, for reports.
+    /// Contact, for reports.
     pub contact: Option<String>,
-    /// Base URL without a slash at its end; any prefix belongs to it.
+    /// Base URL with any prefix, without a trailing slash.
     pub base_url: String,
     /// Values for `${target.*}` by dotted name.
     pub values: BTreeMap<String, String>,
-    /// Names of the values that may be seen in reports.
+    /// Names of the values that may appear in reports.
     pub public: BTreeSet<String>,
-    /// Paths that differ from the baselines', by operation id.
+    /// Paths that differ from the document, by operation id.
     pub paths: BTreeMap<String, String>,
     /// Declared choices by the key of their clause.
     pub choices: BTreeMap<String, String>,
-    /// What a breach of a clause does, where it is not what its strength says: what the profile says, then
-    /// the command line.
+    /// Level rules that override the defaults: those of the profile, then those of the command line.
     pub levels: Vec<LevelRule>,
-    /// What the target offers; nothing of what the profile does not say and the target is not asked.
+    /// Capabilities of the target, without those that are neither declared nor tested.
     pub capabilities: BTreeMap<String, Offered>,
-    /// Whether a created resource with status RJCT is one of the target's forms of refusal.
+    /// True if a created resource with status RJCT counts as a rejection.
     pub rejected_is_refusal: bool,
-    /// Whether the target is known to know the key: the profile names it. The test key is known to the
-    /// reference bank alone.
+    /// True if the profile names the key, so that the target can be expected to know it. Only the reference
+    /// bank knows the test key.
     pub own_key: bool,
-    /// What signs.
+    /// The signing key.
     pub key: Key,
-    /// Certificate, PEM.
+    /// Certificate in PEM.
     pub certificate: String,
-    /// Certificates of the only authorities that the target's TLS certificate may come from, PEM; the
-    /// system's where absent.
+    /// The only authorities that may issue the target's TLS certificate, in PEM. None for those of the
+    /// system.
     pub authorities: Option<String>,
-    /// Certificate and key that are shown in the TLS handshake where the target asks for them, PEM.
+    /// Client certificate and key in PEM, for targets that request one in the TLS handshake.
     pub client_certificate: Option<(String, String)>,
-    /// Version of HTTP over TLS.
+    /// HTTP version over TLS.
     pub http: Http,
-    /// Forward proxy, in place of the one that the usual variables name.
+    /// Forward proxy, instead of the one from the usual variables.
     pub proxy: Option<String>,
-    /// Header fields that each request has besides, unsigned: what a gateway in front of the bank wants.
-    /// Masked like secrets.
+    /// Additional unsigned headers of each request, as required by a gateway in front of the bank. Masked
+    /// like secrets.
     pub headers: BTreeMap<String, String>,
-    /// Longest time that one exchange may take.
+    /// Deadline for one exchange.
     pub deadline: Duration,
-    /// Longest time until a connection is there.
+    /// Timeout for one connection.
     pub connect_timeout: Duration,
-    /// How much the target is asked.
+    /// Limits on parallel requests, rates and retries.
     pub limits: Limits,
-    /// Texts that `[[prepare]]` printed, which may be secrets.
+    /// Strings printed by `[[prepare]]`, which may be secrets.
     pub prepared: Vec<String>,
-    /// What the profile says of the kind of target: `sandbox` or `production`.
+    /// Declared kind of target: `sandbox` or `production`.
     pub environment: Option<Environment>,
-    /// The base URL, written a second time by whoever wants a production target to be read.
+    /// The base URL, repeated by the user to confirm that a production system may be read.
     pub confirm_production: Option<String>,
 }
 
-/// What signs the requests.
+/// The signing key.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Key {
-    /// A private key, PEM without a passphrase.
+    /// A private key in PEM, without a passphrase.
     Pem(String),
-    /// A command, for a key that is elsewhere.
+    /// A command, for a key stored elsewhere.
     Command {
         /// Executable and arguments.
         command: Vec<String>,
-        /// Folder in which it runs.
+        /// Working folder of the command.
         folder: PathBuf,
     },
 }
@@ -123,32 +121,32 @@ impl std::fmt::Debug for Key {
     }
 }
 
-/// A version of HTTP.
+/// An HTTP version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 pub enum Http {
     /// HTTP/1.1 (RFC 9112).
     #[default]
     #[serde(rename = "1.1")]
     One,
-    /// HTTP/2 (RFC 9113) where the target agrees to it in the TLS handshake, HTTP/1.1 elsewhere.
+    /// HTTP/2 (RFC 9113) if the target agrees to it in the TLS handshake, otherwise HTTP/1.1.
     #[serde(rename = "2")]
     Two,
 }
 
-/// How much a target is asked at once, and how often again.
+/// Limits on parallel requests, rates and retries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Cases in flight at once.
+    /// Maximum number of cases in flight.
     pub in_flight: Option<usize>,
-    /// Shortest time between two requests.
+    /// Minimum time between two requests.
     pub interval: Option<Duration>,
-    /// Shortest time between two requests of an operation.
+    /// Minimum time between two requests of an operation.
     pub intervals: BTreeMap<String, Duration>,
-    /// How often a request is sent again where nothing can have been made by it.
+    /// Maximum number of retries for a request that cannot have created anything.
     pub retries: u32,
-    /// Longest time that the target may ask to wait.
+    /// Maximum wait that the target may request.
     pub longest_wait: Duration,
-    /// Longest time that an answer may take before it is a warning, in milliseconds.
+    /// Response time in milliseconds above which there is a warning.
     pub slow_ms: Option<u64>,
 }
 
@@ -156,14 +154,14 @@ pub struct Limits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Environment {
-    /// A test system: what is made there is worth nothing.
+    /// A test system. Resources created there have no value.
     Sandbox,
-    /// Payments are real.
+    /// A production system. Payments are real.
     Production,
 }
 
 impl Environment {
-    /// As a profile says it.
+    /// Returns the spelling used in profiles.
     pub fn word(self) -> &'static str {
         match self {
             Self::Sandbox => "sandbox",
@@ -172,21 +170,21 @@ impl Environment {
     }
 }
 
-/// Whether a target offers a capability.
+/// The availability of a capability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Offered {
-    /// It does.
+    /// Available.
     Yes,
-    /// It does not, as the profile says.
+    /// Declared absent in the profile.
     No,
-    /// It is asked before the run.
+    /// Tested before the run.
     Ask,
-    /// Its profile does not say.
+    /// Not mentioned in the profile.
     NotSaid,
 }
 
 impl Offered {
-    /// As a record says it.
+    /// Returns the spelling used in the history.
     fn word(self) -> &'static str {
         match self {
             Self::Yes => "true",
@@ -196,7 +194,7 @@ impl Offered {
         }
     }
 
-    /// Reads the word of a record.
+    /// Parses the spelling used in the history.
     fn of_word(word: &str) -> Self {
         let all = [Self::Yes, Self::No, Self::Ask];
         all.into_iter().find(|offered| offered.word() == word).unwrap_or(Self::NotSaid)
@@ -204,7 +202,7 @@ impl Offered {
 }
 
 impl Profile {
-    /// The profile of the built-in reference bank at this address.
+    /// Returns the profile of the reference bank at this address.
     pub fn reference(base_url: &str) -> Result<Self, ProfileError> {
         let mut profile =
             file::parse("fixtures/targets/reference.toml", REFERENCE, None, ProfileSpec::embedded())?;
@@ -213,12 +211,12 @@ impl Profile {
         Ok(profile)
     }
 
-    /// Reads a profile. Paths in it are relative to its folder. Runs what it prepares.
+    /// Reads a profile and runs its `[[prepare]]` commands. Paths in it are relative to its folder.
     pub fn read(path: &Path, spec: &ProfileSpec) -> Result<Self, ProfileError> {
         file::parse(&path.display().to_string(), &text(path)?, path.parent(), spec)
     }
 
-    /// What signs, with its certificate. A key of another certificate is found here.
+    /// Returns the signer. Returns an error if the key does not belong to the certificate.
     pub fn signer(&self) -> Result<Signer, SignerError> {
         match &self.key {
             Key::Pem(key) => Signer::from_pem(key, &self.certificate),
@@ -229,7 +227,7 @@ impl Profile {
     }
 }
 
-/// Host and port of a URL.
+/// Returns the host and port of a URL.
 fn host(url: &str) -> (String, u16) {
     let url = url::Url::parse(url).ok();
     let host = url.as_ref().and_then(|url| url.host_str()).unwrap_or_default();
@@ -237,27 +235,27 @@ fn host(url: &str) -> (String, u16) {
     (host.trim_matches(['[', ']']).to_owned(), port)
 }
 
-/// Whether a host is this machine.
+/// Returns true if a host is this machine.
 fn is_loopback(host: &str) -> bool {
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// The text of a file.
+/// Reads a text file.
 pub(crate) fn text(path: &Path) -> Result<String, ProfileError> {
     xs2aspec_record::inputs::read_to_string(path)
         .map_err(|source| ProfileError::File { file: path.display().to_string(), source })
 }
 
 impl Profile {
-    /// SHA-256 over what decides how the target is asked and judged, in hex. Keys, certificates and the
-    /// address, which may be another for each part of a run, are not in it. Of values that a record masks it
-    /// has the names alone: a hash of a value would confirm a guess.
+    /// Returns the SHA-256, in hex, of the settings that decide how the target is tested and judged. Keys,
+    /// certificates and the address are excluded, because shards may use different ones. Masked values
+    /// contribute only their names, because a hash of a value would confirm a guess.
     pub fn sha256(&self) -> String {
         digest::sha256(self.canonical().as_bytes())
     }
 
-    /// What the digest is made of: JSON without blanks, members in the order of their names. Another version
-    /// writes the same.
+    /// Returns the input of the digest: compact JSON with sorted fields, which must not change between
+    /// versions.
     fn canonical(&self) -> String {
         let is_shown = |name: &String, text: &str| {
             self.public.contains(name) && !self.prepared.iter().any(|secret| text.contains(secret.as_str()))
@@ -285,7 +283,7 @@ impl Profile {
         self.capabilities.iter().map(|(name, kind)| (name.clone(), kind.word().to_owned())).collect()
     }
 
-    /// What a record keeps of the profile; `masked` hides the values of these names that are not public.
+    /// Returns the part of the profile that the history keeps. `masked` masks values that are not public.
     pub fn seen(&self, masked: impl Fn(&str, &str) -> String) -> TargetProfile {
         let said = |table: &BTreeMap<String, String>| {
             table.iter().map(|(name, text)| (name.clone(), masked(name, text))).collect()
@@ -301,7 +299,7 @@ impl Profile {
         }
     }
 
-    /// A profile that judges as the recorded one did, and asks nobody.
+    /// Returns a profile for judging a history as its own profile did. It names no target.
     pub(crate) fn recorded(seen: &TargetProfile, spec: &ProfileSpec) -> Self {
         Self {
             name: "a record".to_owned(),
@@ -321,27 +319,27 @@ impl Profile {
         }
     }
 
-    /// Host and port of the base URL.
+    /// Returns the host and port of the base URL.
     pub fn host(&self) -> (String, u16) {
         host(&self.base_url)
     }
 
-    /// Host and port of the proxy that the profile names.
+    /// Returns the host and port of the proxy in the profile.
     pub fn proxy_host(&self) -> Option<(String, u16)> {
         self.proxy.as_deref().map(host)
     }
 
-    /// Whether the target is on this machine.
+    /// Returns true if the target is on this machine.
     pub fn is_loopback(&self) -> bool {
         is_loopback(&self.host().0)
     }
 
-    /// Whether the target offers a capability.
+    /// Returns the availability of a capability.
     pub fn capability(&self, name: &str) -> Offered {
         self.capabilities.get(name).copied().unwrap_or(Offered::NotSaid)
     }
 
-    /// The value of `${target.NAME}`.
+    /// Returns the value of `${target.NAME}`.
     pub fn value(&self, name: &str) -> Option<Value> {
         self.values.get(name).map(|text| Value::String(text.clone()))
     }

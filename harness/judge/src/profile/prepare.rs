@@ -1,5 +1,5 @@
-//! `[[prepare]]`: executables of the user's that find out what a profile cannot know beforehand, such as a
-//! consent that somebody has to give. What they print can be used anywhere in the profile.
+//! Runs `[[prepare]]`: the user's executables for values that are not known in advance, such as a consent
+//! that a person has to give. Their output can be used anywhere in the profile.
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
@@ -11,31 +11,31 @@ use xs2aspec_signing::command;
 use super::error::{ProfileError, value};
 use crate::codes::texts_in;
 
-/// How a value is written in a profile.
+/// The prefix of a placeholder in a profile.
 const MARK: &str = "${prepare.";
 
-/// One executable.
+/// An executable.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Prepare {
     /// Name, for `${prepare.NAME.KEY}`.
     name: String,
-    /// Executable and arguments; it prints a JSON object. It is run in the folder of the profile, after those
-    /// before it, whose values it may use.
+    /// Executable and arguments. It prints a JSON object. It runs in the folder of the profile, after the
+    /// previous executables, and may use their values.
     command: Vec<String>,
-    /// Longest time that it may take, in seconds; 300 unless said.
+    /// Timeout in seconds (default: 300).
     timeout_s: Option<u64>,
 }
 
-/// A profile with its values filled in.
+/// A profile with its placeholders filled.
 pub(super) struct Prepared {
-    /// The text of the profile.
+    /// The content of the profile.
     pub(super) text: String,
-    /// All texts that were printed, which may be secrets.
+    /// All printed strings, which may be secrets.
     pub(super) values: Vec<String>,
 }
 
-/// Runs what a profile prepares, and fills in what it prints.
+/// Runs the executables of a profile and fills in their output.
 pub(super) fn run(
     file: &str,
     text: &str,
@@ -67,7 +67,7 @@ pub(super) fn run(
         }
         printed.insert(&step.name, found);
     }
-    // A comment may speak of what is not there.
+    // A comment may mention values that do not exist.
     let lines = text.split_inclusive('\n').enumerate().map(|(number, line)| {
         if line.trim_start().starts_with('#') {
             return Ok(line.to_owned());
@@ -82,7 +82,7 @@ pub(super) fn run(
     Ok(Prepared { text, values })
 }
 
-/// The text with each `${prepare.NAME.KEY}` replaced; KEY may go into objects and arrays, step by step.
+/// Returns the string with each `${prepare.NAME.KEY}` replaced. Dots in KEY lead into objects and arrays.
 fn filled(
     text: &str,
     printed: &BTreeMap<&str, Value>,
@@ -112,8 +112,7 @@ fn filled(
     Ok(filled)
 }
 
-/// As it stands between the quotation marks of a TOML string, which knows the escapes of JSON (TOML 1.0,
-/// String).
+/// Escapes a value for a TOML string, which supports the escapes of JSON (TOML 1.0, String).
 fn escaped(text: &str) -> String {
     let json = Value::from(text).to_string();
     json[1..json.len() - 1].to_owned()

@@ -1,4 +1,4 @@
-//! Profiles that can be read, and mistakes in them.
+//! Valid profiles, and errors in profiles.
 
 use super::*;
 use xs2aspec_suite::{Suite, TEMPLATE, Tree};
@@ -21,7 +21,7 @@ fn the_shipped_profiles_can_be_read() {
     let template = tree.text(TEMPLATE).unwrap();
     let profile = file::parse("template.toml", template, None, ProfileSpec::embedded()).unwrap();
     assert_eq!(profile.environment, Some(Environment::Sandbox));
-    // Each line that is commented out is one that a profile may have.
+    // Each commented line of the template is valid in a profile.
     let lines = template.lines().map(|line| match line.strip_prefix("# ") {
         Some(rest) if rest.starts_with('[') || rest.contains(" = ") => rest,
         _ => line,
@@ -101,7 +101,7 @@ fn the_schema_of_profiles_is_current() {
     assert!(kept == made, "fixtures/targets/profile.schema.json is not current: bash .ci/bless");
 }
 
-/// The schema that says which keys a value has: itself, one of its alternatives, or one that it refers to.
+/// Returns the schema with the properties of a value: itself, one of its alternatives, or a referenced one.
 fn table_of<'a>(whole: &'a Value, value: &'a Value) -> Option<&'a Value> {
     if value["properties"].is_object() {
         return Some(value);
@@ -113,7 +113,7 @@ fn table_of<'a>(whole: &'a Value, value: &'a Value) -> Option<&'a Value> {
     alternatives.chain(value.get("items")).find_map(|one| table_of(whole, one))
 }
 
-/// Each key of a schema, with its table before it.
+/// Adds each key of a schema, prefixed with its table.
 fn keys(whole: &Value, table: &str, schema: &Value, page: &mut String) {
     let name = |key: &str| if table.is_empty() { key.to_owned() } else { format!("{table}.{key}") };
     for (key, property) in schema["properties"].as_object().into_iter().flatten() {
@@ -200,9 +200,9 @@ fn the_digest_is_that_of_canonical_json() {
         profile.canonical(),
         r#"{"capabilities":{"basket":"ask","sandbox":"false"},"choices":{"payment.success-status":"201"},"environment":"sandbox","paths":{"basket":"/v1/b"},"rejected-is-refusal":true,"values":{"redirect-uri":"https://b"}}"#
     );
-    // As `sha256sum` says it.
+    // Computed with `sha256sum`.
     assert_eq!(profile.sha256(), "c88bbfc02958fec9ca37f60eab5504ab3e91326c3e5a96752add3fc24a462f8a");
-    // What only names the target makes no difference; what decides about a judgement does.
+    // Fields that only name the target do not matter. Fields that influence judging do.
     let same = Profile { name: "y".into(), base_url: "http://b".into(), ..profile.clone() };
     assert_eq!(same.sha256(), profile.sha256());
     let other = Profile { rejected_is_refusal: false, ..profile.clone() };
@@ -255,7 +255,7 @@ fn a_rate_that_cannot_be_kept_is_rejected_where_it_is_written() {
     }
 }
 
-/// What acts is the user's to say: a pack says test values, and its template names the target.
+/// Only the user may enable actions: a pack defines test values, and its template names the target.
 #[test]
 fn a_pack_gives_test_values_and_nothing_that_acts() {
     let spec = |text: &str| ProfileSpec {
@@ -273,7 +273,7 @@ fn a_pack_gives_test_values_and_nothing_that_acts() {
         for (number, form) in
             ["KEY = 1", "KEY = {}", "[KEY]", "[[KEY]]", "KEY.x = \"y\"", "\"KEY\" = []"].iter().enumerate()
         {
-            // Top-level keys come before the tables, and tables behind them.
+            // Top-level keys come before the tables, and tables after them.
             let line = form.replace("KEY", field);
             let is_table = (2..=3).contains(&number);
             let text = if is_table { format!("{values}{line}\n") } else { format!("{line}\n{values}") };
@@ -290,7 +290,7 @@ fn a_pack_gives_test_values_and_nothing_that_acts() {
         let error = Profile::of_url("http://127.0.0.1:1", &spec(&text)).unwrap_err().to_string();
         assert!(error.starts_with("pack/any-bank.toml:2:"), "{error}");
     }
-    // Nothing fills in what only a command would print.
+    // A placeholder for command output stays unfilled.
     let text = "[psu.private]\nid = \"${prepare.a.b}\"\n";
     let profile = Profile::of_url("http://127.0.0.1:1", &spec(text)).unwrap();
     assert_eq!(profile.values["psu.private.id"], "${prepare.a.b}");

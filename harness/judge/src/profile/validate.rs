@@ -1,5 +1,4 @@
-//! Whether a profile fits the suite: it names choices that clauses leave, values that they know, and
-//! operations that there are.
+//! Checks that a profile fits the suite: its choices, their values, and its operations must exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,28 +6,28 @@ use xs2aspec_suite::{Expectation, Strength, Suite};
 
 use crate::profile::{Profile, near};
 
-/// What a profile says of the suite and is not so. Exit code 2.
+/// A mismatch between a profile and the suite (exit code 2).
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileMismatch {
-    /// A choice that no clause leaves.
+    /// A choice that no clause has.
     #[error("`[choices]` of the target profile: no clause leaves a choice `{key}`{near}")]
     Choice {
         /// The key.
         key: String,
-        /// The nearest key, as advice.
+        /// The nearest key, as a suggestion.
         near: String,
     },
-    /// A value that nothing is made of.
+    /// An unknown value of a choice.
     #[error("`[choices]` of the target profile: \"{key}\" is `{found}`: expected {known}")]
     Value {
         /// The key.
         key: String,
-        /// What it says.
+        /// The value found.
         found: String,
-        /// What it may say.
+        /// The allowed values.
         known: String,
     },
-    /// What older profiles say in place of a level.
+    /// A level in the form of older profiles.
     #[error(
         "`[choices]` of the target profile: \"{key}\" is `fail`, which is a level and no choice: write `\"{clause}\" = \"deny\"` \
          under `[levels]` in its place"
@@ -36,29 +35,29 @@ pub enum ProfileMismatch {
     Fail {
         /// The key.
         key: String,
-        /// The clause that leaves the choice.
+        /// The clause with the choice.
         clause: String,
     },
-    /// An operation that is none.
+    /// An unknown operation.
     #[error("`[{table}]` of the target profile: there is no operation `{name}`{near}")]
     Operation {
-        /// Table of the profile.
+        /// The table of the profile.
         table: &'static str,
-        /// What it names.
+        /// The unknown name.
         name: String,
-        /// The nearest name, as advice.
+        /// The nearest name, as a suggestion.
         near: String,
     },
 }
 
-/// Looks at all that a profile says of the suite.
+/// Checks everything in a profile that refers to the suite.
 pub(crate) fn check(suite: &Suite, profile: &Profile) -> Result<(), ProfileMismatch> {
     choices(suite, profile)?;
     operations(suite, profile)
 }
 
 fn choices(suite: &Suite, profile: &Profile) -> Result<(), ProfileMismatch> {
-    // Values by key: the usual one, and those that cases tell apart.
+    // Values by key: the usual one, and those that cases distinguish.
     let mut known = BTreeMap::<&str, (BTreeSet<&str>, bool)>::new();
     for clause in suite.clauses().values() {
         if let Strength::Choice(choice) = &clause.strength {
@@ -86,8 +85,7 @@ fn choices(suite: &Suite, profile: &Profile) -> Result<(), ProfileMismatch> {
         let is_status = suite.answers().success_statuses().any(|status| status == key);
         let fits = match () {
             () if is_status => value.parse().is_ok_and(|status: u16| (200..300).contains(&status)),
-            // Who writes the certificate knows the forms
-            // ([`crate::certificate_encoding::CertificateEncoding`]).
+            // [`crate::certificate_encoding::CertificateEncoding`] checks these values.
             () if suite.spec().signing.choices.find(key).is_some() => true,
             () if *told_apart => names.contains(value.as_str()),
             () => true,

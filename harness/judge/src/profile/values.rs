@@ -1,4 +1,4 @@
-//! The values of a profile: what the spec's tables hold, under dotted names.
+//! Reads the values of a profile: the entries of the document's tables, by dotted name.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +14,10 @@ use super::{
     form::FIELDS,
 };
 
-/// Fields of a profile that the template of a pack may set: they name the target, and do nothing.
+/// The profile fields that a pack's template may set. They name the target and have no other effect.
 const OF_TEMPLATE: [&str; 6] = ["name", "version", "contact", "base-url", "choices", "capabilities"];
 
-/// Returns every value under its dotted name, with the usual ones. A field and a value that nobody knows is a
-/// mistake.
+/// Returns all values by dotted name, including defaults. Returns an error for unknown fields and values.
 pub(super) fn read(
     name: &str,
     text: &str,
@@ -27,8 +26,8 @@ pub(super) fn read(
     read_beside(name, text, spec, &|word| FIELDS.contains(word))
 }
 
-/// Returns the test values that a pack gives for any bank. A pack is data of somebody else, so its file holds
-/// values and no field of a profile: it runs nothing, reads nothing, names no host and gives no consent.
+/// Returns the test values that a pack defines for any bank. Packs come from third parties, so the file may
+/// hold only values and no profile fields: it runs nothing, reads nothing, names no host and permits nothing.
 pub(super) fn of_pack(
     name: &str,
     text: &str,
@@ -38,8 +37,8 @@ pub(super) fn of_pack(
 }
 
 impl Profile {
-    /// Checks that the template of a pack, from which `init` writes a profile, does nothing by itself. What
-    /// is commented out in it is the user's to enable.
+    /// Checks that a pack's template, from which `init` writes a profile, has no effect of its own. Users
+    /// must enable its commented lines themselves.
     pub fn check_template(name: &str, text: &str, spec: &ProfileSpec) -> Result<(), ProfileError> {
         read_beside(name, text, spec, &|word| OF_TEMPLATE.contains(&word)).map(drop)
     }
@@ -79,12 +78,12 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Returns a mistake at this place.
+    /// Returns an error at this place.
     fn at(&self, place: &Spanned<impl Sized>, message: String) -> ProfileError {
         error::at(self.name, self.text, place.span().start, message)
     }
 
-    /// Adds a value, or all of a table.
+    /// Adds a value, or all values of a table.
     fn add(&mut self, key: &str, value: &Spanned<DeValue<'_>>) -> Result<(), ProfileError> {
         match value.get_ref() {
             DeValue::String(text) => self.add_text(key, text, value),
@@ -120,7 +119,7 @@ impl Reader<'_> {
             let message = error::unknown("value", key, self.spec.value_names());
             return Err(self.at(at, message));
         }
-        // A header or a path cannot hold it, and the mistake would show far from here.
+        // A header or a path cannot contain these, and the error would surface far from here.
         if text.is_empty() || text.chars().any(char::is_control) || text.trim() != text {
             let message =
                 format!("`{key}` is {text:?}: expected a text on one line, without blanks around it");
@@ -130,7 +129,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A field that is none here.
+    /// Returns the error for an unknown field.
     fn unknown(&self, word: &str, key: &Spanned<impl Sized>) -> ProfileError {
         let message = if FIELDS.contains(word) {
             format!("`{word}` cannot be set by a pack: only a bank profile can, which `--target` names")

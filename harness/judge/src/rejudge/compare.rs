@@ -1,4 +1,4 @@
-//! One recorded verdict, and that of this version.
+//! Compares a recorded verdict with that of this version.
 
 use xs2aspec_record::{CaseVerdict, Exchange, Finding, Mismatch, Verdict};
 use xs2aspec_spec::masks::holds_pseudonym;
@@ -7,23 +7,23 @@ use xs2aspec_suite::Case;
 use super::Change;
 use crate::Done;
 
-/// What has come of a verdict that was judged again.
+/// The result of rejudging a case.
 pub(super) enum Compared {
     Same,
     Other(Change),
-    /// The recorded case is not that of the suite.
+    /// The recorded case differs from that of the suite.
     OtherCase(String),
     NotTold(String),
 }
 
-/// Returns why the recorded exchanges are not those that this version would have with the case. None if they
-/// are.
+/// Returns the reason why this version would send other requests for the case than those recorded. Returns
+/// None if it would send the same.
 pub(super) fn asks_otherwise(before: &CaseVerdict, case: &Case) -> Option<String> {
     let differs = |what: &str, before: &str, now: &str| {
         (before != now).then(|| format!("its {what} was `{before}`, and is now `{now}`"))
     };
     let control = before.control.as_ref().map(|control| control.case.as_str());
-    // A case that stopped before its control has not recorded it.
+    // A case that stopped before its control did not record it.
     let control = control.filter(|before| case.same_as.as_deref() != Some(*before));
     let now = case.control.as_deref();
     differs("clause", &before.clause, &case.clause)
@@ -36,10 +36,10 @@ pub(super) fn asks_otherwise(before: &CaseVerdict, case: &Case) -> Option<String
         .or_else(|| control.and_then(|before| differs("control", before, now.unwrap_or("none"))))
 }
 
-/// Holds the verdict of a case by this version against the recorded one.
+/// Compares the verdict of this version with the recorded one.
 pub(super) fn compare(before: &CaseVerdict, done: &Done, is_own: bool, is_complete: bool) -> Compared {
     let now = &as_recorded(before, &done.verdict, is_own);
-    // What is waived was judged a violation or a warning.
+    // A waived verdict was a violation or a warning before.
     let word = before.unwaived();
     let is_as_before = !is_own || before.control == now.control && before.expected == now.expected;
     if now.verdict == word && now.findings == before.findings && is_as_before {
@@ -49,7 +49,7 @@ pub(super) fn compare(before: &CaseVerdict, done: &Done, is_own: bool, is_comple
         let why = format!("what was recorded of {place} is masked, so that it cannot be judged again");
         return Compared::NotTold(why);
     }
-    // What the run could not tell hung on more than these exchanges, and a run that broke off lacks some.
+    // An inconclusive verdict depends on more than these exchanges, and an interrupted run lacks some.
     let is_told = |word: Verdict| !matches!(word, Verdict::Inconclusive | Verdict::Error);
     let is_edit = is_own && is_told(before.verdict) && (is_complete || is_told(now.verdict));
     Compared::Other(Change {
@@ -61,7 +61,7 @@ pub(super) fn compare(before: &CaseVerdict, done: &Done, is_own: bool, is_comple
     })
 }
 
-/// The verdict of this version as the format of the record has it: an older one says no kinds of findings.
+/// Returns the verdict of this version in the format of the history. Older formats have no kinds of findings.
 fn as_recorded(before: &CaseVerdict, now: &CaseVerdict, is_own: bool) -> CaseVerdict {
     let mut now = now.clone();
     if !is_own && before.findings.iter().all(|finding| finding.kind == Mismatch::Unknown) {
@@ -72,7 +72,7 @@ fn as_recorded(before: &CaseVerdict, now: &CaseVerdict, is_own: bool) -> CaseVer
     now
 }
 
-/// Where a finding that makes the difference speaks of a body of which something is masked.
+/// Returns the place of a differing finding if the exchanges have masked parts.
 fn masked(exchanges: &[Exchange], before: &CaseVerdict, now: &CaseVerdict) -> Option<String> {
     let differing = different(&before.findings, &now.findings);
     let place = differing.iter().find(|finding| finding.at != "status")?;
@@ -89,7 +89,7 @@ fn different<'a>(before: &'a [Finding], now: &'a [Finding]) -> Vec<&'a Finding> 
     gone.chain(now.iter().filter(|finding| !before.contains(finding))).collect()
 }
 
-/// What makes the difference, in words.
+/// Describes the difference.
 fn difference(before: &CaseVerdict, now: &CaseVerdict, is_edit: bool) -> String {
     let mut why = Vec::new();
     if before.expected != now.expected {

@@ -1,9 +1,9 @@
-//! Judges the recorded exchanges of a run again, by the cases and rules of this version, and reports which
-//! verdicts would be others, which cannot be judged again, and what of the record contradicts the suite.
+//! Rejudges the recorded exchanges of a run with the cases and rules of this version. Reports verdicts that
+//! differ, verdicts that cannot be rejudged, and contradictions between the history and the suite.
 //!
-//! - `plan`: which cases the record must have, and what it says of the run as a whole.
-//! - `replay`: the record in place of a target.
-//! - `compare`: one recorded verdict, and that of this version.
+//! - `plan`: the cases that the history must have, and its statements about the whole run
+//! - `replay`: the history instead of a target
+//! - `compare`: a recorded verdict and that of this version
 
 mod compare;
 mod plan;
@@ -28,82 +28,83 @@ use self::{
 };
 use crate::{Judge, JudgeError};
 
-/// Why a record cannot be judged again.
+/// The reason why a history cannot be rejudged.
 #[derive(Debug, thiserror::Error)]
 pub enum RejudgeError {
-    /// A record of a version that did not write it.
+    /// The history lacks the profile because an older version wrote it.
     #[error("the record has no `profile`, which says how the target was judged")]
     NoProfile,
-    /// A record that cannot be read.
+    /// The history cannot be read.
     #[error(transparent)]
     Record(#[from] ReadError),
-    /// The profile of the record.
+    /// The recorded profile cannot be used.
     #[error(transparent)]
     Judge(#[from] JudgeError),
-    /// The cases that were drawn, which the record carries.
+    /// The generated cases in the history are invalid in this version.
     #[error("the drawn cases of the record are none of this version: {0}")]
     Drawn(#[from] Problems),
 }
 
-/// What has come of a record that was judged again.
+/// The result of rejudging a history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rejudged {
-    /// True if this version judged the run, by these cases: what differs was then edited.
+    /// True if this version judged the run with these cases. Any difference then is an edit.
     pub is_own: bool,
-    /// Verdicts that are the same, by the same findings.
+    /// Number of verdicts that are the same, with the same findings.
     pub unchanged: usize,
-    /// Verdicts that would be others.
+    /// Verdicts that differ.
     pub changed: Vec<Change>,
-    /// What cannot be judged again, with the reason: a case by its id.
+    /// Items that cannot be rejudged, with the reason. A case is given by its id.
     pub not_told: Vec<(String, String)>,
-    /// What the record says that the suite and its own verdicts contradict.
+    /// Statements of the history that the suite or its own verdicts contradict.
     pub contradictions: Vec<String>,
-    /// Verdicts that are the same by cases which the record itself carries.
+    /// Number of unchanged verdicts of generated cases, which the history itself contains.
     pub drawn: usize,
-    /// How many cases the record must have: selected ones, and controls. The error says why nobody knows.
+    /// The number of selected cases and of controls that the history must have, or the reason why it is
+    /// unknown.
     pub planned: Result<(usize, usize), &'static str>,
-    /// Cases of this version that the run did not have, at any depth.
+    /// Number of cases of this version that the run did not have, at any depth.
     pub new: usize,
 }
 
-/// A verdict that would be another.
+/// A verdict that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// Case id.
     pub case: String,
-    /// As recorded.
+    /// The recorded verdict.
     pub before: Verdict,
-    /// By this version.
+    /// The verdict of this version.
     pub now: Verdict,
-    /// What makes the difference.
+    /// The reason for the difference.
     pub why: String,
-    /// True if nothing but an edit explains it.
+    /// True if only an edit can explain it.
     pub is_edit: bool,
 }
 
 impl Rejudged {
-    /// Verdicts that the recorded exchanges contradict.
+    /// Returns the verdicts that the recorded exchanges contradict.
     pub fn edited(&self) -> impl Iterator<Item = &Change> {
         self.changed.iter().filter(|change| change.is_edit)
     }
 
-    /// How many verdicts could not be judged again.
+    /// Returns the number of verdicts that could not be rejudged.
     pub fn untold(&self) -> usize {
         self.not_told.len() + self.changed.iter().filter(|change| !change.is_edit).count()
     }
 
-    /// Returns true if every verdict was judged again, and the record has all cases of its run.
+    /// Returns true if every verdict was rejudged and the history has all cases of its run.
     pub fn is_whole(&self) -> bool {
         self.untold() + self.drawn == 0 && self.planned.is_ok()
     }
 
-    /// Returns true if nothing but an edit explains what the record says.
+    /// Returns true if only an edit can explain the content of the history.
     pub fn is_edited(&self) -> bool {
         self.edited().next().is_some() || !self.contradictions.is_empty()
     }
 }
 
-/// What a record says of the run as a whole.
+/// The parts of a history that concern the whole run.
 #[derive(Debug, Default)]
 struct Whole {
     start: RunStarted,
@@ -112,12 +113,12 @@ struct Whole {
     introduced: Vec<Event>,
     checks: Option<AnswerChecks>,
     finished: Option<RunFinished>,
-    /// Cases that others rest on.
+    /// Cases that other cases depend on.
     rested_on: HashMap<String, CaseEvents>,
 }
 
 impl Whole {
-    /// Reads it from a record, with those of these cases that it has.
+    /// Reads the parts from a history, with the cases that have these ids.
     fn read(record: RecordReader<'_>, ids: &HashSet<&str>) -> Result<Self, ReadError> {
         let mut whole = Self::default();
         for entry in record {
@@ -138,14 +139,14 @@ impl Whole {
         Ok(whole)
     }
 
-    /// True if the run came to its end by itself.
+    /// Returns true if the run was not interrupted.
     fn is_complete(&self) -> bool {
         self.finished.as_ref().is_some_and(|finished| !finished.stopped_early)
     }
 }
 
-/// Judges the exchanges of a record again, with these levels after its own. It is opened twice: a case may
-/// rest on one that comes after it.
+/// Rejudges the exchanges of a history, applying these levels after its own. Reads the history twice, because
+/// a case may depend on a later one.
 pub fn rejudge<'a>(
     suite: &Arc<Suite>,
     open: impl Fn() -> io::Result<RecordReader<'a>>,
@@ -195,7 +196,7 @@ pub fn rejudge<'a>(
     Ok(rejudged)
 }
 
-/// Judges one case again.
+/// Rejudges a case.
 fn judge_again(
     (judge, replay): (&Judge, &mut Replay<'_>),
     events: CaseEvents,
@@ -225,14 +226,14 @@ fn judge_again(
     }
 }
 
-/// Returns true if the recorded profile lacks what a case needs, as its verdict says. Which of several values
-/// is named first depends on the entries of the profile.
+/// Returns true if the recorded profile lacks something that a case needs, as its verdict says. The order of
+/// entries decides which missing value is named first, so only the kind is compared.
 fn is_absent(judge: &Judge, case: &Case, before: &CaseVerdict) -> bool {
     let kind = |absence: &Absence| std::mem::discriminant(absence);
     judge.absence(case).is_some_and(|absence| before.absence.as_ref().map(kind) == Some(kind(&absence)))
 }
 
-/// A judge by the profile of a record.
+/// Returns a judge with the profile of a history.
 fn judge_of(suite: &Arc<Suite>, whole: &Whole, more: &[LevelRule]) -> Result<Judge, RejudgeError> {
     let profile = whole.profile.as_ref().ok_or(RejudgeError::NoProfile)?;
     let levels = whole.start.levels.iter().chain(more).cloned().collect();
@@ -240,8 +241,8 @@ fn judge_of(suite: &Arc<Suite>, whole: &Whole, more: &[LevelRule]) -> Result<Jud
     Ok(Judge::of_record(suite, profile, levels)?)
 }
 
-/// The suite with all cases of a run: those that were drawn for it, which stand in its record as the texts of
-/// case files, and those of all entries of its profile.
+/// Returns the suite with all cases of a run: generated cases, whose case files are in the history, and those
+/// of all entries of its profile.
 fn of_record(suite: &Arc<Suite>, whole: &Whole, profile: &TargetProfile) -> Result<Arc<Suite>, Problems> {
     let sources = whole.introduced.iter().filter_map(|event| match event {
         Event::Source(source) if whole.start.drawn => Some((source.file.as_str(), source.text.as_str())),
@@ -256,7 +257,7 @@ fn of_record(suite: &Arc<Suite>, whole: &Whole, profile: &TargetProfile) -> Resu
     Ok(Arc::new(suite.with_entries(values()).map_err(|problem| Problems(vec![problem]))?))
 }
 
-/// Returns true if a run was judged by this version and by these cases.
+/// Returns true if a run was judged by this version with these cases.
 fn is_of(start: &RunStarted, suite: &Suite) -> bool {
     start.tool == RunStarted::tool()
         && start.suite_sha256 == suite.tree().sha256()

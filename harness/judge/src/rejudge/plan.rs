@@ -1,5 +1,5 @@
-//! What the record of a run must have, as the suite at hand plans it: its cases, what it introduces, and what
-//! its exchanges come to together.
+//! Compares the history of a run with the plan that this suite makes for it: cases, introductory events, and
+//! totals.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,17 +9,19 @@ use xs2aspec_suite::{Depth, Plan, Suite};
 use super::{Rejudged, Whole};
 use crate::{Judge, introduction, tally::Tally};
 
-/// What the record of a run must have. As the record is read, what it has.
+/// The content that the history of a run must have, and the content read so far.
 pub(super) struct Expected<'a> {
-    /// Cases that were not met yet.
+    /// Cases not yet found.
     missing: BTreeMap<String, Role>,
     tally: Tally<'a>,
-    /// True if a rejection says nothing: its responses may be those of no bank, and count as no checks.
+    /// True if a verdict is unconfirmed. The responses may then come from something other than a bank, and
+    /// the run did not count their checks.
     is_unconfirmed: bool,
 }
 
 impl<'a> Expected<'a> {
-    /// Plans the run of a record again. None if nobody plans it: its cases are drawn, or others sent them.
+    /// Plans the run of a history. Returns None if its requests were generated or sent by others, or if the
+    /// plan fails.
     pub(super) fn of(judge: &'a Judge, whole: &Whole, rejudged: &mut Rejudged) -> Option<Self> {
         let (suite, start) = (judge.suite(), &whole.start);
         if start.drawn || start.traffic.is_some() {
@@ -48,7 +50,7 @@ impl<'a> Expected<'a> {
         })
     }
 
-    /// Takes the next case of the record.
+    /// Checks the next case of the history.
     pub(super) fn see(&mut self, events: &CaseEvents, rejudged: &mut Rejudged) {
         events.exchanges.iter().for_each(|exchange| self.tally.add_exchange(exchange));
         let Some(verdict) = &events.verdict else { return };
@@ -62,7 +64,7 @@ impl<'a> Expected<'a> {
         rejudged.contradictions.push(format!("the case `{}` {what}", verdict.case));
     }
 
-    /// Holds what the record says of the run as a whole against its cases.
+    /// Checks the statements about the whole run against the cases.
     pub(super) fn finish(mut self, whole: &Whole, rejudged: &mut Rejudged) {
         let (counted, measured) = self.tally.end();
         for case in self.missing.into_keys() {
@@ -91,14 +93,14 @@ impl<'a> Expected<'a> {
         {
             let why =
                 format!("the recorded responses do not come to what `answer-checks` says of `{clause}`");
-            // The record of several shards keeps one of several runs of a control.
+            // A merged history keeps one of several runs of a control.
             rejudged.not_told.push(("the checks of responses".to_owned(), why));
         }
     }
 }
 
-/// What the checks saw: by clause, whether any response had to keep it, and whether any had what it speaks
-/// of.
+/// Returns for each clause its operations, and true if responses were subject to it and true if responses
+/// exercised it.
 fn seen(checks: &AnswerChecks) -> BTreeMap<String, (Vec<String>, bool, bool)> {
     let of = |check: &AnswerCheck| {
         let seen = (check.operations.clone(), check.answers > 0, check.exercised > 0);
@@ -107,7 +109,7 @@ fn seen(checks: &AnswerChecks) -> BTreeMap<String, (Vec<String>, bool, bool)> {
     checks.checks.iter().map(of).collect()
 }
 
-/// The cases that a run was asked for.
+/// Plans the cases that a run was started with.
 fn planned<'a>(suite: &'a Suite, start: &RunStarted) -> Result<Plan<'a>, String> {
     let depths = [Depth::Quick, Depth::Standard, Depth::Exhaustive];
     let depth = depths.into_iter().find(|depth| depth.word() == start.depth);
@@ -126,7 +128,7 @@ fn planned<'a>(suite: &'a Suite, start: &RunStarted) -> Result<Plan<'a>, String>
     }
 }
 
-/// Holds the numbers of `run-started` against the plan.
+/// Checks the numbers of `run-started` against the plan.
 fn numbers(start: &RunStarted, plan: &Plan<'_>, rejudged: &mut Rejudged) {
     for (what, said, planned) in [
         ("cases", start.cases, plan.selected.len()),
@@ -140,8 +142,8 @@ fn numbers(start: &RunStarted, plan: &Plan<'_>, rejudged: &mut Rejudged) {
     }
 }
 
-/// Holds document, clauses and case files against those of the suite. Case files of a folder have other
-/// paths, and are told by their texts.
+/// Checks document, clauses and case files against those of the suite. Case files from a folder have other
+/// paths, so they are compared by content.
 fn introduced(judge: &Judge, plan: &Plan<'_>, whole: &Whole, rejudged: &mut Rejudged) {
     let (mut missing, mut texts) = (BTreeMap::new(), BTreeSet::new());
     introduction::introduce(judge, plan, &mut |event| match event {
@@ -170,7 +172,7 @@ fn introduced(judge: &Judge, plan: &Plan<'_>, whole: &Whole, rejudged: &mut Reju
     }
 }
 
-/// The kind of an event that introduces something, and its id.
+/// Returns the kind of an introductory event and its id.
 fn key(event: &Event) -> (&'static str, String) {
     match event {
         Event::Clause(clause) => ("clause", clause.id.clone()),

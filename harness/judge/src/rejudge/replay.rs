@@ -1,4 +1,4 @@
-//! The record of a run in place of a target: the same judgement of the responses that were recorded.
+//! Judges the recorded responses of a run, with the history instead of a target.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use xs2aspec_suite::Case;
 
 use crate::{Done, Judge, known::Known, probe::Need, question::Question, view::View};
 
-/// What a record says of the cases that others rest on, and what this version makes of them.
+/// The recorded cases that others depend on, and their new results.
 pub(super) struct Replay<'a> {
     judge: &'a Judge,
-    /// Cases that others rest on, until they are judged.
+    /// Cases that others depend on, until they are judged.
     rested_on: HashMap<String, CaseEvents>,
     known: Known,
 }
@@ -21,7 +21,7 @@ impl<'a> Replay<'a> {
         Self { judge, rested_on, known: Known::default() }
     }
 
-    /// Judges a case by what was recorded of it.
+    /// Judges a case by its recorded exchanges.
     pub(super) fn case(&mut self, case: &Case, events: CaseEvents) -> Arc<Done> {
         if self.rested_on.contains_key(&case.id) {
             self.judge_rested_on(&case.id);
@@ -36,7 +36,7 @@ impl<'a> Replay<'a> {
         loop {
             match self.judge.case(case, view, &self.known) {
                 Ok(mut done) => {
-                    // What came of it in company decides in the end, if it was sent so.
+                    // If the case was resent in company, that result decides.
                     let of = (view, &self.known);
                     if let Ok(Some(verdict)) = self.judge.in_company(case, &[], &done.verdict, of) {
                         done.verdict = verdict;
@@ -49,7 +49,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Judges a case that others rest on. The record may have nothing of it.
+    /// Judges a case that others depend on. The history may lack it.
     fn judge_rested_on(&mut self, id: &str) {
         let Some(case) = self.judge.suite().case(id) else { return };
         let events = self.rested_on.remove(id);

@@ -33,8 +33,7 @@ fn signed(signing: Value) -> String {
     request_signer().signature(&headers, Some(target), &signing).unwrap()
 }
 
-/// The hashes of no bytes, which `sha256sum`, `sha1sum` and `md5sum` say of an empty file; in base64 but
-/// for the first.
+/// The hashes of an empty file from `sha256sum`, `sha1sum` and `md5sum`. All except the first are in base64.
 #[test]
 fn a_digest_can_have_the_wrong_encoding_or_another_algorithm() {
     let hash = "SHA-256=e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
@@ -62,7 +61,7 @@ fn parameter<'a>(value: &'a str, name: &str) -> Option<&'a str> {
     Some(rest.split_once('"')?.0)
 }
 
-/// The parameters in which a value differs from the legal one.
+/// Returns the parameters in which a header differs from the valid one.
 fn differing(value: &str) -> Vec<&'static str> {
     let legal = signed(json!({}));
     let names = ["keyId", "algorithm", "headers", "signature"];

@@ -1,5 +1,6 @@
-//! What a client may send under no reading of the document, and what the history says of what it sends. A
-//! bank is judged by what every bank must reject. A client is judged by whether its request is ever right.
+//! Judges clients: requests that are wrong under every reading of the document, and requests that conflict
+//! with the history. A bank is judged by the requests that every bank must reject, a client by the requests
+//! that no bank may accept.
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -22,18 +23,18 @@ use super::{
 };
 use crate::profile::{Environment, Offered};
 
-/// Statuses of a bank that has no such operation (RFC 9110, sections 15.5.4 to 15.5.6, 15.5.11 and 15.6.2).
+/// Statuses of a bank without the operation (RFC 9110 sections 15.5.4 to 15.5.6, 15.5.11 and 15.6.2).
 const LACKING: [u16; 5] = [403, 404, 405, 410, 501];
 
-/// The name under which the id of what is meant is in the path of an operation.
+/// The name of the resource id in the path of an operation.
 const ID: &str = "id";
 
-/// The capability of a bank for tests.
+/// The capability of a bank with test operations.
 const SANDBOX: &str = "sandbox";
 
 impl TrafficJudge {
-    /// Adds what the client broke of an exchange that is judged by the rules, and remembers the exchange. A
-    /// bank that names its rule says more than its codes do.
+    /// Adds the client's violations in an exchange that was judged by the rules, and remembers the exchange.
+    /// If the bank names the rule behind a rejection, that is more precise than its codes.
     pub(super) fn client(
         &mut self,
         (traffic, signature): (&Traffic, &signature::Found),
@@ -65,7 +66,7 @@ impl TrafficJudge {
             if is_ours {
                 self.signature((sent, signature), operation.as_deref(), paths, judged);
             }
-            // A bank that has no such path need not read the body, so that the exchange may end early.
+            // A bank without this path need not read the body, so the exchange may end early.
             if is_refused
                 && (sent.has_gap()
                     || sent.repeats(&paths.prefix)
@@ -112,7 +113,7 @@ impl TrafficJudge {
             }
         }
         let is_rejection = status.is_some_and(|status| status / 100 == 4);
-        // A code that the bank gives for another reason is not the client's mistake.
+        // A code that the bank gives for another reason is not the client's violation.
         let is_made = is_rejection && self.session.made_all(&exchange, rules);
         let has = |name: &str| sent.header(name).is_some_and(|text| !text.trim().is_empty());
         let rejected = (status.unwrap_or_default(), judged.codes.as_slice());
@@ -133,7 +134,8 @@ impl TrafficJudge {
         judged.is_made = is_made;
     }
 
-    /// Adds what a rejection by the reference bank says of the client, if nothing else does for certain.
+    /// Adds the client's violation according to a rejection by the reference bank, unless there is a certain
+    /// one already.
     pub(super) fn rejected(&self, judged: &mut Judged, rejection: &Rejection, freedoms: &[&str]) {
         let Rejection { status, rule, at } = rejection;
         let of_bank = &self.suite.spec().client.bank;
@@ -142,7 +144,7 @@ impl TrafficJudge {
         if is_told {
             return;
         }
-        // The bank has a rule for each sentence, and a freedom may be a part of several.
+        // The bank has a rule for each sentence, and a freedom may cover several.
         let is_free =
             |freedom: &&str| self.subject(freedom) == self.subject(rule) || *freedom == clause.as_str();
         let is_of_code = self.suite.spec().client.is_of_a_code(clause);
@@ -157,7 +159,7 @@ impl TrafficJudge {
         let known = clauses.get(clause).map(|clause| clause.id.as_str());
         let operation = judged.operation.as_deref();
         let plain = || self.suite.requests().plain_clause(operation?);
-        // A path of no operation has a rule that is none of the document.
+        // For a path without an operation the bank has a rule that is not in the document.
         let Some(clause) = known.or_else(plain) else { return };
         let is_firm = clauses.get(clause).is_some_and(|clause| {
             matches!(clause.strength, Strength::Stated | Strength::Derived(_))
@@ -183,7 +185,7 @@ impl TrafficJudge {
                 None => format!("a request that keeps the rule {rule} of the reference bank"),
             },
             value: None,
-            // A rule that stands for no clause says less.
+            // A rule without a clause is weaker evidence.
             is_warning: of_bank.warned.contains(rule)
                 || known.is_none()
                 || !is_firm
@@ -193,7 +195,7 @@ impl TrafficJudge {
         self.found(judged, wrong, format!("a rejection by the reference bank with {status} {rule}"));
     }
 
-    /// Returns what a clause or a rule is about: the first part of its id, and two of them for a header or an
+    /// Returns the subject of a clause or rule: the first part of its id, or the first two for a header or an
     /// operation.
     fn subject<'a>(&self, id: &'a str) -> &'a str {
         let has_parts =
@@ -202,12 +204,12 @@ impl TrafficJudge {
         dots.nth(usize::from(has_parts)).map_or(id, |(end, _)| &id[..end])
     }
 
-    /// Returns true if only the history says whether a client breaks this clause.
+    /// Returns true if only the history shows whether a client violates this clause.
     pub(super) fn is_of_the_session(&self, clause: &str) -> bool {
         self.suite.spec().client.ids.as_ref().is_some_and(|ids| ids.pending.clause == clause)
     }
 
-    /// Returns true if a bank may lack an operation that is for tests alone, and answers that it does.
+    /// Returns true if a response says that the bank lacks an operation that exists only for tests.
     pub(super) fn may_lack(&self, operation: &str, status: u16) -> bool {
         let is_said = self.profile.capabilities.get(SANDBOX) == Some(&Offered::No);
         let is_production = self.profile.environment == Some(Environment::Production);
@@ -221,27 +223,28 @@ impl TrafficJudge {
         self.suite.baselines().get(operation).is_some_and(needs)
     }
 
-    /// Returns the level of what a client broke. What the user says of a clause holds for both ends.
+    /// Returns the level of a client's violation. A level set by the user applies to both ends.
     pub(super) fn level_of_client(&self, clause: &str) -> Level {
         let is_denied = self.suite.spec().client.denied.contains(clause);
         let due = if is_denied { Level::Deny } else { self.levels.clause(clause).level };
         self.given(clause).unwrap_or(due)
     }
 
-    /// Returns the level that the user gives a clause.
+    /// Returns the level that the user set for a clause.
     fn given(&self, clause: &str) -> Option<Level> {
         let level = self.levels.clause(clause);
         (!matches!(level.by, LevelSource::Strength | LevelSource::Choice)).then_some(level.level)
     }
 
-    /// Adds what is right under no reading. What is known of the same place or clause is one cause with it.
+    /// Adds a violation under every reading. If the place or clause has a finding already, both have one
+    /// cause.
     fn wrong(&self, judged: &mut Judged, wrong: Wrong) {
         let value = wrong.value.as_ref();
         let actual = value.map_or_else(|| "nothing".to_owned(), |value| self.shown(&wrong.at, value));
         self.found(judged, wrong, actual);
     }
 
-    /// Adds what is wrong, with `actual` for what was sent.
+    /// Adds a violation, with `actual` as the value that was sent.
     fn found(&self, judged: &mut Judged, wrong: Wrong, actual: String) {
         let Wrong { at, clause, send, is_warning, .. } = wrong;
         let due = if is_warning { Level::Warn } else { Level::Deny };
@@ -265,7 +268,7 @@ impl TrafficJudge {
         }
     }
 
-    /// Returns a value as a finding shows it. What says who somebody is remains hidden.
+    /// Returns the form of a value in a finding. Personal values stay hidden.
     fn shown(&self, at: &str, value: &str) -> String {
         let masks = &self.suite.spec().masks;
         let name = at.strip_prefix("header/");
@@ -280,7 +283,8 @@ impl TrafficJudge {
         }
     }
 
-    /// Adds values that are right under no reading: empty required headers, and those of the client rules.
+    /// Adds values that are wrong under every reading: empty required headers, and those from the client
+    /// rules.
     fn values(&self, sent: &Sent, operation: &str, judged: &mut Judged) {
         let body = sent.body.bytes().and_then(|bytes| serde_json::from_slice(bytes).ok());
         let of = |at: &str| of_place(sent, body.as_ref(), at);
@@ -301,7 +305,7 @@ impl TrafficJudge {
             if !self.suite.clauses().contains_key(&wrong.clause) {
                 continue;
             }
-            // A value that was not sent is a description, such as how often the field is there.
+            // A value that was not sent is a description, such as the number of occurrences.
             match wrong.value.clone().filter(|value| !of(&wrong.at).contains(value)) {
                 Some(said) => self.found(judged, wrong, said),
                 None => self.wrong(judged, wrong),
@@ -309,7 +313,7 @@ impl TrafficJudge {
         }
     }
 
-    /// Adds a certificate that was not valid when it was used (RFC 5280 section 4.1.2.5), as a warning.
+    /// Adds a warning for a certificate that was not valid when it was used (RFC 5280 section 4.1.2.5).
     fn validity(&self, signature: &signature::Found, began: DateTime<Utc>, judged: &mut Judged) {
         let spec = self.suite.spec();
         let name = spec.signing.certificate_header.as_deref();
@@ -327,7 +331,7 @@ impl TrafficJudge {
         self.found(judged, wrong, format!("one from {} to {}", day(from), day(until)));
     }
 
-    /// Adds what is wrong with the signature of a request whose operation the document only mentions.
+    /// Adds violations in the signature of a request whose operation the document only mentions.
     fn signature(
         &self,
         (sent, found): (&Sent, &signature::Found),
@@ -369,7 +373,7 @@ impl TrafficJudge {
         }
     }
 
-    /// Adds what is wrong with a path or method of no operation that the bank rejected.
+    /// Adds a violation for a rejected request whose path or method belongs to no operation.
     fn path(&self, sent: &Sent, paths: &PathRules, judged: &mut Judged) {
         let (path, _) = sent.target();
         if ["HEAD", "OPTIONS"].contains(&sent.method.as_str()) {
@@ -377,7 +381,7 @@ impl TrafficJudge {
         }
         let shown = format!("{} {path}", sent.method);
         let has_prefix = path.split('/').any(|part| part == paths.prefix);
-        // A payment itself is read on the path of its deletion, which the document does not show.
+        // A payment itself is read at the path of its deletion, which the document does not show.
         let is_meant = |route: &Route| {
             let clause = self.suite.requests().plain_clause(&route.operation);
             let clause = clause.and_then(|clause| self.suite.clauses().get(clause));
@@ -410,7 +414,7 @@ impl TrafficJudge {
     }
 }
 
-/// Returns true if the bank is known to have all that a place of a request names.
+/// Returns true if the bank is known to have all resources that a place of a request names.
 fn knows(exchange: &Exchange<'_>, at: &str) -> bool {
     let names: Vec<&str> = match at.strip_prefix("header/") {
         Some(name) => exchange.sent.header(name).into_iter().collect(),
@@ -420,7 +424,7 @@ fn knows(exchange: &Exchange<'_>, at: &str) -> bool {
     names.into_iter().all(|name| (exchange.is_known)(name))
 }
 
-/// Returns the ids in the path of a request for an operation that the document mentions.
+/// Returns the mentioned operation that a request is for, with the ids in its path.
 fn mentioned<'a>(paths: &'a PathRules, sent: &Sent) -> Option<(&'a Mentioned, Vec<String>)> {
     let (path, _) = sent.target();
     let parts: Vec<&str> = path.split('/').skip(1).collect();
@@ -434,7 +438,7 @@ fn mentioned<'a>(paths: &'a PathRules, sent: &Sent) -> Option<(&'a Mentioned, Ve
     })
 }
 
-/// Returns the values of a place of a request with this body that are not masked.
+/// Returns the unmasked values at a place of a request with this body.
 fn of_place(sent: &Sent, body: Option<&Value>, at: &str) -> Vec<String> {
     let parameters = || sent.parameters().into_iter();
     let mut values: Vec<String> = match at.split_once('/') {
@@ -447,7 +451,7 @@ fn of_place(sent: &Sent, body: Option<&Value>, at: &str) -> Vec<String> {
         Some(("query", wanted)) => {
             parameters().filter(|(name, _)| name == wanted).map(|(_, value)| value).collect()
         }
-        // A member that an object has twice.
+        // Duplicate fields in an object.
         Some(("body", "")) => {
             let is_twice = sent.body.bytes().is_some_and(has_member_twice);
             vec!["a member".to_owned(); if is_twice { 2 } else { 0 }]
@@ -458,7 +462,7 @@ fn of_place(sent: &Sent, body: Option<&Value>, at: &str) -> Vec<String> {
                 value.map(|value| value.as_array().map_or_else(|| vec![value], |all| all.iter().collect()));
             let text = |value: &Value| match value {
                 Value::String(text) => Some(text.clone()),
-                // 1 and 1.0 are one number.
+                // 1 and 1.0 are the same number.
                 Value::Number(number) => Some(number.to_string().trim_end_matches(".0").to_owned()),
                 _ => None,
             };

@@ -1,17 +1,16 @@
-//! Texts that are JSON only for readers that take more than RFC 8259 has, as JSON5 and many libraries do.
+//! Recognizes strings that are JSON only with extensions of RFC 8259, as in JSON5 and many libraries.
 
 use serde::de::IgnoredAny;
 
-/// Whether a text is no JSON for nothing but extensions of it: a comma after the last member or item,
-/// comments, texts in single quotes, names without quotes, line breaks and other control characters in texts,
-/// escapes that there are not (RFC 8259, sections 4, 5 and 7), numbers as other notations write them and
-/// literals in other letters (sections 3 and 6).
+/// Returns true if a string is invalid JSON only because of extensions: trailing commas, comments, single
+/// quotes, unquoted names, control characters in strings, unknown escapes (RFC 8259 sections 4, 5 and 7),
+/// other notations of numbers, and literals in other spellings (sections 3 and 6).
 pub(crate) fn is_json_by_extensions(text: &[u8]) -> bool {
     let is_json = |text: &str| serde_json::from_str::<IgnoredAny>(text).is_ok();
     std::str::from_utf8(text).is_ok_and(|text| !is_json(text) && is_json(&without(text)))
 }
 
-/// The text with what RFC 8259 has in place of each extension.
+/// Returns the string with each extension replaced with valid JSON.
 fn without(text: &str) -> String {
     let (mut plain, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(first) = rest.chars().next() {
@@ -39,12 +38,12 @@ fn without(text: &str) -> String {
     plain
 }
 
-/// What stands behind an end; nothing where the end is missing.
+/// Returns the part after `end`, or an empty string if it does not occur.
 fn after<'a>(text: &'a str, end: &str) -> &'a str {
     text.split_once(end).map_or("", |(_, behind)| behind)
 }
 
-/// Writes the text in quotes that `rest` begins with, and says what stands behind it.
+/// Writes the quoted string at the start of `rest` and returns the part after it.
 fn string<'a>(plain: &mut String, rest: &'a str, quote: char) -> &'a str {
     plain.push('"');
     let mut letters = rest[1..].char_indices();
@@ -66,7 +65,7 @@ fn string<'a>(plain: &mut String, rest: &'a str, quote: char) -> &'a str {
             _ => plain.push(letter),
         }
     }
-    // The quote at its end is missing: what is written so far is no JSON either.
+    // The closing quote is missing, so the output so far is not JSON either.
     ""
 }
 
@@ -74,7 +73,7 @@ fn is_of_a_word(letter: char) -> bool {
     letter.is_alphanumeric() || matches!(letter, '_' | '$' | '+' | '-' | '.')
 }
 
-/// A word without quotes as JSON has it: a name, a number or a literal; itself where it is none of them.
+/// Returns an unquoted word as JSON if it is a name, a number or a literal, otherwise unchanged.
 fn as_json(word: &str, is_name: bool) -> String {
     const LITERALS: [&str; 5] = ["true", "false", "null", "none", "undefined"];
     let number = word.trim_start_matches(['+', '-']);

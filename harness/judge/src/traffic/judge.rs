@@ -1,5 +1,6 @@
-//! Judges both ends of an exchange: what the request breaks, its client broke; what the answer breaks, its
-//! bank broke, and so it did where it accepted what had to be refused, or refused what keeps every rule.
+//! Judges both ends of an exchange. Violations in the request belong to the client, those in the response to
+//! the bank. The bank also violates the document if it accepts a request that must be rejected, or rejects
+//! one that conforms.
 
 use std::sync::Arc;
 
@@ -32,7 +33,7 @@ use crate::{
     request_signer::RequestSigner,
 };
 
-/// Judges exchanges, in the order in which they took place: what one made the next may speak of.
+/// Judges exchanges in order of time, because later ones may refer to resources that earlier ones created.
 #[derive(Debug)]
 pub struct TrafficJudge {
     pub(super) suite: Arc<Suite>,
@@ -42,22 +43,22 @@ pub struct TrafficJudge {
     pub(super) routes: Routes,
     vocabulary: Vocabulary,
     pub(super) memory: Memory,
-    /// Whether the profile is of the bank that answered: what it says of accounts and persons is true there.
+    /// True if the profile belongs to the bank, so that its accounts and persons are valid there.
     pub(super) is_of_the_bank: bool,
     pub(super) session: Session,
 }
 
-/// What a request comes to by the rules.
+/// The required outcome of a request according to the rules.
 struct Asked {
     due: Due,
-    /// Why the bank may refuse it all the same.
+    /// Reasons why the bank may reject it anyway.
     unsure: Vec<Untold>,
     hidden: Vec<(String, Untold)>,
 }
 
 impl TrafficJudge {
-    /// A judge of traffic by this profile. `is_of_the_bank` says whether its profile was written
-    /// for the bank that answered.
+    /// Returns a judge of traffic with this profile. `is_of_the_bank` is true if the profile was written for
+    /// the bank that responded.
     pub fn new(judge: &Judge, is_of_the_bank: bool) -> Self {
         let suite = Arc::clone(&judge.suite);
         let profile = judge.profile().clone();
@@ -74,8 +75,8 @@ impl TrafficJudge {
         }
     }
 
-    /// Judges an exchange. `rejection` is the one of the reference bank, where that is the bank, with the
-    /// clauses that it reads in another way than it usually does.
+    /// Judges an exchange. If the bank is the reference bank, `rejection` has the rule behind its rejection
+    /// and the clauses that it reads in an unusual way.
     pub fn exchange(&mut self, traffic: &Traffic, rejection: Option<(&Rejection, &[&str])>) -> Judged {
         let (spec, rules) = (self.suite.spec(), self.suite.requests());
         let spec = (&spec.signing, &spec.masks);
@@ -88,7 +89,7 @@ impl TrafficJudge {
         judged
     }
 
-    /// Judges an exchange by the rules for requests and answers.
+    /// Judges an exchange by the rules for requests and responses.
     fn by_rules(&mut self, traffic: &Traffic, signature: &signature::Found) -> Judged {
         let Some(found) = self.routes.find(&traffic.request) else { return Judged::of_no_operation() };
         let operation = found.operation.to_owned();
@@ -131,7 +132,7 @@ impl TrafficJudge {
         judged
     }
 
-    /// Returns that nothing can be told of an exchange, of which method and URL are known at most.
+    /// Returns the result for an exchange that cannot be read. At most its method and URL are known.
     pub fn unread(&self, traffic: &Traffic, why: String) -> Judged {
         let Sent { method, url, .. } = &traffic.request;
         let found = self.routes.find(&traffic.request);
@@ -147,7 +148,7 @@ impl TrafficJudge {
         }
     }
 
-    /// What the request had to come to. What it breaks its client broke.
+    /// Returns the required outcome of a request, and adds the client's violations.
     fn asked(
         &self,
         (sent, reading): (&Sent, &Reading),
@@ -164,7 +165,7 @@ impl TrafficJudge {
         let due = rules.judge(&view, plain, &reading.prepared, &is_expected);
         let mut asked = Asked { due, unsure: reading.unsure.clone(), hidden: reading.hidden.clone() };
         let Due::Refused { clauses, conditions, open } = &asked.due else { return asked };
-        // What its bank may take and call rejected is no mistake of a client.
+        // If the bank may accept the request and set status RJCT, the client made no mistake.
         let is_mistake = conditions.get(OR_REJECTED).is_none();
         let breaches = rules.breaches(&view, plain, &reading.prepared);
         let why = |clause: &String| {
@@ -203,7 +204,7 @@ impl TrafficJudge {
         asked
     }
 
-    /// Judges an answer. Gives its body, where the request was accepted.
+    /// Judges a response. Returns its body if the request was accepted.
     fn answer(
         &self,
         traffic: &Traffic,
@@ -262,8 +263,8 @@ impl TrafficJudge {
         document
     }
 
-    /// What is expected of an answer, and the clause that says so. Where the bank may have a reason that
-    /// nobody sees, a refusal is not held against it.
+    /// Returns the expectation for a response and its clause. If the bank may have a reason that the traffic
+    /// does not show, a rejection does not count.
     fn expectation(
         &self,
         operation: &str,
@@ -285,7 +286,7 @@ impl TrafficJudge {
                 (read(&asked.due), clause.clone())
             }
             Due::Accepted { clauses } => {
-                // Of several any may be what a bank minds.
+                // Any of several clauses may be the one that the bank violates.
                 let clause = clauses.iter().min_by_key(|clause| self.levels.clause(clause).level);
                 let clause = clause.unwrap_or(&plain).clone();
                 let is_refusal = matches!(examined.outcome, Outcome::Refused | Outcome::Rejected);
@@ -302,7 +303,7 @@ impl TrafficJudge {
         }
     }
 
-    /// Why a bank may refuse a request that keeps every rule, if it may.
+    /// Returns the reason why a bank may reject a conforming request, if there is one.
     fn may_refuse(&self, asked: &Asked) -> Option<Untold> {
         let unknown = (!self.is_of_the_bank).then_some(Untold::Psu);
         let hidden = asked.hidden.first().cloned();
@@ -310,7 +311,7 @@ impl TrafficJudge {
         hidden.or_else(|| asked.unsure.first().cloned()).or(unknown)
     }
 
-    /// Judges an answer of which no more is known than its status.
+    /// Judges a response by its status alone.
     fn status_alone(
         &self,
         operation: &str,
@@ -328,13 +329,13 @@ impl TrafficJudge {
             let kind = Mismatch::ServerError;
             self.add(judged, (clause, End::Bank, kind), (at, "an answer below 500".to_owned(), actual));
         } else if (200..300).contains(&received.status) && matches!(asked.due, Due::Refused { .. }) {
-            // A body may say that what was made was rejected.
+            // The body may say that the created resource was rejected.
             judged.undecided =
                 Some(Reason::BodyUnknown { got: Got::status(received.status), why: Box::new(why.clone()) });
         }
     }
 
-    /// Adds what is wrong, by the level of its clause.
+    /// Adds a finding with the level of its clause.
     fn add(
         &self,
         judged: &mut Judged,
@@ -353,7 +354,7 @@ impl TrafficJudge {
         }
     }
 
-    /// What a request has at a place, in words. What says who somebody is is not shown.
+    /// Describes the value at a place of a request. Personal values stay hidden.
     fn value_at(&self, view: &View<'_>, sent: &Sent, at: &str) -> String {
         let (part, rest) = at.split_once('/').unwrap_or((at, ""));
         let field = |fields: &[(String, Value)]| {
@@ -383,7 +384,7 @@ impl TrafficJudge {
             Value::String(text) if is_personal && !text.contains("${") => {
                 format!("a text of {} characters", text.chars().count())
             }
-            // What a day stands for is for the rules alone.
+            // A date placeholder is an internal form of the rules, so the date that was sent is shown.
             Value::String(text) if part == "body" && text.contains("${") => {
                 show::value(&Value::String(day_at(sent, rest).unwrap_or(text)))
             }
@@ -391,20 +392,20 @@ impl TrafficJudge {
         }
     }
 
-    /// What a clause says.
+    /// Returns the text of a clause.
     fn says(&self, clause: &str) -> String {
         self.suite.clauses().get(clause).map_or_else(|| clause.to_owned(), |clause| clause.says.clone())
     }
 }
 
-/// The day that was sent at a place of the body, if it is one, with what stands beside it.
+/// Returns the string that was sent at a place of the body if it starts with a date.
 fn day_at(sent: &Sent, at: &str) -> Option<String> {
     let body: Value = serde_json::from_slice(sent.body.bytes()?).ok()?;
     let text = body.pointer(&format!("/{at}"))?.as_str()?;
     text.trim_start().get(..10)?.parse::<chrono::NaiveDate>().ok().map(|_| text.to_owned())
 }
 
-/// The condition of a refusal under which the request may be taken as well, and called rejected.
+/// The condition that allows a bank to create the resource with status RJCT instead of rejecting the request.
 const OR_REJECTED: &str = "or-rejected";
 
 fn certificates(suite: &Suite, profile: &Profile) -> Certificates {
@@ -422,7 +423,7 @@ fn certificates(suite: &Suite, profile: &Profile) -> Certificates {
     Certificates { own, other, form }
 }
 
-/// Returns true if the value at a place of a body is masked, or holds one that is.
+/// Returns true if the value at a place of a body is masked or contains a masked value.
 fn is_masked_at(document: Option<&Value>, at: &str) -> bool {
     let pointer = at.strip_prefix("body").unwrap_or("/-");
     let value = document.and_then(|body| body.pointer(pointer));

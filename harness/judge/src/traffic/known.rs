@@ -1,4 +1,4 @@
-//! Names that the document uses. What has another name in the traffic of others is masked.
+//! Names that the document uses. All other names in recorded traffic are masked.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use xs2aspec_suite::{BodySpec, Suite};
 
 use crate::Profile;
 
-/// Headers that frame, negotiate and cache messages (RFC 9110, RFC 9111, RFC 9112). They identify nobody.
+/// Headers for framing, negotiation and caching (RFC 9110, RFC 9111, RFC 9112). They identify nobody.
 const OF_HTTP: [&str; 34] = [
     "accept",
     "accept-charset",
@@ -49,7 +49,7 @@ const OF_HTTP: [&str; 34] = [
 /// Folder with the schemas of responses.
 const SCHEMAS: &str = "fixtures/schemas";
 
-/// Longest segment of a path that may be a word.
+/// Maximum length of a path segment that counts as a word.
 const LONGEST_WORD: usize = 48;
 
 /// Names that the document uses.
@@ -88,23 +88,23 @@ impl Known {
         known
     }
 
-    /// Returns true if a record may show a header of this name.
+    /// Returns true if the history may show a header with this name.
     pub(crate) fn shows_header(&self, name: &str) -> bool {
         self.headers.contains(&name.to_ascii_lowercase()) && !is_secret(name)
     }
 
-    /// Returns true if a record may show a query parameter of this name.
+    /// Returns true if the history may show a query parameter with this name.
     pub(crate) fn shows_parameter(&self, name: &str) -> bool {
         self.parameters.contains(name) && !is_secret(name)
     }
 
-    /// Returns true if the document has a field of this name.
+    /// Returns true if the document has a field with this name.
     pub(crate) fn has_field(&self, name: &str) -> bool {
         self.fields.contains(&normalized(name))
     }
 
-    /// Returns true if a record may show a segment of a path: a word of lowercase letters, a version, or a
-    /// segment of the document in any case. The `path` of an error message has the names of fields.
+    /// Returns true if the history may show a path segment: a lowercase word, a version, or a segment of the
+    /// document in any case. The `path` of an error message contains field names.
     pub(crate) fn shows_segment(&self, segment: &str) -> bool {
         let is_word = segment.len() <= LONGEST_WORD
             && segment.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-' || byte == b'.');

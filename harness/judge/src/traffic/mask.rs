@@ -1,5 +1,5 @@
-//! Masks traffic before it is recorded. Nobody declares the secrets of others, so everything is masked that
-//! the document does not know, whose name is that of a secret, or that identifies somebody.
+//! Masks traffic before it is recorded. The secrets of others are unknown, so everything is masked that the
+//! document does not define, that has the name of a secret, or that identifies a person.
 
 use std::cell::RefCell;
 
@@ -18,10 +18,10 @@ use crate::{
     mask::{Field, Learned, Masker},
 };
 
-/// Kind of the pseudonym of an identifier.
+/// Kind in the pseudonym of an identifier.
 const ID: &str = "id";
 
-/// Kind of the pseudonym of a field that the document does not know.
+/// Kind in the pseudonym of a field that the document does not define.
 const UNKNOWN: &str = "field";
 
 /// A masker of traffic.
@@ -32,38 +32,38 @@ pub struct TrafficMasker<'a> {
     known: Known,
 }
 
-/// An exchange as it may be recorded.
+/// The recorded form of an exchange.
 #[derive(Debug)]
 pub struct Masked {
     /// The request.
     pub request: Request,
     /// The response, if there was one.
     pub response: Option<Response>,
-    /// Why there is no whole response.
+    /// The reason why there is no complete response.
     pub failure: Option<String>,
 }
 
-/// Characters of a body that a finding quotes.
+/// Number of body characters that a finding quotes.
 const QUOTED: usize = xs2aspec_spec::answer::QUOTED;
 
-/// Headers and body of a request or a response.
+/// Headers and body of a request or response.
 #[derive(Clone, Copy)]
 struct Message<'a> {
     headers: &'a [(String, String)],
     body: &'a Payload,
 }
 
-/// Values of an exchange, each with the kind of its pseudonym.
+/// Values of an exchange with the kinds for their pseudonyms.
 #[derive(Debug, Default)]
 struct Values {
-    /// Those that are masked wherever they appear.
+    /// Values that are masked wherever they appear.
     secret: Vec<(String, String)>,
-    /// Those that are masked at their places.
+    /// Values that are masked at their places.
     other: Vec<(String, String)>,
 }
 
 impl Values {
-    /// Adds a value of something that the document does not know. A value with a digit is taken for a secret.
+    /// Adds a value of an undefined field. A value with a digit counts as secret.
     fn add_unknown(&mut self, kind: &str, text: &str) {
         let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
         let list = if has_digit { &mut self.secret } else { &mut self.other };
@@ -72,19 +72,19 @@ impl Values {
 }
 
 impl<'a> TrafficMasker<'a> {
-    /// Returns a masker by the document and the profile of a judge.
+    /// Returns a masker for the document and the profile of a judge.
     pub fn new(judge: &'a Judge) -> Self {
         let known = Known::new(judge.suite(), judge.profile());
         Self { masker: judge.masker(), spec: &judge.suite().spec().masks, known }
     }
 
-    /// Returns an exchange without secrets and personal values, and masks its verdict.
+    /// Returns an exchange with secrets and personal values masked, and masks its verdict.
     pub fn masked(&self, traffic: &Traffic, judged: &Judged, verdict: &mut CaseVerdict) -> Masked {
         let sent = Message { headers: &traffic.request.headers, body: &traffic.request.body };
         let received =
             traffic.answer.as_ref().map(|answer| Message { headers: &answer.headers, body: &answer.body });
         let mut values = Values::default();
-        // The name of a product is a part of the path as well.
+        // A product name is also a part of the path.
         let ids = judged.ids.iter().filter(|id| !self.known.shows_segment(id));
         values.secret.extend(ids.map(|id| (ID.to_owned(), id.clone())));
         self.learn_url(&traffic.request.url, &mut values);
@@ -112,18 +112,18 @@ impl<'a> TrafficMasker<'a> {
         Masked { request, response, failure: traffic.failure.as_deref().map(text) }
     }
 
-    /// Returns how private a field is. What the document does not know is.
+    /// Returns the privacy of a field. Fields that the document does not define are private.
     fn privacy(&self, name: &str) -> Privacy {
         match self.spec.privacy(name) {
             Privacy::Plain => Privacy::Plain,
-            // An identifier has the same pseudonym in a path, where it has no name.
+            // An identifier has the same pseudonym as in a path, where it has no name.
             _ if is_id(name) => Privacy::Personal(ID.to_owned()),
             Privacy::Inherited if !self.known.has_field(name) => Privacy::Personal(UNKNOWN.to_owned()),
             other => other,
         }
     }
 
-    /// Returns how private the value at a place of a finding is.
+    /// Returns the privacy of the value at a place of a finding.
     fn privacy_at(&self, at: &str, name: &str) -> Privacy {
         let is_hidden = match at.trim_start_matches("request/").split('/').next() {
             Some("header") => self.hides_header(name),
@@ -140,7 +140,7 @@ impl<'a> TrafficMasker<'a> {
             && (self.spec.is_personal_header(name) || !self.known.shows_header(name))
     }
 
-    /// Learns what a message must not show.
+    /// Learns the values of a message that must be masked.
     fn learn(&self, message: Message<'_>, values: &mut Values) {
         let bytes = message.body.bytes().unwrap_or_default();
         for (field, text) in Masker::values(bytes, &|name| self.privacy(name)) {
@@ -153,7 +153,7 @@ impl<'a> TrafficMasker<'a> {
         let text = String::from_utf8_lossy(bytes);
         values.secret.extend(Masker::numbers(&text));
         if !Masker::is_json(&text) {
-            // A finding quotes the beginning of a body that is no JSON.
+            // A finding quotes the start of a body that is not JSON.
             values.secret.push(("body".to_owned(), text.chars().take(QUOTED).collect()));
         }
         if is_form(message) {
@@ -222,7 +222,7 @@ impl<'a> TrafficMasker<'a> {
                 if is_shown { self.url(text, learned) } else { self.masker.masked(text, field, learned) }
             });
         }
-        // The document knows JSON alone.
+        // The document defines only JSON bodies.
         Some(Body::Text(self.masker.whole("body", &text, learned)))
     }
 

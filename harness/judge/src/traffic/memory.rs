@@ -1,5 +1,5 @@
-//! What earlier exchanges did on which later ones lean: which resources were made, and what was sent before.
-//! As much of it is kept as memory allows that stays the same however long the traffic is.
+//! Remembers earlier exchanges that later ones depend on: created resources and sent requests. Its size is
+//! bounded, however long the traffic is.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
@@ -12,13 +12,13 @@ use xs2aspec_suite::{Location, Suite};
 
 use super::message::{Sent, decoded};
 
-/// How many resources, and how many requests, are remembered: those of last.
+/// Maximum number of remembered resources and of remembered requests. The oldest are dropped.
 const MOST: usize = 1 << 17;
 
-/// The name under which requests speak of the identifier of what an earlier one made.
+/// The key under which requests refer to the id of a created resource.
 const ID: &str = "id";
 
-/// A resource that was made.
+/// A created resource.
 #[derive(Debug)]
 struct Made {
     operation: String,
@@ -26,23 +26,24 @@ struct Made {
     is_touched: bool,
 }
 
-/// What earlier exchanges did.
+/// The memory of earlier exchanges.
 #[derive(Debug)]
 pub(crate) struct Memory {
-    /// Where the answers of an operation have the identifier of what was made, as JSON pointers.
+    /// JSON pointers to the ids of created resources in the responses of each operation.
     places: BTreeMap<String, BTreeSet<String>>,
-    /// What was made: by which operation, by whom, and whether anybody spoke of it since.
+    /// Created resources: the operation and caller that created them, and true if a later request referred to
+    /// them.
     made: Bounded<Made>,
-    /// Identifiers of requests, and the header field that has them.
+    /// Request ids, and the header with them.
     sent_ids: Bounded<()>,
     id_header: Option<String>,
-    /// Header fields that say who asks, in small letters.
+    /// Headers that identify the caller, in lowercase.
     identities: Vec<String>,
-    /// Requests that were accepted, by what they asked for.
+    /// Accepted requests, by their amounts.
     accepted: Bounded<()>,
-    /// How often a request was sent on a day.
+    /// The day and number of times that a request was sent.
     sent: Bounded<(NaiveDate, usize)>,
-    /// Names under which rules ask how often the request of an operation was sent before.
+    /// The names with which rules count earlier requests of an operation.
     repeats: BTreeMap<String, Vec<String>>,
 }
 
@@ -80,17 +81,17 @@ impl Memory {
         }
     }
 
-    /// The operation that made what this is the identifier of.
+    /// Returns the operation that created the resource with this id.
     pub(crate) fn made_by(&self, id: &str) -> Option<&str> {
         self.made.get(hash(&id)).map(|made| made.operation.as_str())
     }
 
-    /// Whether the same made it, and nothing was done with it since.
+    /// Returns true if the same caller created the resource and no request has used it since.
     pub(crate) fn is_untouched(&self, id: &str, who: u64) -> bool {
         self.made.get(hash(&id)).is_some_and(|made| !made.is_touched && made.who == who)
     }
 
-    /// Whether a request with the same identifier was sent before.
+    /// Returns true if an earlier request had the same request id.
     pub(crate) fn was_sent(&self, request: &Sent) -> bool {
         self.id_of(request).is_some_and(|id| self.sent_ids.get(id).is_some())
     }
@@ -99,18 +100,18 @@ impl Memory {
         Some(hash(request.header(self.id_header.as_deref()?)?))
     }
 
-    /// Who asks, as a number: the same for the same header fields that say so.
+    /// Returns a hash of the headers that identify the caller.
     pub(crate) fn who(&self, request: &Sent) -> u64 {
         let said: Vec<_> = self.identities.iter().map(|name| request.header(name)).collect();
         hash(&said)
     }
 
-    /// Whether the same was asked for, and accepted, before.
+    /// Returns true if a request with the same amounts was accepted before.
     pub(crate) fn was_accepted(&self, operation: &str, asks: u64) -> bool {
         asks != 0 && self.accepted.get(hash(&(operation, asks))).is_some()
     }
 
-    /// Names under which rules ask how often a request was sent before, each with how often it was.
+    /// Returns the names with which rules count earlier requests, each with the count.
     pub(crate) fn sent_before(
         &self,
         operation: &str,
@@ -126,13 +127,13 @@ impl Memory {
         self.sent.get(key).filter(|(known, _)| *known == day).map_or(0, |(_, times)| *times)
     }
 
-    /// Returns the ids that an answer gives to what was made.
+    /// Returns the ids of created resources in a response.
     fn ids(&self, operation: &str, answer: &Value) -> BTreeSet<String> {
         let places = self.places.get(operation).into_iter().flatten();
         places.filter_map(|place| answer.pointer(place)?.as_str()).map(str::to_owned).collect()
     }
 
-    /// Remembers a request that was sent, and what its answer says it made, where it was accepted.
+    /// Remembers a request and, if it was accepted, the resources that its response names.
     pub(crate) fn add(
         &mut self,
         operation: &str,
@@ -160,7 +161,7 @@ impl Memory {
         }
     }
 
-    /// Something was done with every resource of which a request speaks.
+    /// Marks all resources that a request refers to as used.
     fn touch(&mut self, request: &Sent) {
         let (path, _) = request.target();
         let mut named: Vec<u64> = path.split('/').map(|part| hash(&decoded(part))).collect();
@@ -176,7 +177,7 @@ impl Memory {
     }
 }
 
-/// Adds the strings of a value, as numbers.
+/// Adds hashes of the strings in a value.
 pub(crate) fn texts(value: &Value, found: &mut impl Extend<u64>) {
     match value {
         Value::String(text) => found.extend([hash(text)]),
@@ -186,20 +187,20 @@ pub(crate) fn texts(value: &Value, found: &mut impl Extend<u64>) {
     }
 }
 
-/// A number that requests for the same have in common that send the same header fields.
+/// Returns a hash that is the same for requests with the same target and the same header names.
 fn alike(operation: &str, request: &Sent) -> u64 {
     let names: BTreeSet<String> = request.headers.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
     hash(&(operation, request.target(), names))
 }
 
-/// A number that is the same for the same value.
+/// Returns a hash of a value.
 pub(crate) fn hash(value: &(impl Hash + ?Sized)) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()
 }
 
-/// The last values that were put into it.
+/// A map that keeps only the most recent entries.
 #[derive(Debug)]
 pub(crate) struct Bounded<T> {
     values: HashMap<u64, T>,
@@ -221,7 +222,7 @@ impl<T> Bounded<T> {
         self.values.values()
     }
 
-    /// Returns the value of a key, which is empty if it is new.
+    /// Returns the value of a key, and inserts a default if it is new.
     pub(crate) fn entry(&mut self, key: u64) -> &mut T
     where
         T: Default,

@@ -1,34 +1,34 @@
-//! A request and its answer as somebody else sent them, wherever they were read.
+//! A request and its response as recorded from the traffic of others, whatever the source.
 
 use chrono::{DateTime, Utc};
 use percent_encoding::percent_decode_str;
 use xs2aspec_record::{Changed, Untold};
 
-/// A request and its answer.
+/// A request and its response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Traffic {
-    /// Its number where it was read, from 1: the entry of an archive, the line of a record.
+    /// Its number in the source, from 1: the entry of an archive, the line of a history.
     pub number: u64,
-    /// What it was read from says of it, in words: a comment, the case of a run.
+    /// Label from the source: a comment, the case of a run.
     pub label: Option<String>,
-    /// When the request was begun.
+    /// Start of the request.
     pub began: DateTime<Utc>,
-    /// From the first byte sent to the last byte read, in microseconds.
+    /// Time from the first byte sent to the last byte received, in microseconds.
     pub micros: u64,
     /// The request.
     pub request: Sent,
-    /// The answer; `None` where there is none.
+    /// The response, or None if there is none.
     pub answer: Option<Received>,
-    /// Why there is no whole answer.
+    /// The reason why there is no complete response.
     pub failure: Option<String>,
 }
 
-/// A rejection by the reference bank, which names its rule.
+/// A rejection by the reference bank, with the rule behind it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rejection {
-    /// Its status.
+    /// Status code.
     pub status: u16,
-    /// Its rule.
+    /// Id of the rule.
     pub rule: String,
     /// The place: a JSON pointer into the body, or the name of a header or parameter.
     pub at: Option<String>,
@@ -41,31 +41,31 @@ pub struct Sent {
     pub method: String,
     /// Whole URL.
     pub url: String,
-    /// Header fields in the order of the wire.
+    /// Headers in the order in which they were sent.
     pub headers: Vec<(String, String)>,
     /// Body.
     pub body: Payload,
-    /// Why the bytes of the body may be others than were sent.
+    /// The reason why the body may differ from the bytes that were sent.
     pub changed: Option<Changed>,
 }
 
-/// An answer.
+/// A response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Received {
     /// Status code.
     pub status: u16,
-    /// Header fields in the order of the wire.
+    /// Headers in the order in which they were received.
     pub headers: Vec<(String, String)>,
-    /// Body, as it was before a content coding.
+    /// Body after decoding any content coding.
     pub body: Payload,
 }
 
 /// A body, as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Payload {
-    /// All of its bytes; none where there is no body.
+    /// All of its bytes, or none if there is no body.
     Bytes(Vec<u8>),
-    /// A body of which not all is known, for this reason.
+    /// A body that is not completely known, for this reason.
     Unknown(Untold),
 }
 
@@ -73,19 +73,19 @@ impl Payload {
     /// No body.
     pub const NONE: Self = Self::Bytes(Vec::new());
 
-    /// The bytes, where they are known.
+    /// Returns the bytes if they are known.
     pub fn bytes(&self) -> Option<&[u8]> {
         if let Self::Bytes(bytes) = self { Some(bytes) } else { None }
     }
 }
 
 impl Sent {
-    /// The first value of a header field, by its name in any letter case.
+    /// Returns the first value of a header. Names are compared case-insensitively.
     pub fn header(&self, name: &str) -> Option<&str> {
         header(&self.headers, name)
     }
 
-    /// The path of the URL and its query, as they go over the wire.
+    /// Returns the path and query of the URL as they are sent.
     pub fn target(&self) -> (&str, Option<&str>) {
         let rest = self
             .url
@@ -98,30 +98,30 @@ impl Sent {
         }
     }
 
-    /// Returns the parts of the path that are not empty.
+    /// Returns the nonempty parts of the path.
     pub(super) fn parts(&self) -> Vec<&str> {
         self.target().0.split('/').filter(|part| !part.is_empty()).collect()
     }
 
-    /// Returns the parameters of the query, without percent-encoding.
+    /// Returns the percent-decoded query parameters.
     pub(super) fn parameters(&self) -> Vec<(String, String)> {
         let parts = self.target().1.unwrap_or_default().split('&').filter(|part| !part.is_empty());
         let pairs = parts.map(|part| part.split_once('=').unwrap_or((part, "")));
         pairs.map(|(name, value)| (decoded(name), decoded(&value.replace('+', " ")))).collect()
     }
 
-    /// Returns true if the path has an empty part, which makes it another path (RFC 3986, section 3.3).
+    /// Returns true if the path has an empty part, which makes it a different path (RFC 3986 section 3.3).
     pub fn has_gap(&self) -> bool {
         self.target().0.split('/').skip(1).any(str::is_empty)
     }
 
-    /// Returns true if the path has this part twice in a row.
+    /// Returns true if this part occurs twice in a row in the path.
     pub fn repeats(&self, part: &str) -> bool {
         let parts: Vec<&str> = self.target().0.split('/').collect();
         parts.windows(2).any(|two| two == [part, part])
     }
 
-    /// Host and port of the URL, as they are written in it.
+    /// Returns the host and port as written in the URL.
     pub fn authority(&self) -> Option<&str> {
         let (_, rest) = self.url.split_once("://")?;
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -130,18 +130,18 @@ impl Sent {
 }
 
 impl Received {
-    /// The first value of a header field, by its name in any letter case.
+    /// Returns the first value of a header. Names are compared case-insensitively.
     pub fn header(&self, name: &str) -> Option<&str> {
         header(&self.headers, name)
     }
 }
 
-/// Returns the first value of a header field, by its name in any letter case.
+/// Returns the first value of a header. Names are compared case-insensitively.
 pub fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
     headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
 }
 
-/// A text without percent-encoding (RFC 3986, section 2.1). What is no encoding stays.
+/// Decodes percent-encoding (RFC 3986 section 2.1). Invalid sequences stay unchanged.
 pub(crate) fn decoded(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }

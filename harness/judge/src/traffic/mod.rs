@@ -1,13 +1,17 @@
-//! Judges what others send: the requests of a client, and the responses of its bank.
+//! Judges traffic of others: the requests of a client and the responses of its bank.
 //!
-//! - `message`: a request and its response, wherever they were read; [`judge`]: what either end broke, and
-//!   what could not be told; `verdict`: what that is in a record.
-//! - `routes`: the operation of a request; `reading`: a request as the rules look at one; [`vocabulary`] and
-//!   `values`: what its values stand for; `signature`: what its signature is; `memory`: what earlier
-//!   exchanges made.
-//! - `client`: what a client may send under no reading; `session`: what earlier exchanges say of ids;
-//!   `near`: paths that are nearly those of an operation.
-//! - [`mask`] masks what is recorded of it, `known` lists the names of the document, `url` masks URLs.
+//! - `message`: a request and its response, whatever the source
+//! - [`judge`]: violations by either end, and open points
+//! - `verdict`: the result in the form of the history
+//! - `routes`: the operation of a request
+//! - `reading`: a request in the form that the rules evaluate
+//! - [`vocabulary`] and `values`: the placeholders behind the values of a request
+//! - `signature`: the form of a signature
+//! - `memory`: resources created by earlier exchanges
+//! - `client`: requests that are wrong under every reading
+//! - `session`: the use of ids across exchanges
+//! - `near`: paths that almost match an operation
+//! - [`mask`], `known` and `url`: masking of recorded traffic
 
 mod client;
 mod extensions;

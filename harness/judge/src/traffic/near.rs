@@ -1,4 +1,4 @@
-//! Paths that are nearly those of an operation: a client that sends one means the operation.
+//! Finds paths that almost match an operation, as a client with a mistake sends them.
 
 use strsim::levenshtein;
 
@@ -7,19 +7,19 @@ use super::{
     routes::{Route, Routes, Segment},
 };
 
-/// How many characters of a segment may differ, at most.
+/// Maximum number of differing characters in a segment.
 const MOST_OTHERS: usize = 3;
 
 impl Routes {
-    /// Returns the first route that a request is nearly one for, and of which `is_meant` holds.
+    /// Returns the first route that a request almost matches and that `is_meant` accepts.
     pub(crate) fn near(&self, request: &Sent, is_meant: impl Fn(&Route) -> bool) -> Option<&Route> {
         let (path, _) = request.target();
         let parts: Vec<&str> = path.trim_start_matches('/').split('/').collect();
         self.routes.iter().find(|route| is_near(route, &request.method, &parts) && is_meant(route))
     }
 
-    /// Returns the route whose path begins as that of a request does, with two segments at least; of several
-    /// one with its method, and the one that goes on longest with it.
+    /// Returns the route that shares the most consecutive segments with the path of a request, at least two.
+    /// Routes with the same method take precedence.
     pub(crate) fn closest(&self, request: &Sent) -> Option<&Route> {
         let parts = request.parts();
         let same = |route: &Route| {
@@ -32,8 +32,8 @@ impl Routes {
     }
 }
 
-/// Returns true if a request is nearly one for a route: with another method or in other letters, without one
-/// segment, or with one segment misspelled.
+/// Returns true if a request almost matches a route: another method or case, one missing segment, or one
+/// misspelled segment.
 fn is_near(route: &Route, method: &str, parts: &[&str]) -> bool {
     let segments = &route.segments;
     let whole: Vec<&str> = parts.iter().copied().filter(|part| !part.is_empty()).collect();
@@ -48,14 +48,14 @@ fn is_near(route: &Route, method: &str, parts: &[&str]) -> bool {
     if let Some(own) = behind(segments.len()) {
         let others: Vec<_> = segments.iter().zip(own).filter(|(segment, part)| !segment.fits(part)).collect();
         match others[..] {
-            // No route has this path as it is.
+            // The exact path matches no route.
             [] => return true,
             [(segment, part)] if segment.is_nearly(part) => return method == route.method,
             _ => {}
         }
     }
     let is_id = |at: usize| matches!(segments.get(at), Some(Segment::Placeholder(_)));
-    // Beside an id another segment may belong to an operation that the document does not show.
+    // A segment next to an id may belong to an operation that the document does not show.
     let may_miss = |at: usize| {
         if is_id(at) { at + 1 < segments.len() } else { !is_id(at + 1) && (at == 0 || !is_id(at - 1)) }
     };
@@ -77,10 +77,10 @@ impl Segment {
         }
     }
 
-    /// Returns true if a text is not this segment, but was meant to be.
+    /// Returns true if a string is a likely mistake for this segment.
     fn is_nearly(&self, part: &str) -> bool {
         let Self::Text(text) = self else { return part.is_empty() };
-        // `{payment-product}` and `:product` are names that the client was to fill in.
+        // `{payment-product}` and `:product` are placeholders that the client did not fill in.
         if part.starts_with(['{', ':', '<']) || part.to_ascii_lowercase().starts_with("%7b") {
             return true;
         }

@@ -1,6 +1,6 @@
-//! A request that was sent, as the rules for requests look at one: they are written over requests whose
-//! run-time values are not filled yet. What a value stands for is found by filling what the plain request and
-//! the rules have at its place, and comparing.
+//! Converts a sent request into the form that the request rules evaluate: rules apply to requests whose
+//! runtime values are still placeholders. The placeholder behind a value is found by filling those of the
+//! baseline request and the rules at its place, and comparing.
 
 use chrono::{DateTime, Utc};
 use serde::de::IgnoredAny;
@@ -25,16 +25,16 @@ use super::{
 };
 use crate::{Profile, answer::MALFORMED};
 
-/// What stands for a value that a record does not show.
+/// The placeholder for a masked value.
 const HIDDEN: &str = "${target.hidden}";
 
-/// What stands for a body that is a JSON text with more behind it, for one that is JSON only by extensions,
-/// and for one that is not UTF-8.
+/// Placeholders for a body that is JSON with trailing data, for one that is JSON only by extensions, and for
+/// one that is not UTF-8.
 const TRAILING: &str = "${body.trailing}";
 const BY_EXTENSIONS: &str = "${body.json-by-extensions}";
 const NOT_UTF_8: &str = "${body.not-utf-8}";
 
-/// A request as the rules look at it.
+/// A request in the form that the rules evaluate.
 #[derive(Debug, Default)]
 pub(crate) struct Reading {
     operation: String,
@@ -44,33 +44,33 @@ pub(crate) struct Reading {
     body: Option<Value>,
     has_member_twice: bool,
     is_raw: bool,
-    /// Why the bytes of its body may be others than were sent.
+    /// The reason why the body may differ from the bytes that were sent.
     changed: Option<Changed>,
-    /// Who asks, as a number.
+    /// Hash of the caller.
     who: u64,
-    /// What it asks for, as a number.
+    /// Hash of the amounts.
     amounts: u64,
     pub(crate) signing: Map<String, Value>,
     pub(crate) prepared: Prepared,
-    /// What could not be looked at, each place with the reason.
+    /// Places that cannot be evaluated, with the reason.
     pub(crate) hidden: Vec<(String, Untold)>,
-    /// Why its bank might refuse it though it keeps every rule.
+    /// Reasons why the bank might reject it although it follows every rule.
     pub(crate) unsure: Vec<Untold>,
 }
 
-/// What a reading leans on.
+/// The inputs of a reading.
 pub(crate) struct Reader<'a> {
     pub(crate) vocabulary: &'a Vocabulary,
     pub(crate) memory: &'a Memory,
     pub(crate) profile: &'a Profile,
     pub(crate) client: &'a ClientRules,
-    /// The plain request of the operation.
+    /// The baseline request of the operation.
     pub(crate) plain: &'a RequestSpec,
     pub(crate) now: DateTime<Utc>,
 }
 
 impl Reader<'_> {
-    /// Places of the body that the plain request has a number at that no other has.
+    /// Returns the places of the body where the baseline request has a unique number.
     fn amounts(&self) -> Vec<String> {
         let own = written(self.plain).into_iter();
         let own = own
@@ -84,7 +84,7 @@ fn shown_at(value: &Value, pointer: &str) -> String {
 }
 
 impl Reading {
-    /// Reads a request. `signature` is what was found of its signature.
+    /// Reads a request. `signature` is the result of examining its signature.
     pub(crate) fn new(
         sent: &Sent,
         found: &Found<'_>,
@@ -113,13 +113,13 @@ impl Reading {
         reading
     }
 
-    /// What it asks for, as far as no two valid requests of a suite ask for the same: its amounts. A bank may
-    /// take one with the same for a duplicate. 0 where it asks for none.
+    /// Returns a hash of the request's amounts, or 0 if it has none. Valid requests of a suite differ in
+    /// them, and a bank may treat requests with equal amounts as duplicates.
     pub(crate) fn amounts(&self) -> u64 {
         self.amounts
     }
 
-    /// The request as the rules look at it.
+    /// Returns the request in the form that the rules evaluate.
     pub(crate) fn view(&self) -> View<'_> {
         View {
             operation: &self.operation,
@@ -135,7 +135,8 @@ impl Reading {
         }
     }
 
-    /// Why nothing is known of the places of all of these breaches; `None` where something is known of one.
+    /// Returns the reason why none of these violations can be confirmed, because all their places are hidden.
+    /// Returns None if a place is known.
     pub(crate) fn hides_all<'a>(&self, breaches: impl Iterator<Item = &'a Breach>) -> Option<Untold> {
         let mut why = None;
         for breach in breaches {
@@ -145,7 +146,7 @@ impl Reading {
         why
     }
 
-    /// The path of the valid request that asks for the same resource, or else of the plain one.
+    /// Sets the path of the valid request for the same resource, or else of the baseline request.
     fn path(&mut self, found: &Found<'_>, reader: &Reader<'_>) {
         let is_same = |name: &str, value: &str| match name.strip_prefix("target.") {
             Some(name) => reader.profile.values.get(name).is_some_and(|known| known == value),
@@ -157,7 +158,7 @@ impl Reading {
         let is_untouched = |value: &String| {
             reader.memory.made_by(value).is_none() || reader.memory.is_untouched(value, self.who)
         };
-        // Valid requests for other resources than the plain one are made to be refused, some of them.
+        // Some valid requests for other resources than the baseline's are expected to be rejected.
         let is_plain = |(route, values): &(&Route, Vec<(&str, String)>)| {
             route.path == reader.plain.path && values.iter().all(|(_, value)| is_untouched(value))
         };
@@ -192,8 +193,8 @@ impl Reading {
                     let is_of_body = words.is_some_and(|words| words.of_body.contains_key(&at));
                     let of_body = Untold::NotCompared { body: Changed::Masked };
                     self.hide(&at, if is_of_body { of_body } else { Untold::Masked });
-                    // The plain request's own value is as good as any that is not shown, and so is another
-                    // one of the target.
+                    // The value is masked, so the baseline's own value or another profile value is as good as
+                    // any.
                     let known = || reader.vocabulary.operations.get(&self.operation)?.of_target(&at);
                     reader.plain.header(name).cloned().or_else(known).unwrap_or_else(|| Value::from(HIDDEN))
                 }
@@ -207,7 +208,8 @@ impl Reading {
         }
     }
 
-    /// Whether a Date is near the clock: what becomes of another one is open (RFC 9110, section 6.6.1).
+    /// Notes a Date that is far from the clock. The document does not say how a bank must treat it (RFC 9110
+    /// section 6.6.1).
     fn date(&mut self, sent: &Sent, reader: &Reader<'_>) {
         const NEAR: i64 = 300;
         if reader.plain.header("date").is_none() {
@@ -220,8 +222,8 @@ impl Reading {
         }
     }
 
-    /// Whether the media type of the body is said as the plain request says it: what becomes of another is
-    /// open.
+    /// Notes a media type that differs from the baseline request. The document does not say how a bank must
+    /// treat it.
     fn media_type(&mut self, sent: &Sent, reader: &Reader<'_>) {
         const NAME: &str = "content-type";
         let said = sent.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case(NAME));
@@ -236,7 +238,7 @@ impl Reading {
         self.hidden.push((at.to_owned(), why));
     }
 
-    /// The body cannot be looked at: that of the plain request stands in for it.
+    /// Replaces a body that cannot be evaluated with that of the baseline request.
     fn hide_body(&mut self, why: Untold, reader: &Reader<'_>) {
         self.hide("body", why);
         self.body = reader.plain.members().map(|members| Value::Object(members.clone()));
@@ -267,8 +269,7 @@ impl Reading {
                 self.body = Some(self.member("body", "body", value, bytes, reader));
             }
             Err(_) if std::str::from_utf8(bytes).is_err() => self.body = Some(Value::from(NOT_UTF_8)),
-            // It is JSON all the same: RFC 8259, section 6, leaves it to who reads it how large a number may
-            // be.
+            // This is JSON all the same: RFC 8259 section 6 leaves the limits of numbers to the parser.
             Err(_) if serde_json::from_slice::<IgnoredAny>(bytes).is_ok() => {
                 self.hide_body(Untold::LargeNumber, reader);
             }
@@ -278,8 +279,8 @@ impl Reading {
         }
     }
 
-    /// A value of the body, in which everything stands that it stands for. `at` is its place, `like` the same
-    /// with 0 for the number of any item.
+    /// Returns a value of the body with its parts replaced with placeholders. `at` is its place, `like` the
+    /// same with every item number as 0.
     fn member(&mut self, at: &str, like: &str, value: Value, bytes: &[u8], reader: &Reader<'_>) -> Value {
         match value {
             Value::Object(members) => Value::Object(
@@ -306,7 +307,7 @@ impl Reading {
         }
     }
 
-    /// What a value at a place stands for; the value itself where that is nothing.
+    /// Returns the placeholder behind the value at a place, or the value itself if there is none.
     fn word(&mut self, at: &str, value: &Value, body: Option<&[u8]>, reader: &Reader<'_>) -> Value {
         let Some(words) = reader.vocabulary.operations.get(&self.operation) else { return value.clone() };
         let fixed = words.fixed.get(at).into_iter().flatten();
@@ -343,7 +344,7 @@ impl Reading {
             if !reader.memory.is_untouched(text, self.who) {
                 self.unsure.push(Untold::Resource);
             }
-            // One name for each of them: the rules see whether one is there twice.
+            // Each id has its own name, so that the rules can detect duplicates.
             let name = format!("made-{text}");
             self.prepared.insert(name.clone(), (made_by.to_owned(), 1));
             return Value::from(format!("${{{name}.id}}"));

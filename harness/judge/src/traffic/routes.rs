@@ -1,4 +1,4 @@
-//! Which operation of the document a request is for: by its method and its path, whatever stands before that.
+//! Finds the operation of a request by its method and path, whatever precedes the path.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use xs2aspec_suite::Suite;
 use super::message::{Sent, decoded};
 use crate::Profile;
 
-/// The paths of every operation.
+/// The paths of all operations.
 #[derive(Debug)]
 pub(crate) struct Routes {
     pub(super) routes: Vec<Route>,
@@ -18,7 +18,7 @@ pub(crate) struct Routes {
 pub(crate) struct Route {
     pub(crate) operation: String,
     pub(super) method: String,
-    /// The path as a valid request writes it, with its placeholders.
+    /// The path in a valid request, with its placeholders.
     pub(crate) path: String,
     pub(super) segments: Vec<Segment>,
 }
@@ -27,7 +27,7 @@ pub(crate) struct Route {
 #[derive(Debug)]
 pub(super) enum Segment {
     Text(String),
-    /// A placeholder alone, by its name.
+    /// A whole-segment placeholder, by name.
     Placeholder(String),
 }
 
@@ -35,19 +35,19 @@ pub(super) enum Segment {
 #[derive(Debug)]
 pub(crate) struct Found<'a> {
     pub(crate) operation: &'a str,
-    /// Its paths that fit, each with what stands at its placeholders, percent-decoded.
+    /// Its matching paths, each with the percent-decoded values of its placeholders.
     pub(crate) fitting: Vec<(&'a Route, Vec<(&'a str, String)>)>,
 }
 
 impl Routes {
     pub(crate) fn new(suite: &Suite, profile: &Profile) -> Self {
         let mut routes: BTreeMap<(String, String), Route> = BTreeMap::new();
-        // The plain request of an operation has its name, and comes first.
+        // The baseline request of an operation has the operation's name and comes first.
         let mut baselines: Vec<_> = suite.baselines().iter().collect();
         baselines.sort_by_key(|(name, baseline)| (**name != baseline.request.operation, name.as_str()));
         for (_, baseline) in baselines {
             let request = &baseline.request;
-            // A path that an answer gives tells nothing of what is asked for.
+            // A path taken from a response does not identify an operation.
             if !request.path.starts_with('/') {
                 continue;
             }
@@ -65,7 +65,7 @@ impl Routes {
         Self { routes: routes.into_values().collect() }
     }
 
-    /// The operation of a request; `None` if it is for none of the document.
+    /// Returns the operation of a request, or None if it belongs to none.
     pub(crate) fn find(&self, request: &Sent) -> Option<Found<'_>> {
         let parts = request.parts();
         let fits = |route: &Route| -> Option<usize> {
@@ -73,7 +73,7 @@ impl Routes {
             let texts = route.segments.iter().filter(|segment| matches!(segment, Segment::Text(_)));
             is_of.then(|| texts.count())
         };
-        // The one that says most of its path: what stands before it may be anything.
+        // The route with the most fixed segments wins. Any prefix is allowed.
         let best = self.routes.iter().filter_map(|route| Some((fits(route)?, route)));
         let (_, best) = best.max_by_key(|(texts, route)| (*texts, route.segments.len()))?;
         let of_it = self.routes.iter().filter(|route| route.operation == best.operation);
@@ -82,12 +82,12 @@ impl Routes {
         Some(Found { operation: &best.operation, fitting })
     }
 
-    /// Returns true if there is such an operation.
+    /// Returns true if an operation with this name exists.
     pub(crate) fn has(&self, operation: &str) -> bool {
         self.routes.iter().any(|route| route.operation == operation)
     }
 
-    /// Returns true if a path has the last word of that of one of these operations.
+    /// Returns true if a path contains the last fixed segment of one of these operations.
     pub(crate) fn names(&self, request: &Sent, operations: &BTreeSet<String>) -> bool {
         let (path, _) = request.target();
         let own = self.routes.iter().filter(|route| operations.contains(&route.operation));
@@ -97,10 +97,10 @@ impl Routes {
         })
     }
 
-    /// Returns true if a path goes on where that of an operation ends, as the path of what it made does.
+    /// Returns true if a path continues that of an operation, such as the path of a created resource.
     pub(crate) fn is_below(&self, request: &Sent) -> bool {
         let parts = request.parts();
-        // A single word stands below many things.
+        // A single segment is too common.
         let whole = self.routes.iter().filter(|route| route.segments.len() > 1);
         whole
             .filter(|route| route.segments.iter().all(|segment| matches!(segment, Segment::Text(_))))

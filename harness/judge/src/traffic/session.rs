@@ -1,4 +1,4 @@
-//! What earlier exchanges say of a request: ids that were made, listed, deleted and used up.
+//! Checks a request against earlier exchanges: ids that were created, listed, deleted or used up.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -17,20 +17,20 @@ use super::{
     signature::is_masked,
 };
 
-/// Statuses of a rejection that may be one of an id.
+/// Statuses of a rejection that may be caused by an id.
 const OF_AN_ID: [u16; 6] = [400, 403, 404, 409, 410, 422];
 
-/// An id that an earlier request made.
+/// An id that an earlier request created.
 #[derive(Debug)]
 struct Made {
     id: String,
     operation: String,
-    /// The path of the request that made it.
+    /// The path of the request that created it.
     path: String,
     psu: Vec<(String, u64)>,
 }
 
-/// A request with an id of its own.
+/// A request with a request id.
 #[derive(Debug)]
 struct Call {
     number: u64,
@@ -39,44 +39,44 @@ struct Call {
     is_answered: bool,
 }
 
-/// What earlier exchanges say.
+/// The state of a client's session.
 #[derive(Debug, Default)]
 pub(crate) struct Session {
     made: Bounded<Made>,
     deleted: Bounded<()>,
     statuses: Bounded<String>,
-    /// The strings in the transactions of an account that were listed, as numbers, by the account.
+    /// Hashes of the strings in the listed transactions, by account.
     listed: Bounded<HashSet<u64>>,
     calls: Bounded<Call>,
     rejected: Bounded<u64>,
-    /// When calls were made that are counted, by the account.
+    /// Times of the calls that count against a quota, by account.
     counted: Bounded<Vec<DateTime<Utc>>>,
 }
 
-/// An exchange, as a session looks at it.
+/// An exchange with the properties that a session needs.
 pub(crate) struct Exchange<'a> {
     pub(crate) number: u64,
     pub(crate) began: DateTime<Utc>,
     pub(crate) operation: Option<&'a str>,
-    /// What its path has at the placeholders of its operation, by their names.
+    /// Placeholder values in its path, by name.
     pub(crate) ids: &'a [(String, String)],
     /// The account whose transactions it lists.
     pub(crate) lists: Option<String>,
     pub(crate) sent: &'a Sent,
-    /// What it asks for, as [`asks`] has it.
+    /// Hash of the request, from [`asks`].
     pub(crate) asks: u64,
     pub(crate) status: Option<u16>,
     pub(crate) document: Option<&'a Value>,
-    /// Returns true if a client broke nothing else.
+    /// True if the client has no other violation.
     pub(crate) is_clean: bool,
-    /// Returns true if the bank is known to have what this is the id of.
+    /// Returns true if the bank is known to have the resource with this id.
     pub(crate) is_known: &'a dyn Fn(&str) -> bool,
 }
 
-/// What is found.
+/// A result about a request.
 pub(crate) enum Told {
     Wrong(Wrong),
-    /// What cannot be told of a place, and why.
+    /// A place that cannot be judged, with the reason.
     Unsure(String, Untold),
     Seen(Observation),
 }
@@ -86,7 +86,7 @@ impl Exchange<'_> {
         self.status.is_some_and(|status| status / 100 == family)
     }
 
-    /// Returns true if its bank may have rejected it for an id.
+    /// Returns true if the bank may have rejected it because of an id.
     fn is_rejected(&self) -> bool {
         self.is_clean && self.status.is_some_and(|status| OF_AN_ID.contains(&status))
     }
@@ -96,7 +96,7 @@ impl Exchange<'_> {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The payment of its path.
+    /// Returns the payment id in its path.
     fn payment(&self, rules: &IdRules) -> Option<&str> {
         let is_other =
             |name: &str| [&rules.account, &rules.transaction].iter().any(|id| name.ends_with(&id.name));
@@ -111,12 +111,12 @@ impl Exchange<'_> {
     }
 }
 
-/// Returns a number that requests with the same method, target and body have in common.
+/// Returns a hash of the method, target and body of a request.
 pub(crate) fn asks(sent: &Sent) -> u64 {
     hash(&(&sent.method, sent.target(), sent.body.bytes()))
 }
 
-/// Returns that a client sent `value` at a place, or nothing, instead of `send`.
+/// Returns the violation that a client sent `value` at a place, or nothing, instead of `send`.
 pub(crate) fn wrong(at: &str, clause: &str, send: &str, value: Option<&str>) -> Wrong {
     let value = value.map(str::to_owned);
     Wrong { at: at.to_owned(), clause: clause.to_owned(), send: send.to_owned(), value, is_warning: false }
@@ -126,28 +126,28 @@ fn denied(at: &str, clause: &str, send: &str, value: &str) -> Told {
     Told::Wrong(wrong(at, clause, send, Some(value)))
 }
 
-/// The same, where another reading is left.
+/// Returns a warning instead, because another reading is possible.
 fn warned(at: &str, clause: &str, send: &str, value: &str) -> Told {
     Told::Wrong(Wrong { is_warning: true, ..wrong(at, clause, send, Some(value)) })
 }
 
-/// What a client sends of which nothing else is known.
+/// Description of an id without further evidence.
 const UNKNOWN: &str = "an id that no earlier response gave, and that the bank does not know";
 
 /// The status of a bank that does not know an id (RFC 9110 section 15.5.5).
 const NOT_FOUND: u16 = 404;
 
-/// The status of a bank where something is in the way of what is asked for (RFC 9110 section 15.5.10).
+/// The status of a bank with a conflicting resource state (RFC 9110 section 15.5.10).
 const CONFLICT: u16 = 409;
 
-/// The status of a bank that did not look at a request (RFC 6585 section 4).
+/// The status of a bank that did not process a request (RFC 6585 section 4).
 const TOO_MANY: u16 = 429;
 
-/// Where the path of a request is.
+/// The place of the path of a request.
 pub(crate) const PATH: &str = "path";
 
 impl Session {
-    /// Returns what earlier exchanges say of this one.
+    /// Returns the results of checking an exchange against earlier ones.
     pub(crate) fn look(
         &self,
         exchange: &Exchange<'_>,
@@ -167,7 +167,7 @@ impl Session {
         if let Some(counted) = rules.counted.as_ref().filter(|rule| is_counted(rule, exchange)) {
             let account = exchange.named(&ids.account).unwrap_or_default();
             let earlier = self.counted.get(hash(account)).into_iter().flatten();
-            // The document names no time zone: a day is the same in Oslo and in UTC.
+            // The document names no time zone, so a day must be the same in Oslo and in UTC.
             let days = |at: DateTime<Utc>| (at.date_naive(), (at + TimeDelta::hours(2)).date_naive());
             let times = earlier.filter(|at| days(**at) == days(exchange.began)).count();
             if times >= counted.most {
@@ -182,7 +182,7 @@ impl Session {
         told
     }
 
-    /// An X-Request-ID that an earlier call had.
+    /// Returns a violation if an earlier call had the same X-Request-ID.
     fn reuse(&self, exchange: &Exchange<'_>, rules: &IdRules, signing: &SigningSpec) -> Option<Told> {
         let header = signing.request_id_header.as_deref()?;
         let id = exchange.sent.header(header)?;
@@ -193,7 +193,7 @@ impl Session {
         let is_same = earlier.asks == exchange.asks;
         let at = format!("header/{header}");
         if is_same && earlier.began == exchange.began {
-            // An archive has it twice.
+            // An archive lists it twice.
             None
         } else if is_same && !earlier.is_answered {
             Some(Told::Unsure(at, Untold::Unanswered { number: earlier.number }))
@@ -247,12 +247,12 @@ impl Session {
             }
             Some(_) => None,
             None if self.is_nearly_made(id) => Some(denied(PATH, &of.clause, send, "nearly the id of one")),
-            // What was made before the history began is not in it.
+            // Payments from before the recorded traffic are not in the session.
             None => (exchange.status == Some(NOT_FOUND)).then(|| warned(PATH, &of.clause, send, UNKNOWN)),
         }
     }
 
-    /// The account whose transactions are listed.
+    /// Checks the account whose transactions are listed.
     fn list(&self, exchange: &Exchange<'_>, rules: &IdRules) -> Option<Told> {
         let (account, clause) = (exchange.lists.as_deref()?, &rules.account.clause);
         let send = "the id of an account of the PSU";
@@ -296,7 +296,7 @@ impl Session {
         None
     }
 
-    /// Returns true if it is known of all payments of this basket how they were made.
+    /// Returns true if the session has seen the creation of all payments in a basket.
     pub(crate) fn made_all(&self, exchange: &Exchange<'_>, rules: &ClientRules) -> bool {
         let ids = rules.ids.as_ref().and_then(|ids| basket(exchange, ids));
         ids.is_some_and(|ids| ids.iter().all(|id| self.made.get(hash(id.as_str())).is_some()))
@@ -325,7 +325,7 @@ impl Session {
         }
     }
 
-    /// Returns true if an id is that of something that was made, in other letters or cut off.
+    /// Returns true if an id is that of a created resource in another case or truncated.
     fn is_nearly_made(&self, id: &str) -> bool {
         let is_near = |made: &Made| {
             made.id.eq_ignore_ascii_case(id)
@@ -335,7 +335,7 @@ impl Session {
         self.made.values().any(is_near)
     }
 
-    /// Remembers an exchange. `made` are the ids that its answer gives to what it made.
+    /// Remembers an exchange. `made` holds the ids of created resources in its response.
     pub(crate) fn add(
         &mut self,
         exchange: &Exchange<'_>,
@@ -383,7 +383,7 @@ impl Session {
     }
 }
 
-/// Returns the ids of the payments of a basket.
+/// Returns the ids of the payments in a basket.
 fn basket(exchange: &Exchange<'_>, rules: &IdRules) -> Option<Vec<String>> {
     let pointer = rules.in_basket.at.as_deref()?.strip_prefix("body")?;
     let body: Value = serde_json::from_slice(exchange.sent.body.bytes()?).ok()?;
@@ -391,14 +391,14 @@ fn basket(exchange: &Exchange<'_>, rules: &IdRules) -> Option<Vec<String>> {
     Some(ids.map(str::to_owned).collect())
 }
 
-/// Returns a number for the TPP of a request and the id that it chose.
+/// Returns a hash of a request's TPP and request id.
 fn call(exchange: &Exchange<'_>, signing: &SigningSpec) -> Option<u64> {
     let header = |name: &Option<String>| name.as_deref().and_then(|name| exchange.sent.header(name));
     let id = header(&signing.request_id_header)?;
     Some(hash(&(id, header(&signing.certificate_header))))
 }
 
-/// Returns true if a call is counted.
+/// Returns true if a call counts against a quota.
 fn is_counted(rule: &Counted, exchange: &Exchange<'_>) -> bool {
     let has_value = |text: &str| !text.trim().is_empty() || is_masked(text);
     exchange.operation == Some(rule.operation.as_str())

@@ -1,5 +1,5 @@
-//! What a signature that was received is, in the words of the rules for requests: its header field, and the
-//! way of signing where it is not the document's.
+//! Describes a received signature in the terms of the request rules: its header, and how it differs from
+//! signing as documented.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Map, Value, json};
@@ -16,24 +16,24 @@ use xs2aspec_spec::{MaskSpec, RequestRules, SigningSpec, masks::holds_pseudonym}
 
 use super::message::Sent;
 
-/// What the rules write for a signature that is one, and for a certificate that is one.
+/// The placeholders that the rules use for a valid signature and a valid certificate.
 const SIGNATURE: &str = "${signature}";
 const CERTIFICATE: &str = "${certificate}";
 
-/// The header field of the draft.
+/// The header defined by the draft.
 pub(crate) const FIELD: &str = "signature";
 
-/// The way of signing, as the place of what is wrong.
+/// The place of violations in the way of signing.
 const SIGNING: &str = "signing";
 
-/// Certificates whose owners are known.
+/// Certificates with known owners.
 #[derive(Debug)]
 pub(crate) struct Certificates {
-    /// The one that the target profile has.
+    /// The certificate of the profile.
     pub(crate) own: Option<Certificate>,
-    /// The one of the suite's cases for somebody else.
+    /// The certificate of the unrelated TPP in the suite's cases.
     pub(crate) other: Option<Certificate>,
-    /// How a keyId is written.
+    /// The form of keyId.
     pub(crate) form: KeyIdForm,
 }
 
@@ -43,31 +43,31 @@ impl Certificates {
     }
 }
 
-/// What was found of the signature of a request.
+/// The result of examining a request's signature.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// How it is signed, where not as the document says; as a case file writes it.
+    /// Differences from signing as documented, in the form of a case file.
     pub(crate) signing: Map<String, Value>,
-    /// What stands for header fields in the eyes of the rules, by name in small letters.
+    /// Placeholders for headers in the rules, by lowercase name.
     pub(crate) stands_for: Vec<(String, Value)>,
-    /// What could not be looked at, and why.
+    /// Places that cannot be evaluated, with the reason.
     pub(crate) hidden: Vec<(String, Untold)>,
-    /// What is another than usual, so that a bank might refuse it.
+    /// Unusual properties that might make a bank reject the request.
     pub(crate) unsure: Vec<Untold>,
-    /// What is wrong, in words, by place.
+    /// Descriptions of violations, by place.
     pub(crate) says: Vec<(String, String)>,
-    /// The certificate, where it can be read.
+    /// The certificate, if it can be read.
     pub(crate) certificate: Option<Certificate>,
-    /// Whether the certificate is that of the target profile.
+    /// True if the certificate is that of the profile.
     pub(crate) is_own: bool,
 }
 
-/// A certificate of the base64 of its PEM.
+/// Decodes a certificate from the base64 of its PEM.
 pub(crate) fn pem(text: &str) -> Option<Certificate> {
     Certificate::from_pem(BASE64_STANDARD.decode(text).ok()?).ok()
 }
 
-/// Looks at the signature of a request.
+/// Examines the signature of a request.
 pub(crate) fn look(
     sent: &Sent,
     (spec, masks): (&SigningSpec, &MaskSpec),
@@ -121,7 +121,7 @@ pub(crate) fn look(
     found
 }
 
-/// What stands behind the base64 of a certificate, if a text is that and more.
+/// Returns the part after the base64 of a certificate, if a string has more than that.
 fn behind_certificate(text: &str) -> Option<&str> {
     let is_base64 = |letter: char| letter.is_ascii_alphanumeric() || "+/".contains(letter);
     let end = text.find(|letter| !is_base64(letter)).unwrap_or(text.len());
@@ -131,7 +131,7 @@ fn behind_certificate(text: &str) -> Option<&str> {
     Some(rest).filter(|rest| !rest.is_empty() && is_certificate().is_some())
 }
 
-/// Returns true if a record masks a header, or a part of it.
+/// Returns true if the history masks a header, or a part of it.
 pub(crate) fn is_masked(text: &str) -> bool {
     holds_pseudonym(text.as_bytes()) || (text.len() >= 3 && text.bytes().all(|byte| byte == b'*'))
 }
@@ -175,7 +175,7 @@ impl Found {
         Some(certificate)
     }
 
-    /// What is wrong with the Digest, where the whole body is known.
+    /// Adds a violation in the Digest if the whole body is known.
     fn digest(&mut self, sent: &Sent) {
         let Some(body) = sent.body.bytes() else { return };
         // Several lines are one list (RFC 9110 section 5.3).
@@ -197,7 +197,7 @@ struct Examination<'a> {
 }
 
 impl Examination<'_> {
-    /// The way of signing that a request has in place of the document's, and what is wrong in words.
+    /// Returns the difference from signing as documented, and its description.
     fn flaw(&self, parameters: &Parameters, found: &mut Found) -> Option<(Map<String, Value>, String)> {
         let way = |name: &str, says: String| Some((self.rules.way(name).cloned()?, says));
         let found_to_be = |name: &str, says: String| {
@@ -268,7 +268,7 @@ impl Examination<'_> {
         }
     }
 
-    /// What is wrong with the signature itself: the name of a way of signing, and words.
+    /// Returns the flaw in the signature value: the name of a way of signing, and its description.
     fn signature(&self, text: &str, listed: &[&str], found: &mut Found) -> Option<(&'static str, String)> {
         let certificate = self.certificate?;
         if text.starts_with("=?") {
@@ -287,9 +287,9 @@ impl Examination<'_> {
         };
         let values = || listed.iter().filter_map(|name| self.sent.header(name));
         match kind {
-            // A list with what is not there is told by its own rule.
+            // A separate rule reports a list that names an absent header.
             Kind::Right | Kind::NoText => None,
-            // No other algorithm is one of the document.
+            // The document defines no other algorithm.
             Kind::NotRsa => Some(("algorithm-hmac", says)),
             Kind::Sha512 | Kind::OtherHash => Some(("other-hash", says)),
             Kind::UrlSafe => Some(("url-safe", says)),
@@ -310,7 +310,7 @@ impl Examination<'_> {
         }
     }
 
-    /// Whether a signature was made with SHA-512 over the right text.
+    /// Returns true if a signature was made with SHA-512 over the correct signing string.
     fn is_sha_512(&self, parameters: &Parameters) -> bool {
         let listed = parameters.headers.as_deref().unwrap_or_default().to_ascii_lowercase();
         let listed: Vec<&str> = listed.split_ascii_whitespace().collect();
@@ -318,7 +318,7 @@ impl Examination<'_> {
         made.is_some_and(|made| made.kind == Kind::Sha512)
     }
 
-    /// What a signature over these headers was made of.
+    /// Returns how the signature over these headers was made.
     fn made(&self, text: &str, listed: &[&str]) -> Option<Made> {
         let target = self.target();
         let received = Received {
@@ -333,7 +333,7 @@ impl Examination<'_> {
         Some(Made::new(text, listed, &received, self.certificate?))
     }
 
-    /// A signing string without what says who somebody is.
+    /// Returns a signing string with personal values hidden.
     fn without_persons(&self, text: &str) -> String {
         let lines = text.split('\n').map(|line| match line.split_once(": ") {
             Some((name, value)) if self.masks.is_personal_header(name) || self.masks.hides_header(name) => {
@@ -344,8 +344,7 @@ impl Examination<'_> {
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    /// The header field that is another than was signed, and what was signed in its place, where that is
-    /// known.
+    /// Returns the header that was changed after signing, with the value that was signed, if that is known.
     fn altered(&self, listed: &[&str], signature: &str) -> Option<(String, String)> {
         let hash = verification::signed(signature, self.certificate?)?;
         listed.iter().find_map(|name| {
@@ -359,8 +358,8 @@ impl Examination<'_> {
         })
     }
 
-    /// Whether a header is written as one usually is: the parameters in their order, and the list of the
-    /// document in its order.
+    /// Returns true if a header has the usual form: the parameters in order, and the documented list in
+    /// order.
     fn is_usual(&self, text: &str, plain: &str, parameters: &Parameters) -> bool {
         let of = |value: &Option<String>| value.clone().unwrap_or_default();
         let due = listed_headers(&self.spec.signed_headers, &self.sent.headers).join(" ");
@@ -373,7 +372,7 @@ impl Examination<'_> {
         is_named && plain == usual && (text == plain) == plain.is_ascii()
     }
 
-    /// Whose key made a signature that is not by the key of its certificate.
+    /// Returns the owner of the key behind a signature that does not match its certificate.
     fn by_whom(&self, text: &str, certificate: &Certificate, says: String) -> (&'static str, String) {
         let is_by = |known: &Option<Certificate>| {
             let known = known.as_ref().filter(|known| known.der() != certificate.der());
@@ -394,10 +393,10 @@ impl Examination<'_> {
         RequestTarget { method: self.sent.method.clone(), path: format!("{path}{query}") }
     }
 
-    /// Whether a signature holds by the first of the parameters that are there twice.
+    /// Returns true if a signature is valid when the first of each duplicate parameter counts.
     fn holds_by_the_first(&self, plain: &str) -> bool {
         let mut first = Parameters::default();
-        // What stands before a parameter of a name that was there before.
+        // Reads up to each parameter in turn, so that an earlier occurrence is kept.
         for (at, _) in plain.match_indices('"').skip(1).step_by(2) {
             let read = Parameters::read(&plain[..=at]);
             first.key_id = first.key_id.or(read.key_id);
@@ -409,8 +408,8 @@ impl Examination<'_> {
     }
 }
 
-/// Whether a field is several encoded words, or one of a charset or an encoding that the document does not
-/// name: what becomes of those is open.
+/// Returns true if a header has several encoded words, or a charset or encoding that the document does not
+/// name. The document does not say how a bank must treat those.
 fn is_open(text: &str) -> bool {
     if !text.starts_with("=?") {
         return false;
@@ -422,7 +421,7 @@ fn is_open(text: &str) -> bool {
         || !["b", "q"].iter().any(|known| encoding.eq_ignore_ascii_case(known))
 }
 
-/// Whether a header of parameters names one twice.
+/// Returns true if a header names a parameter twice.
 fn names_one_twice(plain: &str) -> bool {
     ["keyId=\"", "algorithm=\"", "headers=\"", "signature=\""]
         .into_iter()

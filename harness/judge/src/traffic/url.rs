@@ -1,19 +1,18 @@
-//! URLs of others, without what identifies somebody: tokens stand in queries, fragments, paths, and before
-//! the host.
+//! Masks URLs of others. Queries, fragments, paths and userinfo may contain tokens and personal data.
 
 use super::{known::Known, message::decoded};
 
-/// Kind of the pseudonym of the user and password before a host.
+/// Kind in the pseudonym of the user and password in a URL.
 pub(crate) const USER: &str = "userinfo";
 
-/// Returns true if a text is a URL, or the path of one.
+/// Returns true if a string is a URL or the path of one.
 pub(crate) fn is_one(text: &str) -> bool {
     let is_path = text.starts_with('/') || text.starts_with('?');
     (is_path || text.contains("://")) && !text.contains([' ', '\n', '\t'])
 }
 
-/// Returns a URL in which `hide` has replaced what no record shows. It gets the kind of a value and the value
-/// without percent-encoding.
+/// Returns a URL with its secret parts replaced by `hide`, which gets the kind of a value and the
+/// percent-decoded value.
 pub(crate) fn masked(url: &str, known: &Known, hide: &dyn Fn(&str, &str) -> String) -> String {
     let (rest, fragment) = url.split_once('#').map_or((url, None), |(rest, fragment)| (rest, Some(fragment)));
     let (rest, query) = rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
@@ -42,7 +41,7 @@ pub(crate) fn masked(url: &str, known: &Known, hide: &dyn Fn(&str, &str) -> Stri
     out
 }
 
-/// Returns `name=value` pairs, of which those that the document knows are shown.
+/// Masks `name=value` pairs, except those that the document defines.
 fn parameters(pairs: &str, known: &Known, hide: &dyn Fn(&str, &str) -> String) -> String {
     let shown = |pair: &str| {
         let (name, value) = pair.split_once('=').map_or((None, pair), |(name, value)| (Some(name), value));

@@ -1,5 +1,5 @@
-//! What single values of a request stand for: digests, dates, identifiers, and header fields of which no
-//! operation speaks.
+//! Finds the placeholders behind single values of a request (digests, dates, ids), and recognizes headers
+//! that concern no operation.
 
 use chrono::{Datelike, NaiveDate, Weekday};
 use serde_json::Value;
@@ -13,8 +13,8 @@ use xs2aspec_suite::template;
 use super::{message::Sent, vocabulary::filled};
 use crate::request_signer::RequestSigner;
 
-/// What a Digest stands for: each of its hashes for one of the body, where it is one; one with something
-/// around it for that with the same around it.
+/// Returns the template behind a Digest. Each of its hashes is compared with those of the body. Text around a
+/// digest stays around its template.
 pub(crate) fn digested(text: &str, templates: &[Value], body: &[u8]) -> Digested {
     let lookup = |name: &str| RequestSigner::digest(name.strip_prefix("digest.")?, body).map(Value::from);
     let written = |fits: &dyn Fn(&str) -> bool| {
@@ -51,7 +51,7 @@ pub(crate) fn digested(text: &str, templates: &[Value], body: &[u8]) -> Digested
         if read.iter().any(is_unsure) {
             return Digested::Open(usual, Untold::OtherHash);
         }
-        // Letter case does not count; nor do order and blanks of a list.
+        // Case does not matter, nor do order and spaces of a list.
         let alike = |filled: &str| {
             let parts = filled.split_once('=').zip(right.split_once('='));
             parts.is_some_and(|((token, hash), (usual, right))| {
@@ -62,7 +62,7 @@ pub(crate) fn digested(text: &str, templates: &[Value], body: &[u8]) -> Digested
         let found = if read.len() > 1 { list() } else { written(&alike) };
         return Digested::Known(found.unwrap_or(usual));
     }
-    // Of wrong ones alone the first is told; with a right one beside it that is.
+    // If all digests are wrong, the first one is reported. If one is right, a wrong one is reported with it.
     let canonical = |one: &Instance| {
         if one.is == Is::NoForm { one.token.clone() } else { format!("{}={}", one.token, one.value) }
     };
@@ -87,7 +87,7 @@ pub(crate) fn digested(text: &str, templates: &[Value], body: &[u8]) -> Digested
     Digested::Known(Value::from(inside))
 }
 
-/// Whether a digest of an algorithm that the document does not name is that of the body.
+/// Returns true if a digest with an algorithm outside the document matches the body.
 fn is_right(one: &Instance, body: &[u8]) -> bool {
     let name = match one.token.as_str() {
         "MD5" => "md5",
@@ -98,21 +98,21 @@ fn is_right(one: &Instance, body: &[u8]) -> bool {
     RequestSigner::digest(name, body).is_some_and(|right| right == one.value)
 }
 
-/// What a digest stands for.
+/// The placeholder behind a digest.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Digested {
     Known(Value),
-    /// It is right but for how it is written, and why that leaves it open.
+    /// The digest is right except for its notation, which leaves the result open for this reason.
     Open(Value, Untold),
 }
 
-/// Whether an object is there, with more behind it.
+/// Returns true if a body starts with a JSON object.
 pub(crate) fn begins_with_json(bytes: &[u8]) -> bool {
     let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<Value>();
     values.next().is_some_and(|first| first.is_ok_and(|first| first.is_object()))
 }
 
-/// A date as days from today; with what ISO 8601 may write behind it.
+/// Returns a date as days from today, followed by any ISO 8601 suffix.
 pub(crate) fn date(text: &str, today: NaiveDate) -> Option<Value> {
     let begin = text.len() - text.trim_start().len();
     let (day, rest) = text.get(begin..begin + 10).zip(text.get(begin + 10..))?;
@@ -128,20 +128,20 @@ pub(crate) fn date(text: &str, today: NaiveDate) -> Option<Value> {
     let ahead = (day - today).num_days();
     let word = if ahead >= 0 && is_workday(day) { "workday" } else { "day" };
     if (begin > 0 || !rest.is_empty()) && (ahead < 0 || word == "day") {
-        // The rules know such forms of a workday alone.
+        // The rules define such forms only for workdays.
         return Some(Value::from(format!("{}${{workday+{}}}{rest}", &text[..begin], ahead.abs())));
     }
     Some(Value::from(format!("{}${{{word}+{ahead}}}{rest}", &text[..begin])))
 }
 
-/// Returns true for an identifier such as valid requests have where one is fresh (RFC 9562, section 4).
+/// Returns true for an id in the form that valid requests use for fresh ids (RFC 9562 section 4).
 pub(crate) fn is_uuid(text: &str) -> bool {
     // Other notations have other lengths.
     text.len() == 36 && uuid::Uuid::try_parse(text).is_ok()
 }
 
-/// Whether a day is a workday by every calendar of bank holidays: no weekend, no holiday with a fixed date,
-/// and none that moves with Easter.
+/// Returns true if a day is a workday in every bank calendar: no weekend, no fixed holiday, and none that
+/// moves with Easter.
 fn is_workday(day: NaiveDate) -> bool {
     const FIXED: [(u32, u32); 8] = [(1, 1), (5, 1), (5, 17), (6, 23), (12, 24), (12, 25), (12, 26), (12, 31)];
     // From the earliest Maundy Thursday to the latest Whit Monday, Tuesdays and Wednesdays are workdays.
@@ -154,9 +154,9 @@ fn is_workday(day: NaiveDate) -> bool {
     }
 }
 
-/// Header fields that say how a message travels, or what a browser or tool adds to all of its requests
-/// (RFC 9110, RFC 9112, RFC 9113, the Fetch standard): no operation speaks of them. Those that could be taken
-/// for a header of the document (Forwarded, Referer and the like) are not among them: a bank may mind them.
+/// Returns true for headers about transport, or that browsers and tools add to all requests (RFC 9110, RFC
+/// 9112, RFC 9113, the Fetch standard). They concern no operation. Headers that a bank may interpret, such as
+/// Forwarded and Referer, are excluded.
 pub(crate) fn is_of_transport(name: &str) -> bool {
     const NAMES: [&str; 20] = [
         "cache-control",
@@ -183,7 +183,8 @@ pub(crate) fn is_of_transport(name: &str) -> bool {
     NAMES.contains(&name) || name.starts_with("sec-")
 }
 
-/// Whether a field names the host of the URL, in whatever writing (RFC 9110, sections 4.2.3 and 7.2).
+/// Returns true if a Host header names the host of the URL, in any notation (RFC 9110 sections 4.2.3 and
+/// 7.2).
 pub(crate) fn is_own_host(name: &str, text: &str, sent: &Sent) -> bool {
     if name != "host" {
         return false;

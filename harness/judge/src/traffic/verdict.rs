@@ -1,4 +1,4 @@
-//! The result of an exchange of others, and its verdict.
+//! The result of judging an exchange of others, and its verdict.
 
 use xs2aspec_record::{CaseVerdict, End, Finding, NotTold, Observation, Reason, Untold, Verdict};
 use xs2aspec_spec::request::Due;
@@ -7,37 +7,37 @@ use xs2aspec_suite::Case;
 use super::message::Traffic;
 use crate::blank::blank;
 
-/// What an exchange comes to.
+/// The result of judging an exchange.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Judged {
-    /// The operation that the request is for; `None` where it is for none of the document.
+    /// The operation of the request, or None if it belongs to none.
     pub operation: Option<String>,
-    /// What is wrong, on both ends: violations and warnings.
+    /// Violations and warnings, by either end.
     pub findings: Vec<Finding>,
-    /// What could not be told.
+    /// Places that cannot be judged.
     pub not_told: Vec<NotTold>,
-    /// Choices of the bank that the document leaves to it, in words.
+    /// Choices that the document leaves to the bank, as text.
     pub observations: Vec<String>,
     /// Other observations.
     pub seen: Vec<Observation>,
-    /// How many checks were evaluated.
+    /// Number of checks evaluated.
     pub checks: u32,
     /// The response that the rules require.
     pub due: Option<Due>,
-    /// The error codes in it.
+    /// The error codes in the response.
     pub codes: Vec<String>,
-    /// Why nothing could be told of the exchange, if so.
+    /// The reason why the exchange cannot be judged, if it cannot.
     pub undecided: Option<Reason>,
-    /// Whether a bank has no reason of its own to refuse it.
+    /// True if the bank has no hidden reason to reject the request.
     pub(super) is_sure: bool,
-    /// Whether it is a basket of which earlier exchanges made each payment.
+    /// True for a basket whose payments were all created in earlier exchanges.
     pub(super) is_made: bool,
-    /// Identifiers of accounts and payments in its path.
+    /// Ids of accounts and payments in its path.
     pub(crate) ids: Vec<String>,
 }
 
 impl Judged {
-    /// The findings of an end.
+    /// Returns the findings of one end.
     pub fn of(&self, end: End) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(move |finding| finding.end == end)
     }
@@ -47,7 +47,7 @@ impl Judged {
         self.of(end).next().is_some()
     }
 
-    /// Returns true if it could not be read, and is perhaps for an operation of the document.
+    /// Returns true if the exchange could not be read and may belong to an operation.
     pub fn is_unread(&self) -> bool {
         matches!(self.undecided, Some(Reason::Unread { .. }))
     }
@@ -60,7 +60,7 @@ impl Judged {
         self.not_told.push(NotTold { end, at: at.into(), why: why.into() });
     }
 
-    /// Returns the verdict of the case that an exchange is. `only` leaves the findings of the other end out.
+    /// Returns the verdict of the exchange as a case. `only` limits the findings to one end.
     pub fn verdict(&self, case: &Case, traffic: &Traffic, only: Option<End>) -> CaseVerdict {
         let is_told = |end: End| only.is_none_or(|only| only == end);
         let not_told = self.not_told.iter().cloned().map(Observation::NotTold);

@@ -1,5 +1,5 @@
-//! What the values of the requests of an operation may stand for, place by place: what the plain request and
-//! the rules write there.
+//! The placeholders that may be behind the values of an operation's requests, by place. They come from the
+//! baseline request and the rules.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use xs2aspec_suite::{RequestSpec, Suite, template};
 
 use crate::Profile;
 
-/// The kind of places that hold a date.
+/// The kind of places that contain a date.
 const DATE: &str = "date";
 
-/// What the values of the requests of an operation may stand for, by place.
+/// The placeholders that may be behind values, by operation.
 #[derive(Debug)]
 pub(crate) struct Vocabulary {
     pub(crate) operations: BTreeMap<String, Words>,
@@ -19,15 +19,15 @@ pub(crate) struct Vocabulary {
 
 #[derive(Debug, Default)]
 pub(crate) struct Words {
-    /// Values that the target profile alone decides, each with what stands for it.
+    /// Values that only the profile decides, each with its template.
     pub(crate) fixed: BTreeMap<String, Vec<(Value, Value)>>,
-    /// What stands for values that the target profile lacks.
+    /// Templates of values that the profile lacks.
     unknown: BTreeMap<String, Vec<Value>>,
-    /// Values that depend on the body.
+    /// Templates of values that depend on the body.
     pub(crate) of_body: BTreeMap<String, Vec<Value>>,
-    /// Places that hold a date.
+    /// Places that contain a date.
     pub(crate) dates: Vec<String>,
-    /// Places whose value is fresh in each valid request, each with what stands for it.
+    /// Places with a fresh value in each valid request, each with its template.
     pub(crate) fresh: BTreeMap<String, Value>,
 }
 
@@ -59,7 +59,7 @@ impl Vocabulary {
 }
 
 impl Words {
-    /// What may stand at a place whose value is not shown: a value of the target, whole.
+    /// Returns a template for a place with a hidden value: a profile value that fills the whole place.
     pub(crate) fn of_target(&self, at: &str) -> Option<Value> {
         let fixed = self.fixed.get(at).into_iter().flatten().map(|(_, written)| written);
         let mut all = fixed.chain(self.unknown.get(at).into_iter().flatten());
@@ -84,13 +84,13 @@ impl Words {
     }
 }
 
-/// A value with its placeholders filled and its functions computed; `None` if something is not known.
+/// Returns a value with its placeholders filled and its functions computed, or None if something is unknown.
 pub fn filled(value: &Value, lookup: &dyn Fn(&str) -> Option<Value>) -> Option<Value> {
     let filled = template::expand(value, lookup).and_then(template::compute).ok()?;
     template::names(&filled).is_empty().then_some(filled)
 }
 
-/// The values with placeholders of a request, each with its place.
+/// Returns the values of a request that have placeholders, with their places.
 pub(crate) fn written(request: &RequestSpec) -> Vec<(String, Value)> {
     let fields = request.headers.iter().map(|(name, value)| (format!("header/{name}"), value.clone()));
     let mut found: Vec<(String, Value)> = fields.collect();
@@ -111,7 +111,7 @@ fn leaves(value: &Value, at: &str, found: &mut Vec<(String, Value)>) {
     }
 }
 
-/// A place as it is looked up: header fields are the same in any letter case.
+/// Returns the lookup key of a place. Header names are case-insensitive.
 fn key(at: &str) -> String {
     if at.starts_with("header/") { at.to_ascii_lowercase() } else { at.to_owned() }
 }

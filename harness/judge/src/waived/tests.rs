@@ -1,4 +1,4 @@
-//! What is waived, and what is waived with it.
+//! Waived findings, and cases that are waived with their control.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use xs2aspec_suite::Tree;
 use super::*;
 use crate::{Profile, waiver};
 
-/// A case with a control that is a case of another clause, which has a control of its own.
+/// A case whose control belongs to another clause and has a control of its own.
 const CASE: &str = "signature.parameters.duplicate.first/ncbct/right-key-id-first";
 const CONTROL: &str = "signature.wrap.bare/ncbct";
 const CLAUSE: &str = "signature.wrap.bare";
 
-/// A judge, and what it knows.
+/// Returns a judge and its knowledge.
 fn judge(levels: &[(&str, Level, LevelSource)]) -> (Judge, Known) {
     let suite = Arc::new(Suite::load(Tree::embedded()).unwrap());
     let mut profile = Profile::of_url("http://127.0.0.1:1", xs2aspec_suite::ProfileSpec::embedded()).unwrap();
@@ -43,7 +43,7 @@ fn verdict(judge: &Judge, case: &str, word: Verdict, findings: Vec<Finding>) -> 
     CaseVerdict { verdict: word, reason: None, findings, exchange: Some(1), ..blank }
 }
 
-/// The judged exchange of a case with this status.
+/// Returns the judged exchange of a case with this status.
 fn exchange(case: &str, status: u16) -> Exchange {
     let created = r#"{"paymentId":"p","transactionStatus":"RCVD"}"#;
     serde_json::from_value(serde_json::json!({
@@ -64,7 +64,7 @@ fn waivers(entries: &[&str]) -> Waivers {
     Waivers::new(waiver::parse("w.toml", &text).unwrap(), "2029-01-01T00:00:00Z".parse().unwrap())
 }
 
-/// What becomes of a case that could not be judged, after its control came to this.
+/// Returns the verdict of an inconclusive case whose control had this result.
 fn with_control(
     (judge, known): &mut (Judge, Known),
     waivers: &mut Waivers,
@@ -94,20 +94,20 @@ fn a_case_is_waived_with_its_control_if_all_that_rejects_that_is_waived_or_allow
         (Some("cases = \"basket.mix\""), None, (Fail, deny(), 403), Inconclusive),
         (None, Some(("basket.mix", Level::Note, CommandLine)), (Observed, vec![], 403), Inconclusive),
         (None, Some((CLAUSE, Level::Deny, CommandLine)), (Fail, deny(), 403), Inconclusive),
-        // A waiver, by each way of naming it.
+        // A waiver, in each way of naming it.
         (Some(by_id.as_str()), None, (Fail, deny(), 403), Waived),
         (Some(&by_clause), None, (Fail, deny(), 403), Waived),
         (Some(&by_clause), None, (Warn, warn(), 403), Waived),
         (Some("cases = \"signature\""), None, (Fail, deny(), 403), Waived),
-        // A level, by each way of giving it.
+        // A level, in each way of setting it.
         (None, Some((CLAUSE, Level::Note, CommandLine)), (Observed, vec![], 403), Waived),
         (None, Some((CLAUSE, Level::Note, ByProfile)), (Observed, vec![], 403), Waived),
         (None, Some((CLAUSE, Level::Warn, CommandLine)), (Warn, warn(), 403), Waived),
         (None, Some((CLAUSE, Level::Warn, ByProfile)), (Warn, warn(), 403), Waived),
-        // Part of what rejects it is not.
+        // Only a part of the rejection is excused.
         (Some(&by_id), None, (Fail, server(), 500), Inconclusive),
         (None, Some((CLAUSE, Level::Note, CommandLine)), (Observed, vec![], 500), Inconclusive),
-        // It was not rejected for what it sends, or was accepted.
+        // The control was not rejected because of its content, or was accepted.
         (Some(&by_clause), None, (Verdict::Error, vec![], 403), Inconclusive),
         (None, Some((CLAUSE, Level::Note, CommandLine)), (Observed, vec![], 201), Inconclusive),
     ] {
@@ -136,7 +136,7 @@ fn what_is_inconclusive_for_another_reason_is_not_waived() {
     let open = CaseVerdict { verdict: Verdict::Inconclusive, reason: None, waived_with: None, ..case };
     let accepted = ControlSeen { case: CONTROL.into(), accepted: true };
     for other in [
-        // Its control was accepted, it has none, or the target rejects everything by now.
+        // The control was accepted, there is none, or the target now rejects everything.
         CaseVerdict { control: Some(accepted), ..open.clone() },
         CaseVerdict { control: None, ..open.clone() },
         CaseVerdict { unconfirmed: true, ..open },
@@ -177,9 +177,9 @@ fn a_waiver_by_id_is_of_what_is_wrong_and_of_nothing_else() {
     let state = |waivers: &Waivers, is_whole| waivers.seen(by.0.suite(), is_whole)[0].state;
     for (places, word, whole, part) in [
         (&["status"][..], Verdict::Waived, WaiverState::InForce, WaiverState::InForce),
-        // Something else is wrong as well: the case fails, and the finding is there.
+        // The case has another violation too, so it fails, but the finding occurred.
         (&["status", "body/a"], Verdict::Fail, WaiverState::InForce, WaiverState::InForce),
-        // It is not there: in a whole run that is red, and in a part of one nobody knows.
+        // The finding did not occur. This is an error in a whole run, but unknown in a partial one.
         (&["body/a"], Verdict::Fail, WaiverState::Unmatched, WaiverState::NotAsked),
     ] {
         let (mut waivers, mut verdict) = (waivers(&[&by_id]), failing(places));

@@ -1,5 +1,5 @@
-//! A verdict is a function of what was sent and what came back for its case and its control. Nothing else of
-//! a history changes it.
+//! A verdict depends only on the requests and responses of its case and its control. Nothing else in a
+//! history changes it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,19 +12,19 @@ use xs2aspec_judge::{Rejudged, rejudge};
 use xs2aspec_record::{CaseVerdict, Event, Exchange, RecordReader, RecordWriter, Verdict};
 use xs2aspec_suite::{Suite, Tree};
 
-/// The record of a run whose target has a fault.
+/// The history of a run against a target with a fault.
 const RECORD: &str = include_str!("../../../../reports/examples/record.jsonl");
 
 static SUITE: LazyLock<Arc<Suite>> = LazyLock::new(|| Arc::new(Suite::load(Tree::embedded()).unwrap()));
 
-/// The events of the run without its end, whose chain covers each line.
+/// The events of the run without the final ones, whose chain covers every line.
 static EVENTS: LazyLock<Vec<Event>> = LazyLock::new(|| {
     let mut events = xs2aspec_record::read(RECORD.as_bytes()).unwrap();
     events.retain(|event| !event.is_of_end());
     events
 });
 
-/// Verdicts that can be judged again: nothing else of the run decided them.
+/// Verdicts that can be rejudged because nothing else in the run decided them.
 static VERDICTS: LazyLock<BTreeMap<String, CaseVerdict>> = LazyLock::new(|| {
     let verdicts = EVENTS.iter().filter_map(|event| match event {
         Event::Verdict(verdict) if !verdict.unconfirmed => Some((verdict.case.clone(), verdict.clone())),
@@ -33,7 +33,7 @@ static VERDICTS: LazyLock<BTreeMap<String, CaseVerdict>> = LazyLock::new(|| {
     verdicts.collect()
 });
 
-/// Judges events again. Nobody is waited for: there is nobody to ask.
+/// Rejudges events, without a target to wait for.
 fn judged(events: &[Event]) -> Rejudged {
     let mut writer = RecordWriter::new(Vec::new());
     for event in events {
@@ -44,19 +44,19 @@ fn judged(events: &[Event]) -> Rejudged {
     rejudge(&SUITE, open, &[]).unwrap()
 }
 
-/// Returns the verdicts that are others than those that were recorded, but for these cases.
+/// Returns the verdicts that differ from the recorded ones, except for these cases.
 fn changed(rejudged: &Rejudged, but: &BTreeSet<&str>) -> Vec<String> {
     let others = rejudged.changed.iter().filter(|change| !but.contains(change.case.as_str()));
     others.map(|change| format!("{}: {:?}, now {:?}", change.case, change.before, change.now)).collect()
 }
 
-/// Returns the cases that others have as their control, or are once more.
+/// Returns the cases that are the control or the original of another one.
 fn rested_on() -> BTreeSet<&'static str> {
     let cases = SUITE.cases().iter();
     cases.flat_map(|case| [&case.control, &case.same_as]).flatten().map(String::as_str).collect()
 }
 
-/// Returns a case on which no other one rests.
+/// Returns a case that no other case depends on.
 fn free(index: Index) -> &'static str {
     let rested_on = rested_on();
     let free: Vec<&String> = VERDICTS.keys().filter(|case| !rested_on.contains(case.as_str())).collect();
@@ -78,7 +78,7 @@ fn the_record_is_judged_as_it_was() {
     assert!(failed > 0 && failed < VERDICTS.len());
 }
 
-/// What the properties would miss if they looked at nothing: another status of a judged request is seen.
+/// Guards the properties against passing vacuously: another status of a judged request changes the verdict.
 #[test]
 fn another_response_is_another_verdict() {
     let (case, verdict) = VERDICTS
@@ -109,7 +109,7 @@ proptest! {
                 None => events.push(event.clone()),
             }
         }
-        // One event after the other of a case that is drawn, so that the lines of all cases mix.
+        // Takes events from random cases in turn, so that the lines of all cases mix.
         let mut state = seed;
         let mut queues: Vec<_> = cases.into_values().map(std::collections::VecDeque::from).collect();
         while !queues.is_empty() {

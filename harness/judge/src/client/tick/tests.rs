@@ -1,4 +1,4 @@
-//! Each kind of item is shown, not shown and broken when it should be.
+//! Each kind of item is shown, not shown or violated as expected.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::client::{Statement, Watch, plan::FILE, report::Report};
 
 const NOT_SHOWN: State = State::NotShown { met: None };
 
-/// An exchange that began so many milliseconds after the first one and took one of them.
+/// Returns an exchange that started this many milliseconds after the first one and took one millisecond.
 fn exchange(number: u64, at: u64, method: &str, body: &str, status: u16, more: &[(&str, &str)]) -> Event {
     let id = format!("id-{number}");
     let text = json!({
@@ -23,7 +23,7 @@ fn exchange(number: u64, at: u64, method: &str, body: &str, status: u16, more: &
     serde_json::from_value(text).unwrap()
 }
 
-/// The verdict of the exchange with this number, in which the client broke this.
+/// Returns the verdict of the exchange with this number, with these findings about the client.
 fn verdict(number: u64, findings: &Value, seen: &Value) -> Event {
     let text = json!({
         "event": "verdict", "case": format!("traffic/{number:03}"), "clause": "ncbct.path", "area": "traffic", "operation": "ncbct",
@@ -33,7 +33,7 @@ fn verdict(number: u64, findings: &Value, seen: &Value) -> Event {
     serde_json::from_value(text).unwrap()
 }
 
-/// What an exchange shows of the plan and its record masks.
+/// Returns the observation of items that an exchange shows and its history masks.
 fn shows(items: &[&str], is_unreadable: bool) -> Value {
     json!({"code": "shows", "items": items, "is_unreadable": is_unreadable})
 }
@@ -43,7 +43,7 @@ fn plan(item: &str) -> Plan {
     Plan::load(&Tree::of(&[(FILE, &text)])).unwrap().unwrap()
 }
 
-/// What is said of one item.
+/// Returns the state of one item.
 fn state(item: &str, events: Vec<Event>) -> State {
     let rules = AnswerRules::load(&Tree::embedded()).unwrap();
     let plan = plan(item);
@@ -63,7 +63,7 @@ fn with_levels(plan: &Plan, rules: &AnswerRules, levels: &[LevelRule], events: V
     watch.finish()
 }
 
-/// The clause that the exchange with this number breaks.
+/// Returns the clause that the exchange with this number violates.
 fn broken_clause(state: &State, number: u64) -> Option<&str> {
     match state {
         State::Broken(by, Breach::Clause(finding)) if *by == number => Some(&finding.clause),
@@ -106,12 +106,12 @@ fn a_client_goes_on_after_a_response_or_repeats_what_was_rejected() {
     assert_eq!(state(item, vec![rejected(1, 0, "1")]), met);
     let on = vec![rejected(1, 0, "1"), exchange(2, 5, "POST", "2", 201, &[])];
     assert_eq!(state(item, on), State::Shown(2));
-    // A request under way at the same time says nothing.
+    // A concurrent request proves nothing.
     let next_to_it = vec![rejected(1, 0, "1"), exchange(2, 0, "POST", "2", 201, &[])];
     assert_eq!(state(item, next_to_it), met);
     let again = vec![rejected(1, 0, "1"), exchange(2, 5, "POST", "2", 201, &[]), rejected(3, 9, "1")];
     assert_eq!(state(item, again), State::Broken(3, Breach::SentAgain { number: 1 }));
-    // The same that is accepted at last, or reads only, breaks nothing.
+    // Resending is no violation if the request is accepted in the end or is safe.
     let at_last = vec![
         rejected(1, 0, "1"),
         exchange(2, 5, "POST", "1", 201, &[]),
@@ -161,7 +161,7 @@ fn two_requests_with_one_id_break_what_is_to_be_unique() {
     let same = Event::Exchange(Exchange { number: 2, at: 5000, ..same.clone() });
     let twice = Breach::SameValue { name: "x-request-id".to_owned(), first: 1, later: 2 };
     assert_eq!(state(item, vec![one.clone(), same.clone()]), State::Broken(2, twice));
-    // What the judge takes for one request that an archive lists twice is one.
+    // The judge recognizes a request that an archive lists twice.
     let judged = verdict(2, &json!([]), &json!([]));
     assert_eq!(state(item, vec![one, same, judged]), NOT_SHOWN);
 }
@@ -170,7 +170,7 @@ fn breach(level: &str, end: &str) -> Value {
     json!([{"clause": "ncbct.creditor-name.length", "expected": "70", "actual": "71", "at": "request/body", "level": level, "end": end}])
 }
 
-/// An exchange that got this status, and its verdict.
+/// Returns an exchange with this status, and its verdict.
 fn judged(number: u64, status: u16, findings: &Value) -> Vec<Event> {
     let body = number.to_string();
     vec![exchange(number, number * 5, "POST", &body, status, &[]), verdict(number, findings, &json!([]))]
@@ -240,7 +240,7 @@ fn levels_of_the_command_line_count_for_findings() {
     }
 }
 
-/// What a plan of two items comes to in records: the states, and the exit code of the report.
+/// Returns the result of a plan with two items: the states, the exit code and the verdicts of the report.
 fn joined(items: &str, absent: &[&str], records: Vec<Vec<Event>>) -> (Vec<State>, Exit, Vec<Verdict>) {
     let rules = AnswerRules::load(&Tree::embedded()).unwrap();
     let parts = "parts:\n  - { name: p, says: q, items: [\"b*\"] }\n";
@@ -281,7 +281,7 @@ fn records_count_together_and_one_alternative_is_enough() {
         let found = joined(TWO, &[], records);
         assert_eq!((found.0, found.1), (expected, exit));
     }
-    // An alternative that the client met, and did not survive, is not skipped.
+    // An alternative is not skipped if the client had the opportunity to show it and did not.
     let after = TWO.replace("shown: { status: \"201\" }", "after: { status: \"201\" }, then: goes-on");
     let (states, exit, _) = joined(&after, &[], vec![got(200), got(201)]);
     assert_eq!(states, [State::Shown(1), State::NotShown { met: Some(1) }]);
@@ -349,7 +349,7 @@ fn one_mistake_in_requests_for_several_operations_is_one_with_its_witnesses() {
     let plan = Plan::load(&Tree::of(&[(FILE, text)])).unwrap().unwrap();
     let breach = |actual: &str| json!([{"clause": "signature.value", "expected": "a", "actual": actual, "at": "request/signing", "level": "deny", "end": "client"}]);
     let mut events = Vec::new();
-    // The record has them in another order than they began.
+    // The history has them in a different order than they started.
     for (number, at, operation) in [(1, 9, "ncbct"), (2, 5, "basket"), (3, 7, "ncbct")] {
         let Event::Exchange(one) = exchange(number, at, "POST", &number.to_string(), 401, &[]) else {
             unreachable!()
@@ -368,8 +368,7 @@ fn one_mistake_in_requests_for_several_operations_is_one_with_its_witnesses() {
 fn what_is_asked_of_a_long_record_takes_no_longer_for_each_exchange() {
     let rules = AnswerRules::load(&Tree::embedded()).unwrap();
     let plan = plan("after: { status: 4xx }, then: corrects-it");
-    // One request again and again, each accepted but the first; compared with each other it would take an
-    // hour.
+    // The same request many times, rejected only the first time. Pairwise comparison would take an hour.
     let events = (1..=100_000).map(|number| {
         let status = if number == 1 { 400 } else { 201 };
         exchange(number, number * 2, "POST", "1", status, &[])

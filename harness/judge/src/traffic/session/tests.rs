@@ -1,4 +1,4 @@
-//! What earlier exchanges say of ids, calls and requests.
+//! Checks of ids, calls and requests against earlier exchanges.
 
 use serde_json::json;
 use xs2aspec_suite::Tree;
@@ -8,7 +8,7 @@ use crate::traffic::message::Payload;
 
 const PATH: &str = "/v1/payments/norwegian-cross-border-credit-transfers";
 
-/// A session of exchanges, one each minute.
+/// A session with one exchange per minute.
 struct Told {
     session: Session,
     rules: ClientRules,
@@ -16,7 +16,7 @@ struct Told {
     number: u64,
 }
 
-/// One exchange.
+/// An exchange.
 #[derive(Default)]
 struct One<'a> {
     operation: &'a str,
@@ -26,7 +26,7 @@ struct One<'a> {
     headers: &'a [(&'a str, &'a str)],
     body: &'a str,
     lists: Option<&'a str>,
-    /// No status where it has no answer.
+    /// Status, or None without a response.
     status: Option<u16>,
     answer: Value,
     made: &'a [&'a str],
@@ -40,7 +40,7 @@ impl Told {
         Self { session: Session::default(), rules, spec, number: 0 }
     }
 
-    /// Returns the clauses that an exchange breaks, and `?` for what cannot be told.
+    /// Returns the clauses that an exchange violates, and `?` for a place that cannot be judged.
     fn after(&mut self, one: &One<'_>) -> String {
         self.number += 1;
         let own = |all: &[(&str, &str)]| -> Vec<(String, String)> {
@@ -287,7 +287,7 @@ fn a_request_id_is_one_of_its_own() {
     assert_eq!(send("b", "/v1/sandbox/customers?withAccounts=true", Some(200)), "header.x-request-id.reuse");
     assert_eq!(send("***", "/a", Some(200)), "");
     assert_eq!(send("***", "/b", Some(200)), "", "masked");
-    // Each TPP chooses its own.
+    // Each TPP chooses its own ids.
     let mut of = |certificate: &str| {
         told.after(&One {
             operation: "customers",
