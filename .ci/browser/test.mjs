@@ -136,7 +136,7 @@ try {
 
   // A finding: the document, the request, the answer and the accepted twin side by side, what matters marked and in view.
   const finding = await whole.page.$eval(".finding", (one) => one.textContent);
-  for (const words of ["duplicates are rejected", "expected a refusal (4xx), got 201", "accepted: the valid twin", "xs2aspec run --only periodic.months.duplicate/", "curl "]) assert.ok(finding.includes(words), words);
+  for (const words of ["duplicates are rejected", "expected a rejection (4xx), got 201", "accepted: the valid twin", "xs2aspec run --only periodic.months.duplicate/", "curl "]) assert.ok(finding.includes(words), words);
   assert.ok(!finding.includes("${"));
   assert.equal((await whole.page.$$(".finding")).length, 1);
   for (const [at, words] of [[0, /monthsOfExecution/], [1, /^201$/], [2, /monthsOfExecution/]]) {
@@ -185,7 +185,7 @@ try {
   await bare.setJavaScriptEnabled(false);
   await bare.goto(pathToFileURL(join(faulty, "report.html")).href);
   const essential = await bare.$eval("main", (one) => one.innerText);
-  for (const words of ["does not conform", `${kept(faulty)}\n`, "SHA-256", "How good the suite is", "duplicates are rejected", "expected a refusal (4xx)", "paymentId", "open each case, let its script run"]) assert.ok(essential.includes(words), words);
+  for (const words of ["does not conform", `${kept(faulty)}\n`, "SHA-256", "How good the suite is", "duplicates are rejected", "expected a rejection (4xx)", "paymentId", "open each case, let its script run"]) assert.ok(essential.includes(words), words);
   await bare.click(sentence.replace(":not(.row)", ""));
   assert.ok(await bare.$eval('[id="clause:periodic.months.duplicate"]', (one) => one.checkVisibility()), "a note opens without a script");
 

@@ -38,10 +38,10 @@ pub enum ExchangeError {
     #[error("cannot connect to the target: {0}")]
     Unreachable(Trouble),
     /// The deadline passed.
-    #[error("no complete answer within {} ms", .0.as_millis())]
+    #[error("no complete response within {} ms", .0.as_millis())]
     Deadline(Duration),
     /// The connection broke, or the data received is not HTTP.
-    #[error("the answer is broken: {0}")]
+    #[error("the response is broken: {0}")]
     Broken(Trouble),
     /// The body has a content coding that cannot be decoded or is too expensive to decode.
     #[error("the response cannot be decoded: {0}")]

@@ -136,7 +136,7 @@ pub enum CertificateEncodingError {
         error: TemplateError,
     },
     /// The form is unknown.
-    #[error("`[choices]` of the target profile: \"{key}\" knows {known}, found `{found}`")]
+    #[error("`[choices]` of the target profile: \"{key}\": expected {known}, found `{found}`")]
     Form {
         /// The key.
         key: String,

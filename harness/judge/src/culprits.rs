@@ -34,7 +34,7 @@ impl<'a> Culprits<'a> {
         let culprit = match known {
             Some((_, forms, row)) => Culprit::Found { forms: forms.clone(), shown_by: Some(row.clone()) },
             None if self.rows >= ROWS => {
-                let why = format!("{ROWS} refused cases were asked in parts before it, and no more are");
+                let why = format!("a run searches at most {ROWS} rejected cases for their cause");
                 Culprit::Unknown { why }
             }
             None => return false,

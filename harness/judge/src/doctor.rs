@@ -54,33 +54,35 @@ pub fn clock_skew(exchange: &Exchange, now: DateTime<Utc>) -> Option<i64> {
 /// Returns a hint for a clock that is this many seconds ahead.
 pub fn clock_hint(ahead: i64) -> String {
     if ahead.abs() <= SKEW {
-        return "the target's is this one's".to_owned();
+        return "in step with this machine".to_owned();
     }
     let word = if ahead > 0 { "ahead" } else { "behind" };
-    format!("the target's is {} s {word}: signed dates may be refused", ahead.abs())
+    format!("the target is {} s {word}: it may reject signed dates", ahead.abs())
 }
 
 /// Returns the likely cause of a missing response, with the profile key to change.
 pub fn failure_hint(error: &ExchangeError) -> Option<&'static str> {
     let cause = match error {
         ExchangeError::Unreachable(trouble) | ExchangeError::Broken(trouble) => trouble.cause,
-        ExchangeError::Deadline(_) => return Some("the target is slow: `deadline-ms`"),
+        ExchangeError::Deadline(_) => return Some("the target is slow: increase `deadline-ms`"),
         ExchangeError::Coding(_)
         | ExchangeError::Request(_)
         | ExchangeError::OutOfScope(_)
         | ExchangeError::Tls(_) => return None,
     };
     match cause {
-        Cause::NoTls => Some("the target speaks no TLS there: `http://` in `base-url`"),
-        Cause::ClientCertificate => Some("the target wants another client certificate: `[tls]`"),
+        Cause::NoTls => Some("the target does not use TLS there: use `http://` in `base-url`"),
+        Cause::ClientCertificate => Some("the target requires another client certificate: see `[tls]`"),
         Cause::NothingInCommon => Some(
-            "the target has other cipher suites or versions of TLS, or it wants a client certificate: then `[tls]`",
+            "the target supports other cipher suites or TLS versions, or it requires a client certificate: see `[tls]`",
         ),
         Cause::Untrusted => Some(
-            "the target's certificate is of an unknown authority, or of another name: `authorities`, or the host in `base-url`",
+            "the target's certificate is from an unknown authority or for another name: set `authorities`, or correct the host in `base-url`",
         ),
-        Cause::Proxy => Some("the proxy does not lead there: `proxy`"),
-        Cause::NoHttp => Some("the target speaks TLS there, or no HTTP: `https://` in `base-url`"),
+        Cause::Proxy => Some("the proxy does not reach the target: check `proxy`"),
+        Cause::NoHttp => {
+            Some("the target uses TLS there, or does not speak HTTP: use `https://` in `base-url`")
+        }
         Cause::Other => None,
     }
 }
@@ -92,19 +94,21 @@ pub fn refusal_hint(operation: &str, response: &Response, spec: &ProfileSpec) ->
     let is_page = header.is_some_and(|header| is_page(&header.1));
     match response.status {
         200..=299 if is_page => {
-            Some("a page for people is there, and not the interface: `base-url`".to_owned())
+            Some("the address leads to a web page instead of the interface: check `base-url`".to_owned())
         }
-        200..=299 if response.body.as_ref().is_none_or(|body| body.shown().len() <= NOTHING) => {
-            Some("something is there that says yes to everything, and no interface: `base-url`".to_owned())
-        }
-        300..=399 => Some("the base URL has moved: `base-url`".to_owned()),
-        429 => Some("too many requests: `--jobs` fewer, or another day".to_owned()),
-        500.. => Some("the target fails by itself".to_owned()),
+        200..=299 if response.body.as_ref().is_none_or(|body| body.shown().len() <= NOTHING) => Some(
+            "a server that accepts everything is there instead of the interface: check `base-url`".to_owned(),
+        ),
+        300..=399 => Some("the base URL redirects elsewhere: change `base-url`".to_owned()),
+        429 => Some("too many requests: reduce `--jobs`, or try again another day".to_owned()),
+        500.. => Some("the target has an internal error".to_owned()),
         status => spec.hint(operation, status, &said).or_else(|| match status {
             401 | 403 => {
-                Some("the target must know `[signing] certificate`, and allow it this operation".to_owned())
+                Some("the target must know `[signing] certificate` and permit it this operation".to_owned())
             }
-            404 | 405 => Some(format!("`[paths] {operation}`, or the prefix in `base-url`")),
+            404 | 405 => {
+                Some(format!("the path is wrong: check `[paths] {operation}`, or the prefix in `base-url`"))
+            }
             _ => None,
         }),
     }
@@ -164,7 +168,7 @@ mod tests {
             ("ncbct", 403, "", "`[signing] certificate`"),
             ("ncbct", 302, "", "`base-url`"),
             ("ncbct", 429, "", "`--jobs`"),
-            ("ncbct", 503, "", "fails by itself"),
+            ("ncbct", 503, "", "internal error"),
         ];
         for (operation, status, body, expected) in table {
             let response = Response { status, headers: vec![], body: Some(Body::Text(body.to_owned())) };
@@ -174,7 +178,7 @@ mod tests {
         let html = vec![xs2aspec_record::Header("content-type".into(), "Text/HTML; charset=utf-8".into())];
         let page = Response { status: 200, headers: html, body: None };
         let found = refusal_hint("ncbct", &page, ProfileSpec::embedded()).unwrap();
-        assert!(found.contains("a page for people") && found.contains("`base-url`"), "{found}");
+        assert!(found.contains("a web page") && found.contains("`base-url`"), "{found}");
         for body in [None, Some(Body::Text("{}".to_owned())), Some(Body::Text("null".to_owned()))] {
             let nothing = Response { status: 200, headers: vec![], body };
             let found = refusal_hint("ncbct", &nothing, ProfileSpec::embedded()).unwrap();
@@ -186,7 +190,7 @@ mod tests {
 
     #[test]
     fn clocks_that_differ_are_told() {
-        assert_eq!(clock_hint(-60), "the target's is this one's");
+        assert_eq!(clock_hint(-60), "in step with this machine");
         assert!(clock_hint(61).contains("61 s ahead") && clock_hint(-3600).contains("3600 s behind"));
     }
 }

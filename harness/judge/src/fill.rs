@@ -226,14 +226,16 @@ impl RequestBuilder<'_> {
         match unusable.into_inner() {
             Some(value) => Err(FillError::Unusable(format!("{value:?} cannot be part of the path {path}"))),
             None if request::is_path(&filled) => Ok(filled),
-            None => Err(FillError::Defect(format!("the path {filled} does not begin with one slash"))),
+            None => {
+                Err(FillError::Defect(format!("the path {filled} does not start with exactly one slash")))
+            }
         }
     }
 
     /// Returns the URL of a link in a response. Returns an error if it leaves the base URL, because only
     /// requests to the target are signed.
     fn link(scope: &Scope, link: &str) -> Result<String, FillError> {
-        let away = || FillError::NotApplicable(format!("the link {link:?} leads away from the base URL"));
+        let away = || FillError::NotApplicable(format!("the link {link:?} is outside the base URL"));
         scope.resolve(link).map(String::from).ok_or_else(away)
     }
 
@@ -253,7 +255,7 @@ impl RequestBuilder<'_> {
         self.request_signer.signature(headers, target, signing).map_err(|error| match error {
             // Another certificate could be sent this way.
             SignError::Header(SignatureHeaderError::EncodedWord(error)) => FillError::NotApplicable(format!(
-                "the issuer of the certificate does not fit this character set: {error}"
+                "the issuer of the certificate cannot be written in this character set: {error}"
             )),
             error => FillError::Defect(error.to_string()),
         })
@@ -308,7 +310,7 @@ impl RequestBuilder<'_> {
                 self.number(step, digits).to_string()
             }
             kind @ ("day" | "workday" | "month-end" | "year-end") => {
-                let more = if kind == "day" { ", which may be below zero" } else { "" };
+                let more = if kind == "day" { ", which may be negative" } else { "" };
                 let known = || defect(&format!("expected `{kind}+NUMBER`{more}"));
                 let day = self.day(rest).ok_or_else(known)?;
                 match kind {
@@ -330,9 +332,9 @@ impl RequestBuilder<'_> {
             "leap-day" => leap_day(self.now.date_naive()).to_string(),
             // IMF-fixdate, RFC 9110 section 5.6.7.
             "now" => self.now.format("%a, %d %b %Y %H:%M:%S GMT").to_string(),
-            "host" => self.host(rest).ok_or_else(|| defect("known are host.capitals and host.with-port"))?,
+            "host" => self.host(rest).ok_or_else(|| defect("expected host.capitals or host.with-port"))?,
             "certificate" => {
-                let known = "known are certificate, certificate.other, and .serial, .serial-decimal, .issuer, .subject and .pem of both";
+                let known = "expected certificate or certificate.other, alone or with .serial, .serial-decimal, .issuer, .subject or .pem";
                 let (party, part) = match rest.strip_prefix("other") {
                     Some(part) => (Some(Party::Other), part.trim_start_matches('.')),
                     None => (context.certificate, rest),
@@ -340,15 +342,15 @@ impl RequestBuilder<'_> {
                 self.request_signer.certificate(party, part).ok_or_else(|| defect(known))?
             }
             "digest" => {
-                let body = context.body.ok_or_else(|| defect("a digest can only stand in a header"))?;
+                let body = context.body.ok_or_else(|| defect("a digest is allowed only in a header"))?;
                 RequestSigner::digest(rest, body).ok_or_else(|| {
-                    defect("known are digest.sha-256 and digest.sha-512, digest.sha-256.hexadecimal, .other-case, .other-begin and .other-end (these two of digest.sha-512 as well), and without a name before it \
-                         digest.sha-256.alone, digest.md5, digest.sha-1 and digest.sha-384")
+                    defect("expected digest.sha-256, alone or with .hexadecimal, .other-case, .other-begin or .other-end, digest.sha-512, alone or with the last two, or a bare hash: \
+                         digest.sha-256.alone, digest.md5, digest.sha-1 or digest.sha-384")
                 })?
             }
             "beginning" => {
                 let whole = self.lookup(rest, context)?.map(text).unwrap_or_default();
-                let why = "an id of digits alone may be the beginning of another one";
+                let why = "an id of digits alone may be the start of another id";
                 let beginning = template::beginning(&whole);
                 beginning.ok_or_else(|| FillError::NotApplicable(why.to_owned()))?.to_owned()
             }
@@ -356,12 +358,12 @@ impl RequestBuilder<'_> {
                 return match rest {
                     "" => Ok(context.signature.map(Value::from)),
                     "base64" => Ok(context.signature.map(|text| BASE64_STANDARD.encode(text).into())),
-                    _ => Err(defect("known are signature and signature.base64")),
+                    _ => Err(defect("expected signature or signature.base64")),
                 };
             }
             _ => {
                 let kept = self.kept.get(name).cloned();
-                return kept.map(Some).ok_or_else(|| defect("nothing was kept under this name"));
+                return kept.map(Some).ok_or_else(|| defect("no earlier step keeps a value with this name"));
             }
         })))
     }
@@ -451,7 +453,7 @@ fn in_title_case(name: &str) -> String {
 
 /// Returns the error for a header that the case requires unwrapped but that must be wrapped.
 fn wrapped() -> FillError {
-    let why = "the issuer of the certificate is not plain ASCII, so that the header is wrapped";
+    let why = "the issuer of the certificate is not ASCII, so the header must be wrapped";
     FillError::NotApplicable(why.to_owned())
 }
 

@@ -22,10 +22,10 @@ use crate::{
 pub(crate) const ACCEPTANCE: &str = "acceptance (2xx)";
 
 /// The required outcome of an invalid request.
-pub(crate) const REFUSAL: &str = "a refusal (4xx)";
+pub(crate) const REFUSAL: &str = "a rejection (4xx)";
 
 /// The required outcome of every request.
-const BELOW_500: &str = "an answer below 500";
+const BELOW_500: &str = "a status below 500";
 
 /// Statuses for a resource that does not exist (RFC 9110 sections 15.5.5 and 15.5.11).
 pub(crate) const NOT_THERE: [u16; 2] = [404, 410];
@@ -144,11 +144,16 @@ pub fn examine(
     let malformed: Vec<&str> =
         answer.headers.iter().filter(|(name, _)| name == MALFORMED).map(|(_, line)| line.as_str()).collect();
     if let Some(clause) = rules.field_lines().filter(|_| !malformed.is_empty()) {
-        let expected = "header lines of a name, a colon without a space before it and a value, and nothing after the response";
+        let expected = "header lines with a name, a colon without a space before it and a value, and nothing after the response";
         findings.push(finding(clause, "header".to_owned(), expected.to_owned(), malformed.join(", ")));
     }
     for found in broken {
-        findings.push(finding(&found.clause, found.at, "what the clause says".to_owned(), found.text));
+        findings.push(finding(
+            &found.clause,
+            found.at,
+            "the plain reading of the clause".to_owned(),
+            found.text,
+        ));
     }
     Examined {
         outcome,
@@ -246,7 +251,8 @@ pub fn judge(
         Expectation::Shows(values) => {
             // A resource with status RJCT shows its values like any other.
             let is_met = matches!(outcome, Outcome::Accepted | Outcome::Rejected);
-            judged.check(is_met, || wrong(Mismatch::NotAccepted, "an answer that shows it (2xx)"));
+            judged
+                .check(is_met, || wrong(Mismatch::NotAccepted, "a response with the required values (2xx)"));
             if is_met {
                 let listed = |body: &Value| rules.listed(operation, body);
                 let differences = shows::differences(values, document.as_ref(), &listed).into_iter();
@@ -282,7 +288,7 @@ pub fn judge(
         judged.observations.push(format!("{clause}: {words}"));
     }
     if matches!(expect, Expectation::Refused(_)) && judged.verdict == Verdict::Pass {
-        judged.refusal = Some(format!("{clause}: refused with {words}"));
+        judged.refusal = Some(format!("{clause}: rejected with {words}"));
     }
     judged
 }
@@ -394,7 +400,7 @@ fn refused(
 fn success_status((clause, wanted): (&str, &str), status: u16, profile: &Profile, judged: &mut Judged) {
     // The choice key of each of these clauses is the clause id.
     let is_declared = profile.choices.contains_key(clause);
-    let why = if is_declared { "as the profile declares" } else { "as the clause is plainly read" };
+    let why = if is_declared { "as the profile declares" } else { "by the plain reading of the clause" };
     let status = status.to_string();
     let expected = || format!("status {wanted}, {why}");
     judged.check(wanted == status, || Finding::new(clause, Mismatch::Status, "status", expected(), &status));

@@ -14,7 +14,7 @@ use crate::profile::{Profile, near};
 #[derive(Debug, thiserror::Error)]
 pub enum LevelError {
     /// A pattern that matches no clause.
-    #[error("{place} `{pattern}`: no clause has such an id{near}")]
+    #[error("{place} `{pattern}`: no clause has this id{near}")]
     Unmatched {
         /// The option or profile table with the pattern.
         place: &'static str,
@@ -24,9 +24,7 @@ pub enum LevelError {
         near: String,
     },
     /// A level below `warn` for warnings or flaky cases, which can only be violations or warnings.
-    #[error(
-        "{place} `{pattern}`: expected `deny` or `warn`; a level of less is given to clauses by their ids"
-    )]
+    #[error("{place} `{pattern}`: expected `deny` or `warn`; set lower levels for clauses by id")]
     OfVerdicts {
         /// The option or profile table with the pattern.
         place: &'static str,

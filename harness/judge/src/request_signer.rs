@@ -57,7 +57,7 @@ pub enum SignError {
     #[error(transparent)]
     Header(#[from] SignatureHeaderError),
     /// A case rewrites the signature but also omits it.
-    #[error("expected a signature to rewrite, found that the case leaves it out")]
+    #[error("the case rewrites a signature that it leaves out")]
     NothingToRewrite,
 }
 

@@ -103,12 +103,10 @@ pub(crate) fn parse(name: &str, text: &str) -> Result<Vec<Waiver>, ProfileError>
         let wrong =
             |message: String| ProfileError::Syntax { file: name.to_owned(), line, column: 1, message };
         if cases.is_none() && findings.is_empty() {
-            return Err(wrong("missing field `cases`, or `findings` with the ids of findings".to_owned()));
+            return Err(wrong("missing field `cases` or `findings`".to_owned()));
         }
         if let Some(id) = findings.iter().find(|id| !is_id(id)) {
-            return Err(wrong(format!(
-                "`findings` has the ids of findings, 16 hexadecimal digits, found \"{id}\""
-            )));
+            return Err(wrong(format!("`findings`: expected ids of 16 hexadecimal digits, found \"{id}\"")));
         }
         // A waiver without a pattern applies to all cases.
         let any = "*".to_owned();
@@ -117,7 +115,7 @@ pub(crate) fn parse(name: &str, text: &str) -> Result<Vec<Waiver>, ProfileError>
         {
             if value.trim().is_empty() {
                 return Err(wrong(format!(
-                    "`{key}` says nothing; a waiver is somebody's, for a reason, with a ticket"
+                    "`{key}` is empty: a waiver needs an owner, a reason and a ticket"
                 )));
             }
         }
@@ -125,9 +123,9 @@ pub(crate) fn parse(name: &str, text: &str) -> Result<Vec<Waiver>, ProfileError>
             toml::Value::String(text) => text,
             other => other.to_string(),
         };
-        let expires = expires
-            .parse()
-            .map_err(|_| wrong(format!("`expires` is a day such as \"2027-01-31\", found \"{expires}\"")))?;
+        let expires = expires.parse().map_err(|_| {
+            wrong(format!("`expires`: expected a day such as \"2027-01-31\", found \"{expires}\""))
+        })?;
         let cases = cases.unwrap_or_default();
         Ok(Waiver { cases, findings, owner, reason, ticket, expires, place: format!("{name}:{line}") })
     };
@@ -174,7 +172,7 @@ mod tests {
             (
                 "2030-01-31",
                 "soon",
-                "waivers.toml:1:1: `expires` is a day such as \"2027-01-31\", found \"soon\"",
+                "waivers.toml:1:1: `expires`: expected a day such as \"2027-01-31\", found \"soon\"",
             ),
             ("[[waiver]]", "[[waivers]]", "waivers.toml:1:3: unknown field `waivers`"),
         ] {

@@ -154,7 +154,7 @@ impl Judge {
             FillError::NotApplicable(why) => Stop::declared_absent(Reason::NoSuchRequest { why }),
             FillError::Unusable(why) => Stop::inconclusive(Reason::Unusable { why }),
             FillError::Defect(why) => {
-                Stop::error(Reason::Defect { why: format!("the request cannot be made: {why}") })
+                Stop::error(Reason::Defect { why: format!("cannot build the request: {why}") })
             }
         }
     }
@@ -223,5 +223,5 @@ impl Judge {
 }
 
 fn nobody() -> FillError {
-    FillError::Defect("nobody signs for a record".to_owned())
+    FillError::Defect("a judge of a record has no signer".to_owned())
 }

@@ -82,7 +82,7 @@ impl Judge {
         verdict.judged_with = judged_with.into_iter().collect();
         verdict.observations.extend(shows_after.map(|after| {
             format!(
-                "{}: shows what was made only when it was asked again, {} ms later; the run waits as long from here on",
+                "{}: the target showed the created resource only after {} ms; later cases wait as long",
                 case.clause,
                 after.as_millis()
             )
@@ -170,7 +170,7 @@ impl Judge {
             verdict.verdict = if findings.is_empty() { unbroken } else { Verdict::Fail };
             verdict.checks = checks + 1;
             verdict.findings = merged(findings);
-            let word = if outcome == Outcome::Refused { "refused" } else { "answered" };
+            let word = if outcome == Outcome::Refused { "rejected" } else { "answered" };
             let says = lacks.map_or_else(|| got.to_string(), |lacks| lacks.to_string());
             verdict.observations.push(format!("{}: {word} with {says}", case.clause));
             return Ok((outcome, Came::Got(got)));

@@ -220,7 +220,7 @@ fn item(entry: &At<Entry>, word: &str) -> Result<Item, Problem> {
         (None, None, None, None, Some(operation)) => ShownBy::NoBreach(text(operation)),
         _ => {
             return Err(wrong(format!(
-                "`{}` has to say either `shown`, `after` with `then`, `unique` or `no-breach`",
+                "`{}` needs exactly one of `shown`, `after` with `then`, `unique` or `no-breach`",
                 written.id
             )));
         }
@@ -272,8 +272,8 @@ mod tests {
     #[test]
     fn mistakes_have_their_place() {
         for (item, expected) in [
-            ("{ id: a, says: b }", "has to say either"),
-            ("{ id: a, says: b, after: {} }", "has to say either"),
+            ("{ id: a, says: b }", "needs exactly one of"),
+            ("{ id: a, says: b, after: {} }", "needs exactly one of"),
             ("{ id: a, says: b, shown: { statsu: 2xx } }", "unknown field `statsu`"),
             ("{ id: a, says: b, each: [c, d], shown: {} }", "two items have the id `a`"),
             ("{ id: a, says: b, shown: { header: { A: { starts: 3 } } } }", "`a`:"),

@@ -64,15 +64,15 @@ impl fmt::Display for Statement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { shown, items, broken, warned, skipped, optional, exchanges } = self;
         match broken {
-            0 if *shown == 0 => f.write_str("nothing can be said of the client")?,
+            0 if *shown == 0 => f.write_str("the client cannot be judged")?,
             0 if shown == items => f.write_str("the client conforms")?,
-            0 => f.write_str("the client conforms in what it showed")?,
-            1 => f.write_str("the client does not conform: 1 item is broken")?,
-            _ => write!(f, "the client does not conform: {broken} items are broken")?,
+            0 => f.write_str("the client conforms as far as it was tested")?,
+            1 => f.write_str("the client does not conform: 1 item is violated")?,
+            _ => write!(f, "the client does not conform: {broken} items are violated")?,
         }
         write!(f, ": {shown} of {items} required items shown")?;
         for (number, words) in
-            [(warned, "with a warning"), (skipped, "skipped"), (optional, "optional ones shown")]
+            [(warned, "with a warning"), (skipped, "skipped"), (optional, "optional items shown")]
         {
             if *number > 0 {
                 write!(f, ", {number} {words}")?;

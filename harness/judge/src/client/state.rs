@@ -36,16 +36,16 @@ pub enum Breach {
         later: u64,
     },
     /// The client violated a clause.
-    #[error("breaks {}: {}", .0.clause, .0.mismatch())]
+    #[error("violates {}: {}", .0.clause, .0.mismatch())]
     Clause(Box<Finding>),
     /// The client resends a request that was rejected.
-    #[error("sends the request of exchange {number} again as it was, with the same outcome")]
+    #[error("resends the request of exchange {number} unchanged, with the same outcome")]
     SentAgain {
         /// The exchange with the rejected request.
         number: u64,
     },
     /// The client resends a request too early.
-    #[error("asks again after {:.1} s, while the answer of exchange {number} says {wait} s", waited.as_secs_f64())]
+    #[error("resends the request after {:.1} s, but the response of exchange {number} says {wait} s", waited.as_secs_f64())]
     TooEarly {
         /// The exchange whose response gives the time to wait.
         number: u64,

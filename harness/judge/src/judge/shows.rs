@@ -122,7 +122,7 @@ impl<'a> Demand<'a> {
                 format!("{value}, with {}", members.collect::<Vec<_>>().join(" and "))
             }
             Self::SameAs(value, ..) => format!("the same as before: {}", shortened(&value.to_string())),
-            Self::Unlike(_) => "another value than before".to_owned(),
+            Self::Unlike(_) => "a different value than before".to_owned(),
             Self::Has(item, None) => format!("an item with {item}"),
             Self::Has(item, Some(of)) => format!("{item} in an item with {of}"),
             Self::After(earlier, _) => {

@@ -391,7 +391,7 @@ fn the_success_status_is_asserted_where_it_is_declared_or_has_a_plain_reading() 
     let declared = [("payment.success-status", "201")];
     for (ledger, choices, words) in [
         (&free, &declared[..], "status 201, as the profile declares"),
-        (&plain, &[], "status 201, as the clause is plainly read"),
+        (&plain, &[], "status 201, by the plain reading of the clause"),
     ] {
         let fails = judged(ledger, choices, 200);
         assert_eq!(fails.findings[0].clause, "payment.success-status");

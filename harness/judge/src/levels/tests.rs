@@ -59,9 +59,9 @@ fn a_pattern_that_names_no_clause_says_the_near_one() {
     let error = |pattern: &str, level| levels(&[], &[(pattern, level)]).unwrap_err().to_string();
     assert_eq!(
         error("a.state", Level::Deny),
-        "--deny `a.state`: no clause has such an id; did you mean `a.stated`?"
+        "--deny `a.state`: no clause has this id; did you mean `a.stated`?"
     );
-    assert_eq!(error("nothing", Level::Warn), "--warn `nothing`: no clause has such an id");
+    assert_eq!(error("nothing", Level::Warn), "--warn `nothing`: no clause has this id");
     assert!(error("warnings", Level::Note).starts_with("--allow `warnings`: expected `deny` or `warn`"));
 }
 

@@ -19,7 +19,7 @@ pub enum MaskKeyError {
     #[error("cannot read the mask key {0}: {1}")]
     File(String, io::Error),
     /// The file has other content.
-    #[error("{0} is no mask key: expected 64 hexadecimal digits, as `openssl rand -hex 32` prints them")]
+    #[error("{0} is not a mask key: expected 64 hexadecimal digits, as printed by `openssl rand -hex 32`")]
     NoKey(String),
 }
 

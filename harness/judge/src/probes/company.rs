@@ -55,7 +55,7 @@ impl Judge {
                 &verdict.clause,
                 Mismatch::NotAccepted,
                 "status",
-                format!("{ACCEPTANCE}, as when it is sent alone"),
+                format!("{ACCEPTANCE}, as when sent alone"),
                 rejected.response(),
             )],
             reason: None,

@@ -100,7 +100,7 @@ impl Judge {
         let operation = &self.suite().case(plain)?.request.operation;
         let usual = known.case(plain)?.status.filter(|_| *operation == case.request.operation)?;
         (status != usual && (200..300).contains(&usual)).then(|| {
-            let expected = format!("status {usual}, as the plain request has it");
+            let expected = format!("status {usual}, as for the baseline request");
             Finding::new(clause, Mismatch::Status, "status", expected, status.to_string())
         })
     }

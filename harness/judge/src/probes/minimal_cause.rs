@@ -34,10 +34,13 @@ impl Judge {
             let forms = match next(row.together.len(), &answers) {
                 Err(forms) => forms,
                 Ok(found) if found.is_empty() => {
-                    return unknown("the plain request was refused as well".to_owned());
+                    return unknown("the baseline request was rejected as well".to_owned());
                 }
                 Ok(found) if !is_least(&found, &answers) => {
-                    return unknown("some of them must not be accepted without the others".to_owned());
+                    return unknown(
+                        "the document does not require the bank to accept some of them without the others"
+                            .to_owned(),
+                    );
                 }
                 Ok(mut found) => {
                     // Sorted by the names of their places, whatever their order in the row.
@@ -56,7 +59,7 @@ impl Judge {
                 continue;
             };
             if trail.exchanges().count() >= MOST {
-                return unknown(format!("{MOST} exchanges did not suffice to find it"));
+                return unknown(format!("not found within {MOST} exchanges"));
             }
             asked += 1;
             let mark = format!("narrowed/{asked}");

@@ -201,7 +201,7 @@ fn repeated(case: &Case, step: &Preparation, key: &str, values: Option<&Vec<Valu
     let values = values.map(Vec::as_slice).unwrap_or_default();
     let twice = values.iter().enumerate().find(|(at, value)| values[..*at].contains(value))?;
     let (_, place) = step.keep.iter().find(|(kept, _)| kept == key)?;
-    let expected = format!("another value in each of {} answers", values.len());
+    let expected = format!("a different value in each of {} responses", values.len());
     let actual = format!("{} twice", twice.1);
     Some(Finding::new(&case.clause, Mismatch::Value, place.to_string(), expected, actual))
 }

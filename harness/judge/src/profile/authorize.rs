@@ -84,8 +84,8 @@ impl Profile {
             Some(Environment::Sandbox) => return Ok(Permission::Everything),
             Some(Environment::Production) if !allow_production => {
                 return Err(format!(
-                    "{host} is a production system, as its profile says: nothing was sent. It is only read, and that with \
-                     --allow-production; a test system has `environment = \"sandbox\"` in its profile"
+                    "refusing to send requests to {host}: its profile declares a production system, which is only read, and only with \
+                     --allow-production. For a test system, set `environment = \"sandbox\"` in its profile"
                 ));
             }
             Some(Environment::Production) => {}
@@ -95,20 +95,20 @@ impl Profile {
             None if self.is_on_this_machine() => return Ok(Permission::Everything),
             None => {
                 return Err(format!(
-                    "{host} is not this machine, and nothing says that what is made there is worth nothing: nothing was sent. For a test \
-                     system, say `environment = \"sandbox\"` in its profile; to read a production system, give --allow-production"
+                    "refusing to send requests to {host}: it is not this machine, and its profile declares no environment. For a test \
+                     system, set `environment = \"sandbox\"` in its profile. To read a production system, use --allow-production"
                 ));
             }
         }
         if !says_production {
             return Err(format!(
-                "{host} is read as a production system only if its profile says `environment = \"production\"`: nothing was sent. \
-                 For a test system, leave --allow-production and `confirm-production` out"
+                "refusing to send requests to {host}: to read a production system, set `environment = \"production\"` in its profile. \
+                 For a test system, remove --allow-production and `confirm-production`"
             ));
         }
         if self.confirm_production.as_deref().map(|text| text.trim_end_matches('/')) != Some(&self.base_url) {
             return Err(format!(
-                "--allow-production reads {host} only if its profile says `confirm-production = \"{}\"`: nothing was sent",
+                "refusing to send requests to {host}: --allow-production requires `confirm-production = \"{}\"` in its profile",
                 self.base_url
             ));
         }
@@ -162,7 +162,10 @@ mod tests {
                 (&format!("confirm-production = \"{base_url}\""), false, "`environment = \"production\"`"),
             ] {
                 let error = permission(base_url, more, allow).unwrap_err();
-                assert!(error.contains(key) && error.contains("nothing was sent"), "{more}: {error}");
+                assert!(
+                    error.contains(key) && error.contains("refusing to send requests"),
+                    "{more}: {error}"
+                );
             }
         }
         for base_url in HERE {

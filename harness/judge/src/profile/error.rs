@@ -6,7 +6,7 @@ use xs2aspec_suite::nearest;
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
     /// The profile, or a file that it names, cannot be read.
-    #[error("{file}: cannot be read: {source}")]
+    #[error("cannot read {file}: {source}")]
     File {
         /// Path.
         file: String,
@@ -50,7 +50,7 @@ pub(crate) fn syntax(file: &str, text: &str, error: &toml::de::Error) -> Profile
     } else if let Some((what, _)) = message.split_once(", expected one of")
         && message.starts_with("unknown field")
     {
-        message = format!("{what}: `xs2aspec init --schema` lists what a profile may say");
+        message = format!("{what}: `xs2aspec init --schema` lists the allowed fields");
     }
     at(file, text, error.span().map_or(0, |span| span.start), message)
 }

@@ -118,13 +118,13 @@ impl Reader<'_> {
     /// Returns the content of a text file that the profile names at this key.
     fn text(&self, key: &str, path: &Path) -> Result<String, ProfileError> {
         let bytes = self.bytes(key, path)?;
-        String::from_utf8(bytes).map_err(|_| self.wrong(format!("`{key}`: {} is no text", path.display())))
+        String::from_utf8(bytes).map_err(|_| self.wrong(format!("`{key}`: {} is not UTF-8", path.display())))
     }
 
     fn bytes(&self, key: &str, path: &Path) -> Result<Vec<u8>, ProfileError> {
         let path = self.folder.join(path);
         xs2aspec_record::inputs::read(&path)
-            .map_err(|source| self.wrong(format!("`{key}`: {}: cannot be read: {source}", path.display())))
+            .map_err(|source| self.wrong(format!("`{key}`: cannot read {}: {source}", path.display())))
     }
 
     fn hidden(&self, key: &str, hidden: &Hidden) -> Result<String, ProfileError> {
@@ -151,8 +151,9 @@ impl Reader<'_> {
             return Ok((Key::Pem(key), certificate));
         };
         let (Some(certificate), None, None) = (&signing.certificate, &signing.key, &signing.pkcs12) else {
-            return Err(self
-                .wrong("`[signing] command` wants `certificate` beside it, and neither `key` nor `pkcs12`"));
+            return Err(
+                self.wrong("`[signing] command` requires `certificate`, and excludes `key` and `pkcs12`")
+            );
         };
         if command.is_empty() {
             return Err(self.wrong("`[signing] command` is empty: expected an executable and its arguments"));
@@ -172,7 +173,7 @@ impl Reader<'_> {
                 "`[{table}] command`: a command only signs; expected `key` and `certificate`, or `pkcs12`"
             ))),
             (None, None, None) if passphrase.is_some() => {
-                Err(self.wrong(format!("`[{table}] passphrase` opens nothing: add `key` or `pkcs12`")))
+                Err(self.wrong(format!("`[{table}] passphrase` has no effect: add `key` or `pkcs12`")))
             }
             (None, None, None) => Ok(None),
             (None, None, Some(archive)) => {
@@ -187,9 +188,9 @@ impl Reader<'_> {
                 Ok(Some((key, self.text(&at("certificate"), certificate)?)))
             }
             (_, _, Some(_)) => Err(self.wrong(format!(
-                "`[{table}] pkcs12` holds key and certificate: take `key` and `certificate` away"
+                "`[{table}] pkcs12` contains both key and certificate: remove `key` and `certificate`"
             ))),
-            _ => Err(self.wrong(format!("`[{table}]` wants both `key` and `certificate`, or neither"))),
+            _ => Err(self.wrong(format!("`[{table}]` requires both `key` and `certificate`, or neither"))),
         }
     }
 
@@ -205,7 +206,7 @@ impl Reader<'_> {
             if fits {
                 Ok((header.clone(), text))
             } else {
-                Err(self.wrong(format!("`[headers] {header}` is no header field (RFC 9110 section 5)")))
+                Err(self.wrong(format!("`[headers] {header}` is not a valid header (RFC 9110 section 5)")))
             }
         };
         self.file.headers.iter().map(of).collect()
@@ -215,7 +216,7 @@ impl Reader<'_> {
         for (operation, path) in &self.file.paths {
             if !request::is_path(path) || path.contains(['?', '#']) {
                 return Err(self.wrong(format!(
-                    "`[paths] {operation}` is `{path}`: expected a path that begins with one `/`, without a query or dot segments"
+                    "`[paths] {operation}` is `{path}`: expected a path that starts with one `/`, without a query or dot segments"
                 )));
             }
         }
@@ -246,7 +247,7 @@ impl Reader<'_> {
             if said <= most {
                 Ok(said)
             } else {
-                Err(self.wrong(format!("`[limits] {key}` is {said}: expected {most} at most")))
+                Err(self.wrong(format!("`[limits] {key}` is {said}: expected at most {most}")))
             }
         };
         if limit.in_flight == Some(0) {
@@ -281,7 +282,7 @@ pub(super) fn checked_url(file: &str, key: &str, text: &str) -> Result<String, P
         (Some(start), Some(end)) if start + 3 <= end => format!("{}***{}", &text[..start + 3], &text[end..]),
         _ => text.to_owned(),
     };
-    let wrong = |why: String| value(file, format!("`{key}`: `{shown}` is no URL for it: {why}"));
+    let wrong = |why: String| value(file, format!("`{key}`: invalid URL `{shown}`: {why}"));
     let url = url::Url::parse(text).map_err(|error| wrong(error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
         return Err(wrong("expected `http://HOST..` or `https://HOST..`".into()));
@@ -290,7 +291,7 @@ pub(super) fn checked_url(file: &str, key: &str, text: &str) -> Result<String, P
         return Err(wrong("it has a query or a fragment".into()));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(wrong("it has a user or a password, which would stand in every report".into()));
+        return Err(wrong("it contains a user or a password, which would appear in every report".into()));
     }
     Ok(text.trim_end_matches('/').to_owned())
 }

@@ -130,7 +130,9 @@ pub(super) struct Pair {
 /// Parses a secret's place. The error does not quote the value, which may be the secret itself.
 fn hidden<'a, D: Deserializer<'a>>(found: D) -> Result<Option<Hidden>, D::Error> {
     Option::deserialize(found).map_err(|_| {
-        D::Error::custom("expected `{ env = \"..\" }` or `{ file = \"..\" }`: no secret stands in a profile")
+        D::Error::custom(
+            "expected `{ env = \"..\" }` or `{ file = \"..\" }`: a profile must not contain secrets",
+        )
     })
 }
 
@@ -223,7 +225,7 @@ pub fn schema(suite: &Suite) -> Value {
     for capability in &spec.capabilities {
         let mut says = capability.add.clone();
         if capability.ask.is_some() {
-            says.push_str("; the target is asked where nothing is said");
+            says.push_str("; tested if not set");
         }
         capabilities["properties"][&capability.name] = json!({"type": "boolean", "description": says});
     }
@@ -232,7 +234,7 @@ pub fn schema(suite: &Suite) -> Value {
     for clause in suite.clauses().values() {
         if let Strength::Choice(choice) = &clause.strength {
             let form = suite.spec().signing.choices.find(&choice.key);
-            let known = form.map(|form| format!("; knows {}", form.knows)).unwrap_or_default();
+            let known = form.map(|form| format!("; allowed: {}", form.knows)).unwrap_or_default();
             let says = format!("{} Usually `{}`{known} ({}).", clause.says, choice.default, clause.id);
             choices["properties"][&choice.key] = text(&says);
         }

@@ -49,7 +49,7 @@ pub(super) fn run(
             return Err(wrong("expected a name without `.` and `}`".into()));
         }
         if printed.contains_key(step.name.as_str()) {
-            return Err(wrong("two have this name".into()));
+            return Err(wrong("the name is used twice".into()));
         }
         let command: Result<Vec<String>, String> =
             step.command.iter().map(|part| filled(part, &printed, str::to_owned)).collect();
@@ -58,12 +58,12 @@ pub(super) fn run(
             .map_err(|error| wrong(error.to_string()))?;
         let found: Value = serde_json::from_slice(&output).map_err(|error| {
             wrong(format!(
-                "expected that it prints a JSON object, found {}",
+                "expected a JSON object as output, found {}",
                 xs2aspec_spec::answer::show::json_problem(&error)
             ))
         })?;
         if !found.is_object() {
-            return Err(wrong("expected that it prints a JSON object, found another value".into()));
+            return Err(wrong("expected a JSON object as output, found another value".into()));
         }
         printed.insert(&step.name, found);
     }
@@ -91,18 +91,23 @@ fn filled(
     let mut filled = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once(MARK) {
-        let (name, after) = after.split_once('}').ok_or_else(|| format!("`{MARK}` without its `}}`"))?;
+        let (name, after) =
+            after.split_once('}').ok_or_else(|| format!("`{MARK}` without a closing `}}`"))?;
         let (step, key) = name
             .split_once('.')
             .ok_or_else(|| format!("expected `{MARK}NAME.KEY}}`, found `{MARK}{name}}}`"))?;
         let found = printed
             .get(step)
-            .ok_or_else(|| format!("`{MARK}{name}}}`: no `[[prepare]]` before it has the name `{step}`"))?;
+            .ok_or_else(|| format!("`{MARK}{name}}}`: no earlier `[[prepare]]` has the name `{step}`"))?;
         let found = found.pointer(&format!("/{}", key.replace('.', "/")));
         let found = match found {
             Some(Value::String(text)) => text.clone(),
             Some(other @ (Value::Number(_) | Value::Bool(_))) => other.to_string(),
-            _ => return Err(format!("`{MARK}{name}}}`: `{step}` printed no text at `{key}`")),
+            _ => {
+                return Err(format!(
+                    "`{MARK}{name}}}`: `{step}` printed no string, number or boolean at `{key}`"
+                ));
+            }
         };
         filled.push_str(before);
         filled.push_str(&write(&found));

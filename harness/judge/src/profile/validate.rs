@@ -10,7 +10,7 @@ use crate::profile::{Profile, near};
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileMismatch {
     /// A choice that no clause has.
-    #[error("`[choices]` of the target profile: no clause leaves a choice `{key}`{near}")]
+    #[error("`[choices]` of the target profile: no clause has a choice `{key}`{near}")]
     Choice {
         /// The key.
         key: String,
@@ -29,8 +29,8 @@ pub enum ProfileMismatch {
     },
     /// A level in the form of older profiles.
     #[error(
-        "`[choices]` of the target profile: \"{key}\" is `fail`, which is a level and no choice: write `\"{clause}\" = \"deny\"` \
-         under `[levels]` in its place"
+        "`[choices]` of the target profile: \"{key}\" is `fail`, which is a level, not a choice: write `\"{clause}\" = \"deny\"` \
+         under `[levels]` instead"
     )]
     Fail {
         /// The key.

@@ -90,7 +90,7 @@ impl Reader<'_> {
             DeValue::Table(members) => members.iter().try_for_each(|(name, value)| {
                 let is_number = name.get_ref().chars().all(|letter| letter.is_ascii_digit());
                 if is_number && self.spec.lists.contains_key(key) {
-                    let message = format!("`{key}` has no numbers: a further entry is one more `[[{key}]]`");
+                    let message = format!("`{key}` has no numbered entries: add another `[[{key}]]`");
                     return Err(self.at(name, message));
                 }
                 self.add(&format!("{key}.{}", name.get_ref()), value)
@@ -98,8 +98,7 @@ impl Reader<'_> {
             DeValue::Array(entries) if self.spec.lists.contains_key(key) => {
                 let is_empty = |entry: &&Spanned<DeValue<'_>>| matches!(entry.get_ref(), DeValue::Table(members) if members.is_empty());
                 if let Some(entry) = entries.iter().find(is_empty) {
-                    let message =
-                        format!("this `[[{key}]]` says nothing: take it away, or say what is in it");
+                    let message = format!("this `[[{key}]]` is empty: remove it or add a value");
                     return Err(self.at(entry, message));
                 }
                 entries.iter().enumerate().try_for_each(|(index, entry)| match index {
@@ -108,7 +107,7 @@ impl Reader<'_> {
                 })
             }
             other => {
-                let message = format!("`{key}` is of type {}: expected a text", other.type_str());
+                let message = format!("`{key}` has type {}: expected a string", other.type_str());
                 Err(self.at(value, message))
             }
         }
@@ -122,7 +121,7 @@ impl Reader<'_> {
         // A header or a path cannot contain these, and the error would surface far from here.
         if text.is_empty() || text.chars().any(char::is_control) || text.trim() != text {
             let message =
-                format!("`{key}` is {text:?}: expected a text on one line, without blanks around it");
+                format!("`{key}` is {text:?}: expected a string on one line, without surrounding spaces");
             return Err(self.at(at, message));
         }
         self.values.insert(key.to_owned(), text.to_owned());
@@ -132,13 +131,13 @@ impl Reader<'_> {
     /// Returns the error for an unknown field.
     fn unknown(&self, word: &str, key: &Spanned<impl Sized>) -> ProfileError {
         let message = if FIELDS.contains(word) {
-            format!("`{word}` cannot be set by a pack: only a bank profile can, which `--target` names")
+            format!("a pack cannot set `{word}`: set it in the bank profile given with `--target`")
         } else {
             let singles = self.spec.value_names().filter(|name| !name.contains('.'));
             let known = FIELDS.iter().map(String::as_str);
             let known = known.chain(self.spec.tables.keys().map(String::as_str)).chain(singles);
             let advice = nearest(word, known).map_or_else(
-                || ": `xs2aspec init --schema` lists what a profile may say".to_owned(),
+                || ": `xs2aspec init --schema` lists the allowed fields".to_owned(),
                 |near| format!("; did you mean `{near}`?"),
             );
             format!("unknown field `{word}`{advice}")

@@ -31,7 +31,7 @@ pub(super) fn asks_otherwise(before: &CaseVerdict, case: &Case) -> Option<String
         .or_else(|| differs("change to the baseline", &before.changes.join("; "), &case.changes().join("; ")))
         .or_else(|| {
             let same_as = |id: Option<&str>| id.unwrap_or("none").to_owned();
-            differs("plain case", &same_as(before.same_as.as_deref()), &same_as(case.same_as.as_deref()))
+            differs("baseline case", &same_as(before.same_as.as_deref()), &same_as(case.same_as.as_deref()))
         })
         .or_else(|| control.and_then(|before| differs("control", before, now.unwrap_or("none"))))
 }
@@ -46,7 +46,7 @@ pub(super) fn compare(before: &CaseVerdict, done: &Done, is_own: bool, is_comple
         return Compared::Same;
     }
     if let Some(place) = masked(&done.exchanges, before, now) {
-        let why = format!("what was recorded of {place} is masked, so that it cannot be judged again");
+        let why = format!("{place} is masked in the record, so it cannot be judged again");
         return Compared::NotTold(why);
     }
     // An inconclusive verdict depends on more than these exchanges, and an interrupted run lacks some.
@@ -104,7 +104,7 @@ fn difference(before: &CaseVerdict, now: &CaseVerdict, is_edit: bool) -> String 
     };
     for finding in &before.findings {
         match same(finding, &now.findings) {
-            None => why.push(format!("no finding any more: {}", says(finding))),
+            None => why.push(format!("a finding is gone: {}", says(finding))),
             Some(level) if level != finding.level => {
                 let (before, now) = (finding.level.word(), level.word());
                 why.push(format!("its level was {before}, and is {now} now: {}", says(finding)));
@@ -121,9 +121,9 @@ fn difference(before: &CaseVerdict, now: &CaseVerdict, is_edit: bool) -> String 
         why.extend(now.reason.iter().map(|reason| format!("now: {reason}")));
     }
     if is_edit {
-        why.push("this version and these cases judged the run, so that the record was edited".to_owned());
+        why.push("this version judged the run with these cases, so the record was edited".to_owned());
     } else if why.is_empty() {
-        why.push("the rules of judgement are others".to_owned());
+        why.push("the rules of judgment have changed".to_owned());
     }
     why.join("; ")
 }

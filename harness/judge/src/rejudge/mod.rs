@@ -32,7 +32,7 @@ use crate::{Judge, JudgeError};
 #[derive(Debug, thiserror::Error)]
 pub enum RejudgeError {
     /// The history lacks the profile because an older version wrote it.
-    #[error("the record has no `profile`, which says how the target was judged")]
+    #[error("the record has no `profile`, so it cannot be judged again")]
     NoProfile,
     /// The history cannot be read.
     #[error(transparent)]
@@ -41,7 +41,7 @@ pub enum RejudgeError {
     #[error(transparent)]
     Judge(#[from] JudgeError),
     /// The generated cases in the history are invalid in this version.
-    #[error("the drawn cases of the record are none of this version: {0}")]
+    #[error("the generated cases in the record are invalid in this version: {0}")]
     Drawn(#[from] Problems),
 }
 
@@ -167,7 +167,7 @@ pub fn rejudge<'a>(
         not_told: Vec::new(),
         contradictions: Vec::new(),
         drawn: 0,
-        planned: Err("another version, or other cases, planned the run"),
+        planned: Err("the run was planned by another version or with other cases"),
         new: 0,
     };
     let mut expected = if is_own { Expected::of(&judge, &whole, &mut rejudged) } else { None };
@@ -183,7 +183,7 @@ pub fn rejudge<'a>(
             Compared::Same => rejudged.unchanged += 1,
             Compared::Other(change) => rejudged.changed.push(change),
             Compared::OtherCase(why) => {
-                rejudged.contradictions.push(format!("the case `{id}` is not that of the suite: {why}"));
+                rejudged.contradictions.push(format!("the case `{id}` differs from the suite: {why}"));
             }
             Compared::NotTold(why) => rejudged.not_told.push((id.clone(), why)),
         }
@@ -210,17 +210,17 @@ fn judge_again(
     };
     match compare::asks_otherwise(&before, case) {
         Some(why) if is_own => return Compared::OtherCase(why),
-        Some(why) => return Compared::NotTold(format!("it asks something else: {why}")),
+        Some(why) => return Compared::NotTold(format!("the case has changed: {why}")),
         None => {}
     }
     if before.unconfirmed {
-        return not_told("the responses to other requests decided it, and they say nothing of this one");
+        return not_told("the responses to other requests decided it");
     }
     let is_sent = events.exchanges.iter().any(|exchange| exchange.step == "request");
     match before.verdict {
         Verdict::NotApplicable if !is_sent && is_absent(judge, case, &before) => Compared::Same,
         Verdict::NotApplicable if !is_sent => {
-            not_told("the recorded profile does not say that it is not applicable")
+            not_told("the recorded profile does not show why it was not applicable")
         }
         _ => compare(&before, &replay.case(case, events), is_own, is_complete),
     }

@@ -25,15 +25,13 @@ impl<'a> Expected<'a> {
     pub(super) fn of(judge: &'a Judge, whole: &Whole, rejudged: &mut Rejudged) -> Option<Self> {
         let (suite, start) = (judge.suite(), &whole.start);
         if start.drawn || start.traffic.is_some() {
-            rejudged.planned = Err("its requests were drawn, or sent by others, and no plan has them");
+            rejudged.planned = Err("its requests were generated or sent by others, so there is no plan");
             return None;
         }
         let plan = match planned(suite, start) {
             Ok(plan) => plan,
             Err(why) => {
-                rejudged
-                    .contradictions
-                    .push(format!("the run cannot be planned as `run-started` has it: {why}"));
+                rejudged.contradictions.push(format!("cannot plan the run from `run-started`: {why}"));
                 return None;
             }
         };
@@ -57,8 +55,8 @@ impl<'a> Expected<'a> {
         self.is_unconfirmed |= verdict.unconfirmed;
         let what = match self.missing.remove(&verdict.case) {
             Some(role) if role == verdict.role => return,
-            Some(Role::Selected) => "was selected, and stands there as a control",
-            Some(Role::Control) => "is only a control, and stands there as selected",
+            Some(Role::Selected) => "was selected but is recorded as a control",
+            Some(Role::Control) => "is only a control but is recorded as selected",
             None => "was not planned",
         };
         rejudged.contradictions.push(format!("the case `{}` {what}", verdict.case));
@@ -77,7 +75,7 @@ impl<'a> Expected<'a> {
         let Some(RunFinished { times, .. }) = &whole.finished else { return };
         if *times != measured {
             rejudged.contradictions.push(format!(
-                "the times of `run-finished` are not those of the exchanges: {} slow responses, found {}",
+                "the times of `run-finished` do not match the exchanges: {} slow responses, found {}",
                 times.slow(),
                 measured.slow()
             ));
@@ -91,8 +89,7 @@ impl<'a> Expected<'a> {
         if let Some((clause, _)) =
             other.or_else(|| recorded.iter().find(|(id, _)| !counted.contains_key(*id)))
         {
-            let why =
-                format!("the recorded responses do not come to what `answer-checks` says of `{clause}`");
+            let why = format!("the recorded responses do not match `answer-checks` for `{clause}`");
             // A merged history keeps one of several runs of a control.
             rejudged.not_told.push(("the checks of responses".to_owned(), why));
         }
@@ -120,7 +117,7 @@ fn planned<'a>(suite: &'a Suite, start: &RunStarted) -> Result<Plan<'a>, String>
     }
     let all = plan.selected.len();
     if start.planned != start.shard.as_ref().map(|_| all) {
-        return Err(format!("all shards have {all} cases, and it says {:?}", start.planned));
+        return Err(format!("all shards have {all} cases, but it says {:?}", start.planned));
     }
     match start.shard.as_deref().map(str::parse).transpose()? {
         Some(shard) => Ok(suite.shard(&plan, shard)),
@@ -137,7 +134,7 @@ fn numbers(start: &RunStarted, plan: &Plan<'_>, rejudged: &mut Rejudged) {
         if said != planned {
             rejudged
                 .contradictions
-                .push(format!("`{what}` of `run-started` is {said}, and {planned} are planned"));
+                .push(format!("`{what}` of `run-started` is {said}, but {planned} are planned"));
         }
     }
 }
@@ -161,7 +158,7 @@ fn introduced(judge: &Judge, plan: &Plan<'_>, whole: &Whole, rejudged: &mut Reju
             event => missing.remove(&key).as_ref() == Some(event),
         };
         if !is_known {
-            rejudged.contradictions.push(format!("the {} is not that of the suite", named(&key)));
+            rejudged.contradictions.push(format!("the {} differs from the suite", named(&key)));
         }
     }
     if found.len() < texts.len() {

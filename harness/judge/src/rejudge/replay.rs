@@ -44,7 +44,7 @@ impl<'a> Replay<'a> {
                     return done;
                 }
                 Err(Need::Answer(Question::Case(id))) => self.judge_rested_on(&id),
-                Err(need) => unreachable!("a record answers nothing else: {need:?}"),
+                Err(need) => unreachable!("a record provides nothing else: {need:?}"),
             }
         }
     }

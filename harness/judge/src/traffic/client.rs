@@ -77,7 +77,7 @@ impl TrafficJudge {
             if operation.as_deref().is_some_and(|name| self.is_for_tests(name))
                 && self.profile.environment == Some(Environment::Production)
             {
-                let (instead, value) = ("no request for the sandbox", Some("one in production"));
+                let (instead, value) = ("no sandbox request in production", Some("one"));
                 self.wrong(judged, wrong(PATH, &paths.sandbox, instead, value));
             }
         }
@@ -182,7 +182,7 @@ impl TrafficJudge {
             send: match known.and_then(|_| clauses.get(clause)) {
                 Some(clause) if is_firm => format!("conformance to \"{}\"", clause.says),
                 Some(clause) => format!("a request to which this does not apply: \"{}\"", clause.says),
-                None => format!("a request that keeps the rule {rule} of the reference bank"),
+                None => format!("a request that follows the rule {rule} of the reference bank"),
             },
             value: None,
             // A rule without a clause is weaker evidence.
@@ -274,7 +274,7 @@ impl TrafficJudge {
         let name = at.strip_prefix("header/");
         let is_personal = name.is_some_and(|name| masks.is_personal_header(name) || masks.hides_header(name));
         if is_personal {
-            return format!("a text of {} characters", value.chars().count());
+            return format!("a string of {} characters", value.chars().count());
         }
         if name.is_some() {
             format!("{:?}", value.chars().take(80).collect::<String>())
@@ -349,8 +349,8 @@ impl TrafficJudge {
             let is_hidden =
                 found.hidden.iter().any(|(at, _)| at.eq_ignore_ascii_case(&format!("header/{name}")));
             if !stands_for && !is_hidden {
-                let value = sent.header(name).map(|_| "what is none");
-                let instead = "the certificate and signature of every request";
+                let value = sent.header(name).map(|_| "an invalid one");
+                let instead = "the certificate and signature that every request needs";
                 self.wrong(judged, wrong(&format!("header/{name}"), &paths.signed, instead, value));
                 return;
             }
@@ -368,7 +368,7 @@ impl TrafficJudge {
         if let Some(clause) = rules.broken_by_signature(&view) {
             let says: Vec<&str> = found.says.iter().map(|(_, says)| says.as_str()).collect();
             let says = Some(says.join("; ")).filter(|says| !says.is_empty());
-            let instead = "a signature as the document has it";
+            let instead = "a signature as the document defines it";
             self.wrong(judged, wrong("signing", &clause, instead, says.as_deref()));
         }
     }

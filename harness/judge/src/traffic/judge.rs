@@ -327,7 +327,7 @@ impl TrafficJudge {
         if received.status >= 500 && received.status != 503 && !is_lacking {
             let clause = self.suite.answers().server_error();
             let kind = Mismatch::ServerError;
-            self.add(judged, (clause, End::Bank, kind), (at, "an answer below 500".to_owned(), actual));
+            self.add(judged, (clause, End::Bank, kind), (at, "a status below 500".to_owned(), actual));
         } else if (200..300).contains(&received.status) && matches!(asked.due, Due::Refused { .. }) {
             // The body may say that the created resource was rejected.
             judged.undecided =
@@ -368,9 +368,9 @@ impl TrafficJudge {
                 let pointer = if rest.is_empty() { String::new() } else { format!("/{rest}") };
                 body.pointer(&pointer).cloned()
             }
-            ("body", Shown::Raw) => return "what is no JSON".to_owned(),
+            ("body", Shown::Raw) => return "a body that is not JSON".to_owned(),
             ("body", Shown::None) => None,
-            _ => return "a request that breaks it".to_owned(),
+            _ => return "a request that violates it".to_owned(),
         };
         let Some(value) = value else { return "nothing".to_owned() };
         let masks = &self.suite.spec().masks;
@@ -382,7 +382,7 @@ impl TrafficJudge {
         };
         match value {
             Value::String(text) if is_personal && !text.contains("${") => {
-                format!("a text of {} characters", text.chars().count())
+                format!("a string of {} characters", text.chars().count())
             }
             // A date placeholder is an internal form of the rules, so the date that was sent is shown.
             Value::String(text) if part == "body" && text.contains("${") => {

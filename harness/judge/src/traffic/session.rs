@@ -132,7 +132,7 @@ fn warned(at: &str, clause: &str, send: &str, value: &str) -> Told {
 }
 
 /// Description of an id without further evidence.
-const UNKNOWN: &str = "an id that no earlier response gave, and that the bank does not know";
+const UNKNOWN: &str = "an id that no earlier response contained and that the bank does not know";
 
 /// The status of a bank that does not know an id (RFC 9110 section 15.5.5).
 const NOT_FOUND: u16 = 404;
@@ -211,9 +211,9 @@ impl Session {
         psu: &[(String, u64)],
     ) -> Option<Told> {
         let of = &rules.payment;
-        let send = "the id of a payment that was made on this path";
+        let send = "the id of a payment that was created at this path";
         if rules.no_id.is_match(id) {
-            return Some(denied(PATH, &of.clause, send, "what is no id"));
+            return Some(denied(PATH, &of.clause, send, "an invalid id"));
         }
         let is_deletion = exchange.sent.method == "DELETE";
         let pending = &rules.pending;
@@ -227,7 +227,7 @@ impl Session {
             ));
         }
         if is_deletion && exchange.status == Some(CONFLICT) && self.rejected.get(exchange.asks).is_some() {
-            let value = "one whose deletion was refused before";
+            let value = "one whose deletion was rejected before";
             let send = "the deletion of a payment with another status";
             return Some(warned(PATH, &pending.clause, send, value));
         }
@@ -239,14 +239,16 @@ impl Session {
         }
         match self.made.get(hash(id)) {
             Some(made) if !exchange.sent.target().0.starts_with(&made.path) => {
-                let value = format!("the id of what {} made", made.path);
+                let value = format!("the id of a resource that {} created", made.path);
                 Some(denied(PATH, &of.clause, send, &value))
             }
             Some(made) if is_another(&made.psu, psu) => {
                 Some(denied(PATH, &of.another, "the id of a payment of the same PSU", "one of another PSU"))
             }
             Some(_) => None,
-            None if self.is_nearly_made(id) => Some(denied(PATH, &of.clause, send, "nearly the id of one")),
+            None if self.is_nearly_made(id) => {
+                Some(denied(PATH, &of.clause, send, "a misspelled or truncated id"))
+            }
             // Payments from before the recorded traffic are not in the session.
             None => (exchange.status == Some(NOT_FOUND)).then(|| warned(PATH, &of.clause, send, UNKNOWN)),
         }
@@ -257,7 +259,7 @@ impl Session {
         let (account, clause) = (exchange.lists.as_deref()?, &rules.account.clause);
         let send = "the id of an account of the PSU";
         if rules.no_id.is_match(account) {
-            return Some(denied(PATH, clause, send, "what is no id"));
+            return Some(denied(PATH, clause, send, "an invalid id"));
         }
         let is_unknown = exchange.is_clean
             && exchange.status == Some(NOT_FOUND)
@@ -269,10 +271,10 @@ impl Session {
     fn in_basket(&self, exchange: &Exchange<'_>, rules: &IdRules, psu: &[(String, u64)]) -> Option<Told> {
         let of = &rules.in_basket;
         let at = of.at.as_deref()?;
-        let send = "ids of payments that were made";
+        let send = "ids of payments that were created";
         for id in &basket(exchange, rules)? {
             if rules.no_id.is_match(id) {
-                return Some(denied(at, &of.clause, send, "what is no id"));
+                return Some(denied(at, &of.clause, send, "an invalid id"));
             }
             if !exchange.is_rejected() || (exchange.is_known)(id) {
                 continue;
@@ -285,7 +287,7 @@ impl Session {
             } else if made.is_some_and(|made| is_another(&made.psu, psu)) {
                 Some((&of.another, "one of another PSU"))
             } else if made.is_none() && self.is_nearly_made(id) {
-                Some((&of.clause, "nearly the id of one"))
+                Some((&of.clause, "a misspelled or truncated id"))
             } else {
                 None
             };
@@ -305,12 +307,12 @@ impl Session {
     fn transaction(&self, exchange: &Exchange<'_>, rules: &IdRules) -> Option<Told> {
         let (account, id) = (exchange.named(&rules.account)?, exchange.named(&rules.transaction)?);
         let (of_account, of_id) = (&rules.account.clause, &rules.transaction.clause);
-        let send = "an id of the transactions that were listed";
+        let send = "the id of a listed transaction";
         if rules.no_id.is_match(account) {
-            return Some(denied(PATH, of_account, "the account id of the transaction list", "what is no id"));
+            return Some(denied(PATH, of_account, "the account id of the transaction list", "an invalid id"));
         }
         if rules.no_id.is_match(id) {
-            return Some(denied(PATH, of_id, send, "what is no id"));
+            return Some(denied(PATH, of_id, send, "an invalid id"));
         }
         if !exchange.is_rejected() {
             return None;
@@ -320,7 +322,7 @@ impl Session {
             (!listed.contains(&own)).then(|| denied(PATH, of_id, send, "one that was not listed"))
         } else {
             let is_listed = self.listed.values().any(|listed| listed.contains(&own));
-            let send = "the account in whose list the transaction is";
+            let send = "the account whose list contains the transaction";
             is_listed.then(|| denied(PATH, of_account, send, "an account that was not listed"))
         }
     }

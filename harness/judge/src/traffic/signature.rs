@@ -109,7 +109,7 @@ pub(crate) fn look(
             let value = format!("{SIGNATURE},signature=\"\"");
             found.stands_for.retain(|(name, _)| name != FIELD);
             found.stands_for.push((FIELD.to_owned(), value.into()));
-            let says = "of a parameter that is there twice the last counts".to_owned();
+            let says = "one with a duplicate parameter, whose last value counts".to_owned();
             found.says.push((format!("header/{FIELD}"), says));
             return found;
         }
@@ -209,7 +209,7 @@ impl Examination<'_> {
             ("without-signature", "signature", &parameters.signature),
         ];
         if let Some((name, parameter, _)) = missing.into_iter().find(|(_, _, value)| value.is_none()) {
-            return way(name, format!("the parameter {parameter} is not there"));
+            return way(name, format!("the parameter {parameter} is missing"));
         }
         let algorithm = parameters.algorithm.as_deref().unwrap_or(ALGORITHM);
         if algorithm != ALGORITHM && algorithm.eq_ignore_ascii_case(ALGORITHM) {
@@ -241,7 +241,7 @@ impl Examination<'_> {
             Some((KeyIdNames::Another, says)) => return way("key-id-another-number", says),
             Some((KeyIdNames::Open, says)) => found.hide_signature(Untold::Form { says }),
             None if !(key_id.starts_with("SN=") && key_id.contains(",CA=")) => {
-                return way("key-id-words", "keyId is no SN=..,CA=..".to_owned());
+                return way("key-id-words", "keyId does not have the form SN=..,CA=..".to_owned());
             }
             Some((KeyIdNames::Certificate, _)) | None => {}
         }
@@ -253,7 +253,7 @@ impl Examination<'_> {
         }
         let due = listed_headers(&self.spec.signed_headers, &self.sent.headers);
         if let Some(left_out) = due.iter().find(|name| !listed.contains(&name.as_str())) {
-            let says = format!("{left_out} is sent and not signed");
+            let says = format!("{left_out} is sent but not signed");
             let kept: Vec<&String> = due.iter().filter(|name| listed.contains(&name.as_str())).collect();
             return Some((of(json!({"headers": kept})), says));
         }
@@ -379,9 +379,9 @@ impl Examination<'_> {
             known.is_some_and(|known| verification::signed(text, known).is_some())
         };
         if is_by(&self.known.own) {
-            ("other-certificate", "a certificate that is not that of the key that signed".to_owned())
+            ("other-certificate", "a certificate that does not belong to the signing key".to_owned())
         } else if is_by(&self.known.other) {
-            ("other-key", "a signature with a key of another certificate".to_owned())
+            ("other-key", "a signature made with the key of another certificate".to_owned())
         } else {
             ("one-bit", says)
         }

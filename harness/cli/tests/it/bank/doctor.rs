@@ -39,7 +39,7 @@ async fn a_target_in_order_is_ready() {
     let (exit, said) = doctor(at(&bank.base_url())).await;
     assert_eq!(exit, Some(0), "{said}");
     assert_eq!(said.matches(" accepted: 20").count(), 6, "{said}");
-    assert!(said.contains("clock      the target's is this one's") && said.contains(" can run"), "{said}");
+    assert!(said.contains("clock      in step with this machine") && said.contains(" can run"), "{said}");
     let lacks = |line: &&str| line.contains("not:") && !line.contains("no further");
     assert_eq!(said.lines().find(lacks), None, "the profile offers everything: {said}");
     let named = format!("target     reference bank at {}\n", bank.base_url());
@@ -137,7 +137,7 @@ async fn a_target_that_is_not_there_is_told_in_a_line() {
     assert!(said.contains("cannot be reached") && said.contains("change `base-url`"), "{said}");
     let (exit, said) = doctor(at("https://bank.example")).await;
     assert_eq!(exit, Some(2));
-    assert!(said.contains("nothing was sent"), "{said}");
+    assert!(said.contains("refusing to send requests"), "{said}");
 }
 
 /// What the answers show and the profile does not say: the exact status of success, and what is not there.

@@ -157,7 +157,7 @@ async fn a_pack_gives_values_and_does_nothing() {
     copy(&pack, &world.path("data"));
     let other = "http://[::ffff:127.0.0.1]:1";
     let (exit, said) = world.run(&["run", "--pack", "data", "--target", other, "--out", "out"]);
-    assert!(exit == Some(2) && said.contains("nothing was sent"), "{said}");
+    assert!(exit == Some(2) && said.contains("refusing to send requests"), "{said}");
 }
 
 #[cfg(unix)]

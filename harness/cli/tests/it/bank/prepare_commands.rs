@@ -60,7 +60,10 @@ command = ["sh", "consent.sh", "${prepare.login.session}"]
         assert_eq!(fs::read_to_string(folder.path().join("asked.txt")).unwrap(), "asked\n");
         let (exit, said) = run(profile.replace("consent.account.id", "consent.account.number"));
         assert_eq!(exit, Some(2), "{said}");
-        assert!(said.contains("`consent` printed no text at `account.number`"), "{said}");
+        assert!(
+            said.contains("`consent` printed no string, number or boolean at `account.number`"),
+            "{said}"
+        );
     });
     bank.shutdown().await.unwrap();
 }

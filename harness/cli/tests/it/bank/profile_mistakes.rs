@@ -48,8 +48,8 @@ const MISTAKES: [Mistake; 61] = [
         2,
         "\"payment.success-status\" is `created`",
     ),
-    ("[choices]", "[choices]\n\"key-id.serial\" = \"decimal\"", 2, "\"key-id.serial\" knows"),
-    ("[choices]", "[choices]\n\"key-id.issuer\" = \"RFC 2253\"", 2, "\"key-id.issuer\" knows `RFC 4514`"),
+    ("[choices]", "[choices]\n\"key-id.serial\" = \"decimal\"", 2, "\"key-id.serial\": expected"),
+    ("[choices]", "[choices]\n\"key-id.issuer\" = \"RFC 2253\"", 2, "\"key-id.issuer\": expected `RFC 4514`"),
     (
         "[choices]",
         "[choices]\n\"key-id.issuer\" = \"L={L}\"",
@@ -63,7 +63,7 @@ const MISTAKES: [Mistake; 61] = [
         "\"psu-identity.alone\" is `yes`: expected `accept`, `refuse`",
     ),
     ("\"https://tpp.example/return\"", "\"\"", 2, "`redirect-uri` is \"\""),
-    ("\"https://tpp.example/return\"", "\" https://tpp.example/\"", 2, "without blanks around it"),
+    ("\"https://tpp.example/return\"", "\" https://tpp.example/\"", 2, "without surrounding spaces"),
     // Where the bank is.
     ("base-url = \"", "base-url = \"htp", 2, "`base-url`"),
     ("base-url = \"http://", "base-url = \"", 2, "`base-url`"),
@@ -75,7 +75,7 @@ const MISTAKES: [Mistake; 61] = [
     (TOP, "proxy = \"https://127.0.0.1:3128\"", 2, "only `http://` proxies are supported"),
     (TOP, "paths = { basket = \"/v1/none\" }", 3, "`[paths] basket`"),
     // What signs.
-    (TOP, "signing = { key = \"k.pem\" }", 2, "wants both `key` and `certificate`"),
+    (TOP, "signing = { key = \"k.pem\" }", 2, "requires both `key` and `certificate`"),
     (TOP, "signing = { key = \"none.pem\", certificate = \"tpp.cert.pem\" }", 2, "`[signing] key`: "),
     (
         TOP,
@@ -145,7 +145,7 @@ const MISTAKES: [Mistake; 61] = [
         2,
         "expected that `echo` prints the RSA-SHA256 signature",
     ),
-    (TOP, "signing = { command = [\"echo\"] }", 2, "`[signing] command` wants `certificate`"),
+    (TOP, "signing = { command = [\"echo\"] }", 2, "`[signing] command` requires `certificate`"),
     (TOP, "tls = { key = \"tpp.key.pem\", certificate = \"other.cert.pem\" }", 2, "`[tls]`"),
     (TOP, "authorities = \"none.pem\"", 2, "`authorities`: "),
     (
@@ -224,7 +224,7 @@ async fn each_mistake_names_the_key_to_change() {
         let missing = command().args(["doctor", "--target", "none.toml"]).output();
         let missing = missing.unwrap();
         assert_eq!(missing.status.code(), Some(2));
-        assert!(String::from_utf8(missing.stderr).unwrap().contains("none.toml: cannot be read"));
+        assert!(String::from_utf8(missing.stderr).unwrap().contains("cannot read none.toml"));
     });
     bank.shutdown().await.unwrap();
 }

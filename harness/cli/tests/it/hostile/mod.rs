@@ -157,7 +157,7 @@ fn meets(deadline: u32, expected: &[Verdict], look: &dyn Fn(&Exchange), script: 
         }
         // No answer each time, where the control is accepted, is what the target makes of the request.
         let failure = ran.exchange(plain).failure.as_deref().unwrap_or_default();
-        let is_broken = matches!(which, Which::Exact) && failure.starts_with("the answer is broken");
+        let is_broken = matches!(which, Which::Exact) && failure.starts_with("the response is broken");
         let expected = if is_broken && expected == ERROR { &[Verdict::Fail] } else { expected };
         assert!(expected.contains(&ran.verdict(plain)), "{:?}\n{}", ran.verdicts[plain], ran.said);
         let is_warned = expected == WARN && ran.code == Some(0);
@@ -174,7 +174,7 @@ fn a_connection_that_breaks_for_one_form_of_a_request_breaks_its_clause() {
     assert_eq!((verdict.verdict, ran.code), (Verdict::Fail, Some(1)), "{}", ran.said);
     let [finding] = verdict.findings.as_slice() else { panic!("{verdict:?}") };
     assert_eq!((&finding.clause, finding.expected.as_str()), (&verdict.clause, "acceptance (2xx)"));
-    let words = "no response three times, while the baseline request is accepted: the answer is broken: ";
+    let words = "no response three times, while the baseline request is accepted: the response is broken: ";
     assert!(finding.actual.starts_with(words), "{finding:?}");
     assert!(ran.said.contains("got no answer three times"), "{}", ran.said);
 }
@@ -232,7 +232,7 @@ fn an_honest_server_passes() {
 fn accepts_and_never_answers() {
     let look = |exchange: &Exchange| {
         assert_eq!(exchange.response, None);
-        assert_eq!(exchange.failure.as_deref(), Some("no complete answer within 4000 ms"));
+        assert_eq!(exchange.failure.as_deref(), Some("no complete response within 4000 ms"));
     };
     hostile(SHORT, ERROR, look, |_, stream| silent(b"", stream));
 }

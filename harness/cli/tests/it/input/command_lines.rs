@@ -13,10 +13,10 @@ type Line = (&'static str, i32, &'static str);
 
 /// Where payments are real, seen through a tunnel.
 const AIMS: [Line; 6] = [
-    ("run --target production.toml --out aim", 2, "nothing was sent"),
-    ("doctor --target production.toml", 2, "nothing was sent"),
-    ("curl ncbct.path/plain --target production.toml", 2, "nothing was sent"),
-    ("explore --target production.toml --budget 10", 2, "nothing was sent"),
+    ("run --target production.toml --out aim", 2, "refusing to send requests"),
+    ("doctor --target production.toml", 2, "refusing to send requests"),
+    ("curl ncbct.path/plain --target production.toml", 2, "refusing to send requests"),
+    ("explore --target production.toml --budget 10", 2, "refusing to send requests"),
     ("run --target production.toml --allow-production --out aim", 2, "confirm-production"),
     ("explore --budget 0", 4, "0 requests"),
 ];
@@ -79,8 +79,8 @@ const WORDS: [Line; 9] = [
     ("listen --path return", 2, "expected a path that begins with `/`"),
     ("lint --cases twice", 2, "duplicate key `title`"),
     ("doctor --target tls.toml", 3, "the target does not use TLS at this address"),
-    ("run --target lines.toml", 2, "expected a text on one line"),
-    ("run --target wrong-field.toml", 2, "`xs2aspec init --schema` lists what a profile may say"),
+    ("run --target lines.toml", 2, "expected a string on one line"),
+    ("run --target wrong-field.toml", 2, "`xs2aspec init --schema` lists the allowed fields"),
     ("explain transaction.wrapper", 0, "on every answer of transaction"),
     ("sign --url http://127.0.0.1/v1/a --method=", 2, "--method"),
 ];

@@ -69,7 +69,7 @@ async fn a_warning_is_shown_and_the_run_conforms_unless_warnings_are_denied() {
     assert_eq!(warned.exit, Some(0), "{}", warned.said);
     assert!(warned.said.contains(&format!("warn  {CLAUSE}    ")), "{}", warned.said);
     assert!(
-        warned.said.contains("expected status 201, as the clause is plainly read, got 200"),
+        warned.said.contains("expected status 201, by the plain reading of the clause, got 200"),
         "{}",
         warned.said
     );
@@ -132,13 +132,13 @@ async fn what_is_no_level_is_refused_with_what_to_write() {
         (
             "",
             &["-W", "parcel.sucess-status"][..],
-            "--warn `parcel.sucess-status`: no clause has such an id; did you mean `parcel.success-status`?",
+            "--warn `parcel.sucess-status`: no clause has this id; did you mean `parcel.success-status`?",
         ),
         ("", &["-A", "warnings"], "--allow `warnings`: expected `deny` or `warn`"),
         (
             "[levels]\nnowhere = \"deny\"\n",
             &[],
-            "`[levels]` of the target profile: `nowhere`: no clause has such an id",
+            "`[levels]` of the target profile: `nowhere`: no clause has this id",
         ),
         (
             "[levels]\nparcel = \"fail\"\n",
@@ -148,7 +148,7 @@ async fn what_is_no_level_is_refused_with_what_to_write() {
         (
             "[choices]\n\"parcel.success-status\" = \"fail\"\n",
             &[],
-            "write `\"parcel.success-status\" = \"deny\"` under `[levels]` in its place",
+            "write `\"parcel.success-status\" = \"deny\"` under `[levels]` instead",
         ),
     ] {
         let ran = quick.run(more, arguments).await;

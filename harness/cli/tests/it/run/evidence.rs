@@ -183,7 +183,7 @@ fn what_was_run_and_with_which_cases_is_said() {
         "- the built-in bank, with the variation error.body/page\n",
         &format!("- --cases {cases}: no cases of this program\n"),
         "- depth standard: 1 cases (0 flaky, 0 not applicable, 0 with a warning, 0 waived",
-        "that the record has all cases of the run: another version, or other cases, planned the run",
+        "that the record has all cases of the run: the run was planned by another version or with other cases",
     ] {
         assert!(said.contains(expected), "{expected}: {said}");
     }

@@ -272,7 +272,7 @@ fn a_server_that_never_answers_is_an_error_within_the_deadline() {
     assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
     let verdicts = verdicts(&out);
     assert!(verdicts.iter().any(|verdict| verdict.verdict == Verdict::Error
-        && verdict.reason == Some(Reason::no_response("no complete answer within 200 ms"))));
+        && verdict.reason == Some(Reason::no_response("no complete response within 200 ms"))));
     assert!(
         verdicts.iter().all(|verdict| matches!(verdict.verdict, Verdict::Error | Verdict::NotApplicable))
     );
@@ -299,7 +299,7 @@ fn a_pattern_without_a_match_and_an_unknown_fault_are_exit_2_with_the_near_name(
     for (arguments, near) in [
         (["--only", "periodic.months.duplicat"], "periodic.months.duplicate"),
         (["--fault", "basket.mix/first-payment-onl"], "basket.mix/first-payment-only"),
-        (["--target", "no-such-file.toml"], "no-such-file.toml: cannot be read"),
+        (["--target", "no-such-file.toml"], "cannot read no-such-file.toml"),
     ] {
         let output = xs2aspec(&arguments, out.path());
         let said = String::from_utf8(output.stderr).unwrap();

@@ -80,7 +80,7 @@ fn other_cases_come_to_other_verdicts_and_say_why() {
     let (exit, said) = judged(&text.replace("adjacent: { months: [3, 3]", "adjacent: { months: [4, 4]"));
     assert_eq!(exit, Some(3), "{said}");
     assert!(
-        said.contains("periodic.months.duplicate/adjacent: not judged again: it asks something else: its change to the baseline was"),
+        said.contains("periodic.months.duplicate/adjacent: not judged again: the case has changed: its change to the baseline was"),
         "{said}"
     );
     // A record of before there were profiles in records.

@@ -194,6 +194,10 @@ fn what_does_not_hold_is_red_with_its_line() {
 fn a_file_that_is_none_is_refused_before_anything_is_sent() {
     let ran = run(&[("basket.mix", "soon")], &[]);
     assert_eq!(ran.exit, Some(2));
-    assert!(ran.said.contains("waivers.toml:1:1: `expires` is a day such as \"2027-01-31\""), "{}", ran.said);
+    assert!(
+        ran.said.contains("waivers.toml:1:1: `expires`: expected a day such as \"2027-01-31\""),
+        "{}",
+        ran.said
+    );
     assert!(ran.junit.is_empty());
 }

@@ -315,11 +315,11 @@ fn the_statement_says_what_was_shown_and_skipped() {
     for (statement, words) in [
         (
             Statement { items: 2, exchanges: 1, ..Statement::default() },
-            "nothing can be said of the client: 0 of 2 required items shown; 1 exchange",
+            "the client cannot be judged: 0 of 2 required items shown; 1 exchange",
         ),
         (
             Statement { shown: 1, items: 2, exchanges: 3, ..Statement::default() },
-            "the client conforms in what it showed: 1 of 2 required items shown; 3 exchanges",
+            "the client conforms as far as it was tested: 1 of 2 required items shown; 3 exchanges",
         ),
         (
             Statement {
@@ -331,11 +331,11 @@ fn the_statement_says_what_was_shown_and_skipped() {
                 exchanges: 9,
                 ..Statement::default()
             },
-            "the client conforms: 2 of 2 required items shown, 1 with a warning, 3 skipped, 4 optional ones shown; 9 exchanges",
+            "the client conforms: 2 of 2 required items shown, 1 with a warning, 3 skipped, 4 optional items shown; 9 exchanges",
         ),
         (
             Statement { broken: 1, items: 2, exchanges: 3, ..Statement::default() },
-            "the client does not conform: 1 item is broken: 0 of 2 required items shown; 3 exchanges",
+            "the client does not conform: 1 item is violated: 0 of 2 required items shown; 3 exchanges",
         ),
     ] {
         assert_eq!(statement.to_string(), words);
