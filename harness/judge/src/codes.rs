@@ -37,8 +37,8 @@ impl Codes {
         self.texts.iter().any(|text| if self.is_exact { text == code } else { has_word(text, code) })
     }
 
-    /// Returns the strings that have the form of a code: only uppercase letters and underscores. Echoed
-    /// values usually contain digits.
+    /// Returns the strings that look like a code: only uppercase letters and underscores. Echoed values
+    /// usually contain digits.
     pub(crate) fn alike(self) -> Vec<String> {
         let is_code = |text: &String| {
             text.len() > 2 && text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')

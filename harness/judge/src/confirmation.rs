@@ -41,7 +41,7 @@ impl Judge {
         let Some(after) = checks.iter().filter(is_after).find(|check| !check.is_open) else {
             return Confirmation::Open { plain, alone: checks.iter().any(|check| is_after(&check)) };
         };
-        // A change between a rejection and an acceptance leaves the verdict open.
+        // A rejection in the check before or after the verdict is enough to discard it.
         let before = checks.iter().rev().find(|check| !is_after(check) && !check.is_open);
         match after.reason.as_ref().or_else(|| before?.reason.as_ref()) {
             Some(reason) => Confirmation::Nothing(reason.clone()),

@@ -112,7 +112,8 @@ impl RequestBuilder<'_> {
                 signing.wrap = Some(Wrap::Never);
             }
             let sign = || self.sign(&others, target, &signing);
-            // A case that lists the signed headers may list the request target, which is no header.
+            // A case with its own list of signed headers may sign the request target, which the cache does
+            // not compare.
             let signature = match self.signatures.filter(|_| signing.headers.is_none()) {
                 Some(known) => known.get_or_sign((self.case, self.step), &others, sign)?,
                 None => sign()?,

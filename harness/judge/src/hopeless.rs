@@ -94,7 +94,7 @@ mod tests {
             assert_eq!(may_be_ours(&[of("x", one), of("y", other)]), ours, "{one:?} {other:?}");
         }
         assert!(may_be_ours(&[case("x", 200, "text/html", "<p>")]));
-        assert!(!may_be_ours(&[case("x", 401, json, "{}")]), "of one operation nobody knows");
+        assert!(!may_be_ours(&[case("x", 401, json, "{}")]), "one operation is not enough");
         assert!(!may_be_ours(&[]));
     }
 }

@@ -42,7 +42,7 @@ pub enum Outcome {
     /// 2xx with a body that does not belong to the operation: another kind, or without required fields.
     Foreign,
     /// 2xx with transactionStatus RJCT in response to a create request. Reading the status of another
-    /// rejected resource is no rejection.
+    /// rejected resource does not count.
     Rejected,
     /// 4xx.
     Refused,
@@ -87,8 +87,8 @@ pub struct Examined {
 /// Parses a response and checks its body.
 ///
 /// The document defines no body for operations that it only mentions, so those are not checked. An
-/// observation becomes a finding if `levels` gives its clause a level. `asked` returns headers of the
-/// request.
+/// observation becomes a finding if `levels` gives its clause a level above `note`. `asked` returns headers
+/// of the request.
 pub fn examine(
     operation: &str,
     asked: impl Fn(&str) -> Option<String>,

@@ -66,7 +66,7 @@ impl Judge {
     }
 
     /// Returns the meaning of a rejected call that the bank must accept while calls are left. Returns None if
-    /// the response is no rejection of a call.
+    /// the request is not a call or was not rejected.
     pub(crate) fn rejected_call(&self, case: &Case, answer: &Answer, trail: &Trail<'_>) -> Option<Quota> {
         let quota = self.suite().answers().quota().filter(|_| (400..500).contains(&answer.status))?;
         let before = trail.calls_before?;

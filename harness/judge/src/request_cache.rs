@@ -16,8 +16,8 @@ pub struct RequestCache(Mutex<HashMap<String, HashMap<String, Known>>>);
 struct Known {
     /// The whole request, with its URL relative to the base URL.
     request: Option<WireRequest>,
-    /// The signature, and the headers that it covers. These rarely contain values of earlier responses, so a
-    /// request with such values need not be signed again.
+    /// The signature, and the headers that it covers. These rarely contain values of earlier responses, so
+    /// most requests with such values can reuse it.
     signature: Option<(Headers, String)>,
 }
 

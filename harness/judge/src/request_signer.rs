@@ -90,9 +90,13 @@ impl RequestSigner {
         &self.encoding
     }
 
-    /// Returns a part of a certificate: the header value for an empty name, `pem` for the base64 of its PEM,
-    /// `serial` and `issuer` as in keyId, `serial-decimal`, or `subject` in the default form of an issuer.
-    /// Returns None for another name.
+    /// Returns a part of a certificate, or None for an unknown name:
+    ///
+    /// - an empty name: the value of its header
+    /// - `pem`: the base64 of its PEM
+    /// - `serial` and `issuer`: as in keyId
+    /// - `serial-decimal`: the serial number in decimal
+    /// - `subject`: in the default form of an issuer
     pub fn certificate(&self, party: Option<Party>, part: &str) -> Option<String> {
         let certificate = self.signer(party).certificate();
         match part {
@@ -106,10 +110,13 @@ impl RequestSigner {
         }
     }
 
-    /// Returns the value of a Digest header for this body. `sha-256` and `sha-512` are correct.
-    /// `sha-256.hexadecimal` has the wrong encoding, `sha-256.other-case` one letter in the other case, and
-    /// `.other-begin` and `.other-end` of both a different first or last byte. `sha-256.alone`, `md5`,
-    /// `sha-1` and `sha-384` are the base64 hash alone. Returns None for another name.
+    /// Returns the value of a Digest header for this body, or None for an unknown name:
+    ///
+    /// - `sha-256`, `sha-512`: a correct digest
+    /// - `sha-256.hexadecimal`: the wrong encoding
+    /// - `sha-256.other-case`: one letter in the other case
+    /// - `.other-begin`, `.other-end` of both: a different first or last byte
+    /// - `sha-256.alone`, `md5`, `sha-1`, `sha-384`: the base64 hash without a name
     pub fn digest(algorithm: &str, body: &[u8]) -> Option<String> {
         let sha_256 = || Sha256::digest(body);
         let is_end = algorithm.ends_with("end");

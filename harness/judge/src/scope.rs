@@ -29,8 +29,8 @@ impl Scope {
     ///
     /// The comparison uses the URL as sent: the parser resolves dot segments, including percent-encoded ones,
     /// and normalizes scheme, host and port (RFC 3986 sections 5.2.4 and 6.2.2). Some servers also decode
-    /// `%2F` and `%5C` before they resolve dot segments, so a path that would leave the base URL this way is
-    /// out of scope too.
+    /// `%2F` and `%5C` before they resolve dot segments. A path that would leave the base URL this way is out
+    /// of scope too.
     pub fn admit(&self, url: &str) -> Result<Url, OutOfScope> {
         let found = parsed(url)?;
         let is_same = found.scheme() == self.0.scheme()
@@ -58,8 +58,8 @@ fn parsed(url: &str) -> Result<Url, OutOfScope> {
     Url::parse(url).map_err(|error| OutOfScope::Invalid(url.to_owned(), error.to_string()))
 }
 
-/// Returns true if a path below the base URL is empty or starts with one slash, and does not leave the base
-/// URL, even for a server that decodes slashes and dots first.
+/// Returns true if a path below the base URL is empty, or starts with one slash and does not leave the base
+/// URL. This must hold even for a server that decodes slashes and dots first.
 fn stays_below(rest: &str) -> bool {
     let rest = rest.to_ascii_lowercase().replace("%2f", "/").replace("%5c", "/").replace("%2e", ".");
     let rest = rest.replace('\\', "/");

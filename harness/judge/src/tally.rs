@@ -80,7 +80,7 @@ impl<'a> Tally<'a> {
         self.open.insert(verdict.case.clone(), verdict);
     }
 
-    /// Stops counting checks of responses, because they come from something other than a bank.
+    /// Discards the checks of responses, because the responses come from something other than a bank.
     pub fn leave_out_answers(&mut self) {
         self.are_foreign = true;
         self.answers = AnswerTally::new(self.suite);

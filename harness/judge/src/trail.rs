@@ -23,9 +23,10 @@ pub(crate) struct Trail<'v> {
     pub(crate) values: Values,
     /// The set of ids and amounts with which the target accepted valid requests.
     pub(crate) accepted_with: Values,
-    /// Properties of requests that are no steps of the case itself.
+    /// Properties of requests that are not steps of the case itself.
     pub(crate) beside: Beside,
-    /// Number of quota calls sent before the last request, or None if that request is no such call.
+    /// Number of quota calls sent before the last request, or None if that request does not count against the
+    /// quota.
     pub(crate) calls_before: Option<usize>,
     /// The status of the judged response.
     pub(crate) status: Option<u16>,
@@ -46,7 +47,7 @@ pub(crate) struct Remarks {
     pub(crate) shows_after: Option<Duration>,
 }
 
-/// Properties of requests that are no steps of the case itself.
+/// Properties of requests that are not steps of the case itself.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Beside {
     /// The case under which they are recorded, and their purpose. Retries have their own ids, derived from a
@@ -84,7 +85,7 @@ impl<'v> Trail<'v> {
         Self { beside, ..Self::new(view, known) }
     }
 
-    /// Returns true if the requests are no steps of the case itself.
+    /// Returns true if the requests are not steps of the case itself.
     pub(crate) fn is_beside(&self) -> bool {
         self.beside.of.is_some()
     }

@@ -29,7 +29,7 @@ struct Met {
     was_there: bool,
     /// For a waiver without finding ids, its cases that passed.
     passed: Vec<String>,
-    /// Number of its other cases with a verdict but no finding.
+    /// Number of its other cases that got a verdict without a finding.
     settled: usize,
 }
 
@@ -128,7 +128,7 @@ impl Waivers {
         let verdict = &done.verdict;
         let mut broken = verdict.findings.iter().filter(|finding| finding.at == "status").peekable();
         if broken.peek().is_none() {
-            // A note is no finding.
+            // A note does not count as a finding.
             let is_noted =
                 case.expect.is_accepted() && verdict.verdict == Verdict::Observed && !done.is_accepted();
             let server = done.is_server_error().then(|| judge.suite().answers().server_error());

@@ -84,8 +84,8 @@ pub fn schema() -> Value {
 ///
 /// # Errors
 ///
-/// Returns an error with file and line if the file cannot be read, a key is unknown or missing, a string is
-/// empty, or a date is invalid.
+/// Returns an error with file and line if the file cannot be read, a key is unknown or missing, or a value is
+/// invalid.
 pub fn read(path: &Path) -> Result<WaiversFile, ProfileError> {
     whole(&path.display().to_string(), &profile::text(path)?)
 }

@@ -43,7 +43,7 @@ impl Judge {
         Ok(self.apart_from_needs(case)?)
     }
 
-    /// Stops if the profile alone shows that the case does not apply, apart from the capabilities it lists.
+    /// Stops if the profile alone shows that the case does not apply. Ignores the case's `needs`.
     fn apart_from_needs(&self, case: &Case) -> Result<(), Stop> {
         if self.is_its_control(case) {
             return Err(Stop::declared_absent(Reason::SameAsControl));
@@ -107,8 +107,8 @@ impl Judge {
             && RequestSpec { path: other.clone(), ..RequestSpec::clone(&case.request) } == *control.request
     }
 
-    /// Returns the stop for a case that needs a capability which the profile declares absent, either directly
-    /// or by giving one value where two must differ.
+    /// Returns the stop for a case that needs a capability which the profile declares absent. A profile may
+    /// declare it directly, or by giving one value where two must differ.
     fn absent(&self, capability: &str) -> Stop {
         let spec = self.spec().capability(capability);
         let by_values = spec.filter(|spec| spec.told_by(|name| self.profile.value(name)) == Some(false));

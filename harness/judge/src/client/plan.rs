@@ -42,7 +42,7 @@ pub struct Part {
     pub name: String,
     /// Description of what a client without this part does not do.
     pub says: String,
-    /// Patterns of the items that a client without this part need not show.
+    /// Patterns of the items that a client without this part does not have to show.
     pub items: Vec<String>,
 }
 
@@ -191,7 +191,7 @@ impl Plan {
 }
 
 impl Part {
-    /// Returns true if a client without this part need not show an item.
+    /// Returns true if a client without this part does not have to show an item.
     pub fn covers(&self, item: &Item) -> bool {
         self.items.iter().any(|pattern| matches(pattern, &item.id))
     }

@@ -128,8 +128,8 @@ fn no_breach(sighted: &Sighted) -> State {
     )
 }
 
-/// Skips items that a client without the absent parts need not show, and alternatives of shown items. An
-/// alternative that the client had the opportunity to show is not skipped.
+/// Skips items of absent parts, and alternatives of shown items. An alternative that the client had the
+/// opportunity to show is not skipped.
 fn skip(all: &mut [Ticked<'_>], absent: &[&Part]) {
     let shown: BTreeMap<String, String> = all
         .iter()

@@ -110,7 +110,7 @@ impl Judge {
     /// Returns a judge for recorded traffic of others. It sends nothing.
     pub fn of_traffic(suite: Arc<Suite>, profile: Profile) -> Result<Self, JudgeError> {
         validate::check(&suite, &profile)?;
-        // No id is sent, so any identity will do.
+        // This judge sends nothing, so any identity will do.
         Self::of(suite, (profile, Permission::Nothing), Identity::random(0), None)
     }
 

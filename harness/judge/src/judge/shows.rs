@@ -151,8 +151,8 @@ fn has(found: &Value, item: &Value) -> bool {
 /// so the work must be bounded. Bodies that need more count as different.
 const COMPARISONS: usize = 5_000_000;
 
-/// Compares a body with an earlier one. It ignores some field names, timestamps (RFC 3339, because a response
-/// may contain its own time), the order of lists and, with `and_more`, additional list items.
+/// Compares a body with an earlier one. It ignores some field names, the order of lists and, with `and_more`,
+/// additional list items. It also ignores timestamps (RFC 3339), because a response may contain its own time.
 struct Sameness<'a> {
     but: &'a [Value],
     and_more: bool,

@@ -46,7 +46,7 @@ impl Judge {
     ) -> Way<Option<Stop>> {
         let known = trail.known;
         let is_new = trail.view.is_open() && trail.view.is_empty();
-        // Cases that depend on a baseline request without a response are not sent either, and say so.
+        // A silent target gets no more baseline requests, and one that is gone gets no requests at all.
         if let Some(why) = known.silence.as_ref().filter(|_| is_new && (case.is_plain || known.is_gone)) {
             return Err(Stop::error(Reason::Silence { failure: Box::new(why.clone()) }).into());
         }
@@ -240,7 +240,7 @@ mod tests {
     fn a_case_needs_its_control_before_it_sends_anything() {
         assert_eq!(with(INVALID, &[], &Known::default()), format!("case {CONTROL}"));
         assert_eq!(after(INVALID, &[]), "send request");
-        // A baseline request has no control.
+        // Baseline requests do not have a control.
         assert_eq!(with("ncbct.path/plain", &[], &Known::default()), "send request");
     }
 
@@ -275,6 +275,6 @@ mod tests {
         assert_eq!(with(INVALID, &[], &known), "send request");
         known.weigh_response(&JUDGE, &silent);
         assert_eq!(with(INVALID, &[], &known), "error");
-        assert_eq!(with(INVALID, &[("request", Status(400))], &known), "pass", "what came back counts");
+        assert_eq!(with(INVALID, &[("request", Status(400))], &known), "pass", "a received response counts");
     }
 }

@@ -272,8 +272,8 @@ mod tests {
             found[0].earlier.map(|(_, position)| position)
         };
         assert_eq!(earlier(&[Kept, Kept, Kept, Fails, Fails, Fails]), Some(2));
-        assert_eq!(earlier(&[Kept, Kept, Kept, Fails, Kept, Fails]), None, "one is right since");
-        assert_eq!(earlier(&[Kept, Kept, Fails, Fails]), None, "too few were right before");
+        assert_eq!(earlier(&[Kept, Kept, Kept, Fails, Kept, Fails]), None, "one passed since");
+        assert_eq!(earlier(&[Kept, Kept, Fails, Fails]), None, "too few passed before");
         assert_eq!(earlier(&[Fails, Fails, Fails]), None);
         let found = suspects("status", &[Kept, Kept, Kept, Fails, Fails]);
         assert_eq!((found[0].until, found[0].first), (2 * (UNDER_WAY + 1) + 1, (3 * (UNDER_WAY + 1) + 1, 3)));
@@ -299,7 +299,7 @@ mod tests {
                 let Suspect { first, until: last, earlier, .. } = &found[0];
                 assert_eq!((first.1, *last, earlier.is_some()), (began, until, has_earlier), "{place}");
             }
-            assert!(suspects(place, &[WrongControl, WrongControl]).is_empty(), "nobody selected them");
+            assert!(suspects(place, &[WrongControl, WrongControl]).is_empty(), "controls alone do not count");
         }
     }
 

@@ -390,9 +390,9 @@ mod tests {
         let mut known = Known::default();
         known.add_found(doubt(false), Found::Unread);
         assert_eq!(known.found(&doubt(false)), Some(&Found::Unread));
-        assert_eq!(known.found(&doubt(true)), None, "nobody looked at the value");
+        assert_eq!(known.found(&doubt(true)), None, "the value was not tested");
         known.add_found(doubt(true), Found::Known);
-        assert_eq!(known.found(&doubt(false)), Some(&Found::Known), "it is known to whoever asks");
+        assert_eq!(known.found(&doubt(false)), Some(&Found::Known), "the result holds for both kinds");
     }
 
     #[test]

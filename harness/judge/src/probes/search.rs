@@ -84,7 +84,7 @@ mod tests {
                 Err(changes) => {
                     assert!(changes.is_sorted() && changes.iter().all(|at| *at < count), "{changes:?}");
                     let answer = if is_refused(&changes) { Answer::Refused } else { Answer::Accepted };
-                    assert_eq!(answers.insert(changes, answer), None, "asked twice");
+                    assert_eq!(answers.insert(changes, answer), None, "sent twice");
                 }
             }
         }

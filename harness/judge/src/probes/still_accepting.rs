@@ -62,7 +62,7 @@ impl Judge {
     }
 
     /// Resends a valid request and returns the result. A request that is not accepted is sent once more: the
-    /// failure may be temporary, and fresh values are no duplicate of earlier ones.
+    /// failure may be temporary, and with fresh values it does not duplicate earlier requests.
     pub fn again(&self, question: &StillAccepting, view: &View, known: &Known) -> Judged<Again> {
         let StillAccepting { plain, mark, is_apart, is_confirming, .. } = question;
         let Some(valid) = self.suite().case(plain) else { return Ok(Again::default()) };

@@ -66,7 +66,7 @@ pub(crate) fn accepting(id: &str) -> Known {
     known
 }
 
-/// Returns the next need or the verdict with the kinds of its findings, after these steps, for a target that
+/// Returns the next need or the verdict after these steps, with the kinds of its findings. The target
 /// accepted all controls of the case.
 pub(crate) fn after(id: &str, steps: &[(&str, Got)]) -> String {
     with(id, steps, &accepting(id))

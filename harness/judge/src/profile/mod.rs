@@ -55,7 +55,7 @@ pub struct Profile {
     pub choices: BTreeMap<String, String>,
     /// Level rules that override the defaults: those of the profile, then those of the command line.
     pub levels: Vec<LevelRule>,
-    /// Capabilities of the target, without those that are neither declared nor tested.
+    /// Capabilities that are declared, or that the suite can test.
     pub capabilities: BTreeMap<String, Offered>,
     /// True if a created resource with status RJCT counts as a rejection.
     pub rejected_is_refusal: bool,

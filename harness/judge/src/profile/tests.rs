@@ -219,7 +219,7 @@ fn the_digest_confirms_no_guess_of_a_masked_value() {
     };
     assert_eq!(of("canary-1").sha256(), of("canary-2").sha256());
     let more = Profile { values: BTreeMap::new(), ..of("canary-1") };
-    assert_ne!(more.sha256(), of("canary-1").sha256(), "the names of the values are in it");
+    assert_ne!(more.sha256(), of("canary-1").sha256(), "the digest covers the names of values");
 }
 
 #[test]

@@ -66,7 +66,7 @@ impl TrafficJudge {
             if is_ours {
                 self.signature((sent, signature), operation.as_deref(), paths, judged);
             }
-            // A bank without this path need not read the body, so the exchange may end early.
+            // A bank without this path may stop reading the body, so the exchange may end early.
             if is_refused
                 && (sent.has_gap()
                     || sent.repeats(&paths.prefix)

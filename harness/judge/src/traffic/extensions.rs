@@ -2,9 +2,11 @@
 
 use serde::de::IgnoredAny;
 
-/// Returns true if a string is invalid JSON only because of extensions: trailing commas, comments, single
-/// quotes, unquoted names, control characters in strings, unknown escapes (RFC 8259 sections 4, 5 and 7),
-/// other notations of numbers, and literals in other spellings (sections 3 and 6).
+/// Returns true if a string is invalid JSON only because of these extensions of RFC 8259:
+///
+/// - trailing commas, comments, single quotes, unquoted names, control characters in strings, and unknown
+///   escapes (sections 4, 5 and 7)
+/// - other notations of numbers, and literals in other spellings (sections 3 and 6)
 pub(crate) fn is_json_by_extensions(text: &[u8]) -> bool {
     let is_json = |text: &str| serde_json::from_str::<IgnoredAny>(text).is_ok();
     std::str::from_utf8(text).is_ok_and(|text| !is_json(text) && is_json(&without(text)))

@@ -1,5 +1,6 @@
-//! Masks traffic before it is recorded. The secrets of others are unknown, so everything is masked that the
-//! document does not define, that has the name of a secret, or that identifies a person.
+//! Masks traffic before it is recorded. The secrets of others are unknown, so everything is masked that may
+//! be one: values that the document does not define, that have the name of a secret, or that identify a
+//! person.
 
 use std::cell::RefCell;
 

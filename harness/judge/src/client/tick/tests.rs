@@ -111,7 +111,7 @@ fn a_client_goes_on_after_a_response_or_repeats_what_was_rejected() {
     assert_eq!(state(item, next_to_it), met);
     let again = vec![rejected(1, 0, "1"), exchange(2, 5, "POST", "2", 201, &[]), rejected(3, 9, "1")];
     assert_eq!(state(item, again), State::Broken(3, Breach::SentAgain { number: 1 }));
-    // Resending is no violation if the request is accepted in the end or is safe.
+    // Resending is allowed if the request is accepted in the end or is safe.
     let at_last = vec![
         rejected(1, 0, "1"),
         exchange(2, 5, "POST", "1", 201, &[]),
@@ -139,7 +139,7 @@ fn a_client_asks_again_when_it_may_or_too_early() {
     let wait = [("Retry-After", "2")];
     let met = State::NotShown { met: Some(1) };
     assert_eq!(state(item, vec![busy(&wait)]), met);
-    assert_eq!(state(item, vec![busy(&[]), again(50)]), met, "nobody said when");
+    assert_eq!(state(item, vec![busy(&[]), again(50)]), met, "no time was given");
     assert_eq!(state(item, vec![busy(&wait), again(2001)]), State::Shown(2));
     let too_early = |wait, waited| {
         let waited = Duration::from_millis(waited);

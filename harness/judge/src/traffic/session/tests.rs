@@ -166,7 +166,7 @@ fn deletions_are_told_by_statuses_and_deletions_before_them() {
     assert_eq!(delete("payment-never-read", 429), "");
     assert_eq!(delete("payment-never-read", 409), "");
     assert_eq!(delete("payment-never-read", 429), "");
-    assert_eq!(delete("payment-never-read", 409), "error.pdng", "the bank said it before");
+    assert_eq!(delete("payment-never-read", 409), "error.pdng", "the bank rejected it before");
     assert_eq!(delete("payment-0002", 204), "");
     assert_eq!(delete("payment-0002", 404), "payment.unknown");
     for (ids, status, expected) in [
@@ -256,13 +256,13 @@ fn calls_without_the_header_are_counted_by_account_whatever_else_differs() {
             ..One::default()
         })
     };
-    assert_eq!(read("acc-1", &[], 401), "", "what was rejected does not count");
+    assert_eq!(read("acc-1", &[], 401), "", "a rejected call does not count");
     for language in ["nn", "nb", "en"] {
         assert_eq!(read("acc-1", &[("Accept-Language", language)], 200), "");
     }
     assert_eq!(read("acc-1", &[("PSU-IP-Address", " ")], 200), "");
     assert_eq!(read("acc-2", &[], 200), "", "another account");
-    assert_eq!(read("acc-1", &[("PSU-IP-Address", "192.0.2.1")], 200), "", "the PSU is there");
+    assert_eq!(read("acc-1", &[("PSU-IP-Address", "192.0.2.1")], 200), "", "the PSU is present");
     assert_eq!(read("acc-1", &[], 429), "limit.without-psu-ip");
     assert_eq!(read("acc-1", &[("Accept-Language", "fr")], 200), "limit.without-psu-ip");
 }
@@ -283,7 +283,7 @@ fn a_request_id_is_one_of_its_own() {
     assert_eq!(send("a", "/v1/sandbox/customers", Some(200)), "");
     assert_eq!(send("b", "/v1/sandbox/customers", None), "");
     assert_eq!(send("a", "/v1/sandbox/customers", Some(200)), "header.x-request-id.reuse");
-    assert_eq!(send("b", "/v1/sandbox/customers", Some(200)), "?", "it had no answer");
+    assert_eq!(send("b", "/v1/sandbox/customers", Some(200)), "?", "it had no response");
     assert_eq!(send("b", "/v1/sandbox/customers?withAccounts=true", Some(200)), "header.x-request-id.reuse");
     assert_eq!(send("***", "/a", Some(200)), "");
     assert_eq!(send("***", "/b", Some(200)), "", "masked");
