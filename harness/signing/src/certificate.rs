@@ -1,4 +1,4 @@
-//! The signing certificate: the value of the header that holds it, and the `keyId` that names it.
+//! The signing certificate: the value of its header, and the `keyId` that names it.
 
 use std::{borrow::Cow, time::SystemTime};
 
@@ -22,16 +22,16 @@ pub struct Certificate {
     parsed: x509_cert::Certificate,
 }
 
-/// How a certificate is named in `keyId`. A bank decides the details.
+/// The form of a certificate's name in `keyId`. The bank decides the details.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct KeyIdForm {
-    /// How the serial number is written.
+    /// The form of the serial number.
     pub serial: SerialForm,
-    /// How the issuer is written.
+    /// The form of the issuer.
     pub issuer: NameForm,
 }
 
-/// How a serial number is written in `keyId`: hexadecimal, without separators.
+/// The form of a serial number in `keyId`: hexadecimal, without separators.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum SerialForm {
@@ -40,19 +40,19 @@ pub enum SerialForm {
     UpperHex,
     /// With `a` to `f`, without leading zeros.
     LowerHex,
-    /// In whole bytes: two digits each.
+    /// In whole bytes, two digits each.
     Bytes,
-    /// As DER writes the number: in whole bytes, the first of which has the sign (X.690, section 8.3).
+    /// As in DER: in whole bytes, with the sign in the first one (X.690, section 8.3).
     Signed,
-    /// A text of one's own.
+    /// A custom string.
     Text(String),
 }
 
 impl SerialForm {
-    /// Every form that a number alone decides.
+    /// Every form that depends only on the number.
     pub const ALL: [Self; 4] = [Self::UpperHex, Self::LowerHex, Self::Bytes, Self::Signed];
 
-    /// Returns a text of one's own, if this can be one. It has a digit, and fits in keyId before a comma.
+    /// Returns a custom form, if the string is suitable: it has a digit, and fits in `keyId` before a comma.
     pub fn own(text: &str) -> Option<Self> {
         let fits = |letter: char| letter.is_ascii_graphic() && !matches!(letter, '"' | ',');
         let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
@@ -61,7 +61,7 @@ impl SerialForm {
 }
 
 impl std::fmt::Display for SerialForm {
-    /// As a target profile says it.
+    /// Writes the form as a bank profile does.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::UpperHex => "upper",
@@ -73,33 +73,33 @@ impl std::fmt::Display for SerialForm {
     }
 }
 
-/// Why a certificate cannot be read.
+/// The reason that a certificate cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum CertificateError {
     /// Not PEM, or damaged PEM.
-    #[error("expected a certificate in PEM, found text that is none: {0}")]
+    #[error("cannot read the certificate: not valid PEM: {0}")]
     Pem(#[from] pem::PemError),
-    /// PEM, but no certificate in it.
+    /// PEM without a certificate.
     #[error("expected a PEM block `CERTIFICATE`, found {}", blocks(found))]
     NoCertificate {
-        /// Labels of the blocks that are there.
+        /// Labels of the blocks found.
         found: Vec<String>,
     },
     /// The block is not an X.509 certificate.
-    #[error("expected an X.509 certificate in DER inside the PEM block, found something else: {0}")]
+    #[error("the PEM block does not contain an X.509 certificate in DER: {0}")]
     Der(#[from] x509_cert::der::Error),
 }
 
 impl Certificate {
-    /// Reads the first certificate of a PEM text that is no authority's, or the first. Text around the blocks
-    /// is skipped.
+    /// Reads the first certificate in PEM that is not an authority's, or else the first certificate. Text
+    /// around the blocks is skipped.
     pub fn from_pem(pem: impl AsRef<[u8]>) -> Result<Self, CertificateError> {
         let mut all = Self::all_from_pem(pem)?;
         let at = all.iter().position(|one| !one.is_authority()).unwrap_or_default();
         Ok(all.swap_remove(at))
     }
 
-    /// Reads all certificates of a PEM text, of which there is at least one.
+    /// Reads all certificates in PEM. There must be at least one.
     pub fn all_from_pem(pem: impl AsRef<[u8]>) -> Result<Vec<Self>, CertificateError> {
         let found = pem::parse_many(pem)?;
         let blocks = found.iter().filter(|block| block.tag() == "CERTIFICATE");
@@ -119,24 +119,24 @@ impl Certificate {
         Ok(Self { der, parsed })
     }
 
-    /// Returns true if it says that it is the certificate of an authority (RFC 5280, section 4.2.1.9).
+    /// Returns true if it is marked as the certificate of an authority (RFC 5280, section 4.2.1.9).
     pub fn is_authority(&self) -> bool {
         let found = self.parsed.tbs_certificate.get::<BasicConstraints>();
         found.is_ok_and(|found| found.is_some_and(|(_, constraints)| constraints.ca))
     }
 
-    /// The certificate in DER, as it was read.
+    /// Returns the certificate in DER, as it was read.
     pub fn der(&self) -> &[u8] {
         &self.der
     }
 
-    /// Its public key, of whatever kind: the `SubjectPublicKeyInfo` in DER.
+    /// Returns its public key, of any kind: the `SubjectPublicKeyInfo` in DER.
     pub fn public_key_der(&self) -> Result<Vec<u8>, CertificateError> {
         Ok(self.parsed.tbs_certificate.subject_public_key_info.to_der()?)
     }
 
-    /// This certificate with the public key of another one: what somebody makes who wants to be taken for its
-    /// owner. The signature of the authority is left as it was, and fits it no more.
+    /// Returns this certificate with the public key of another one, as a forger would. The authority's
+    /// signature is unchanged and no longer valid.
     pub fn with_key_of(&self, other: &Self) -> Result<Self, CertificateError> {
         let mut forged = self.parsed.clone();
         let key = &other.parsed.tbs_certificate.subject_public_key_info;
@@ -144,32 +144,33 @@ impl Certificate {
         Self::from_der(universal::restored(forged.to_der()?))
     }
 
-    /// The value of the header that holds it: base64 of the DER on one line, without PEM lines.
+    /// Returns the value of its header: base64 of the DER on one line, without PEM lines.
     pub fn header_value(&self) -> String {
         BASE64_STANDARD.encode(&self.der)
     }
 
-    /// The serial number. A negative one is read, though RFC 5280, section 4.1.2.2, wants positive ones.
+    /// Returns the serial number. A negative one is read, although RFC 5280, section 4.1.2.2, requires
+    /// positive ones.
     pub(crate) fn serial_number(&self) -> BigInt {
         BigInt::from_signed_bytes_be(self.parsed.tbs_certificate.serial_number.as_bytes())
     }
 
-    /// Returns true if the serial number is below zero.
+    /// Returns true if the serial number is negative.
     pub fn has_negative_serial(&self) -> bool {
         self.serial_number().sign() == Sign::Minus
     }
 
-    /// The serial number in upper-case hexadecimal, without leading zeros or separators; `0` for zero.
+    /// Returns the serial number in uppercase hexadecimal, without leading zeros or separators. Zero is `0`.
     pub fn serial_hex(&self) -> String {
         self.serial(&SerialForm::UpperHex)
     }
 
-    /// The serial number in decimal, which no bank is to read.
+    /// Returns the serial number in decimal, which banks must not accept.
     pub fn serial_decimal(&self) -> String {
         self.serial_number().to_string()
     }
 
-    /// The serial number as keyId has it.
+    /// Returns the serial number as `keyId` contains it.
     pub fn serial(&self, form: &SerialForm) -> String {
         let number = self.serial_number();
         match form {
@@ -184,28 +185,28 @@ impl Certificate {
         }
     }
 
-    /// The distinguished name of the issuing authority.
+    /// Returns the distinguished name of the issuer.
     pub fn issuer(&self) -> Name {
         Name::of(&self.parsed.tbs_certificate.issuer)
     }
 
-    /// The `keyId` of this certificate: `SN=<hex serial>,CA=<issuer>`.
+    /// Returns the `keyId` of this certificate: `SN=<hex serial>,CA=<issuer>`.
     pub fn key_id(&self, form: &KeyIdForm) -> String {
         format!("SN={},CA={}", self.serial(&form.serial), self.issuer().write(&form.issuer))
     }
 
-    /// The first and the last moment of its validity (RFC 5280, section 4.1.2.5).
+    /// Returns the first and the last moment of its validity (RFC 5280, section 4.1.2.5).
     pub fn validity(&self) -> (SystemTime, SystemTime) {
         let validity = &self.parsed.tbs_certificate.validity;
         (validity.not_before.to_system_time(), validity.not_after.to_system_time())
     }
 
-    /// The distinguished name of whom it is for.
+    /// Returns the distinguished name of the subject.
     pub fn subject(&self) -> Name {
         Name::of(&self.parsed.tbs_certificate.subject)
     }
 
-    /// The organizationIdentifier of the subject (ETSI TS 119 495, section 5.2.1), if it has one.
+    /// Returns the organizationIdentifier of the subject (ETSI TS 119 495, section 5.2.1), if it has one.
     pub fn organisation_identifier(&self) -> Option<String> {
         let kind = qualified::ORGANISATION_IDENTIFIER.to_string();
         let subject = self.subject();
@@ -213,20 +214,20 @@ impl Certificate {
         found.text().map(str::to_owned)
     }
 
-    /// What its qcStatements say, if it has any.
+    /// Returns its qcStatements, if it has any.
     pub fn statements(&self) -> Option<Result<Statements, der::Error>> {
         let extensions = self.parsed.tbs_certificate.extensions.iter().flatten();
         let found = extensions.into_iter().find(|one| one.extn_id == qualified::QC_STATEMENTS)?;
         Some(Statements::read(found.extn_value.as_bytes()))
     }
 
-    /// Bits of the modulus of its RSA key; `None` for another kind of key.
+    /// Returns the bits of the modulus of its RSA key, or None for another kind of key.
     pub fn rsa_bits(&self) -> Option<u64> {
         let parts = Vec::<Any>::from_der(self.rsa_public_key()?).ok()?;
         Some(BigUint::from_bytes_be(parts.first()?.value()).bits())
     }
 
-    /// The public key as an RFC 8017 `RSAPublicKey` in DER; `None` for a certificate of another kind of key.
+    /// Returns the public key as an RFC 8017 `RSAPublicKey` in DER, or None for another kind of key.
     pub fn rsa_public_key(&self) -> Option<&[u8]> {
         let info = &self.parsed.tbs_certificate.subject_public_key_info;
         if info.algorithm.oid == RSA_ENCRYPTION { info.subject_public_key.as_bytes() } else { None }
@@ -235,13 +236,13 @@ impl Certificate {
 
 impl std::fmt::Debug for Certificate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Two lines of name say more than two thousand bytes of DER.
+        // The name is more useful than two thousand bytes of DER.
         f.debug_tuple("Certificate").field(&self.key_id(&KeyIdForm::default())).finish()
     }
 }
 
-/// `UniversalString` in names (RFC 5280, section 4.1.2.4), whose tag the reader of DER does not know: it gets
-/// the tag of an octet string, which no name has otherwise.
+/// `UniversalString` in names (RFC 5280, section 4.1.2.4), whose tag the DER reader does not support. It gets
+/// the tag of an octet string, which names do not otherwise contain.
 mod universal {
     use super::Cow;
     use crate::name::UNIVERSAL_STRING;
@@ -263,8 +264,8 @@ mod universal {
         der
     }
 
-    /// Gives another tag to what is of one and stands in a sequence in a set, as values of names do. `above`
-    /// are the tags of the two elements around these.
+    /// Replaces the tags of values of names, which are in a sequence in a set. `above` has the tags of the
+    /// two enclosing elements.
     fn retag(mut elements: &mut [u8], above: [u8; 2], change: (u8, u8)) {
         while let [tag, first, rest @ ..] = elements {
             let more = if *first & 0x80 == 0 { 0 } else { usize::from(*first & 0x7F) };
@@ -286,7 +287,7 @@ mod universal {
 }
 
 fn blocks(found: &[String]) -> String {
-    if found.is_empty() { "no block at all".to_owned() } else { format!("`{}`", found.join("`, `")) }
+    if found.is_empty() { "no block".to_owned() } else { format!("`{}`", found.join("`, `")) }
 }
 
 #[cfg(test)]
@@ -299,7 +300,7 @@ mod tests {
     const PEM: &str = include_str!("../../../fixtures/keys/tpp.cert.pem");
     const KEY: &str = include_str!("../../../fixtures/keys/tpp.key.pem");
 
-    /// A self-signed certificate with this serial number and this issuer.
+    /// Creates a self-signed certificate with this serial number and issuer.
     fn made(serial: &[u8], organisation: &str) -> Certificate {
         let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).unwrap();
         let mut params = CertificateParams::default();
@@ -333,7 +334,7 @@ mod tests {
 
     #[test]
     fn serial_numbers_lose_leading_zeros_and_sign_byte() {
-        // 0x8F needs a zero byte before it in DER (X.690, section 8.3), which is no digit of the number.
+        // In DER, 0x8F needs a zero byte before it (X.690, section 8.3), which is not a digit of the number.
         for (serial, hex) in
             [(&[0x0a, 0xbc][..], "ABC"), (&[0x00, 0x8f], "8F"), (&[0x10, 0x00], "1000"), (&[0], "0")]
         {
@@ -417,7 +418,7 @@ mod tests {
         let key = Certificate::from_pem(KEY).unwrap_err().to_string();
         assert_eq!(key, "expected a PEM block `CERTIFICATE`, found `PRIVATE KEY`");
         let nothing = Certificate::from_pem("hello").unwrap_err().to_string();
-        assert!(nothing.ends_with("found no block at all"), "{nothing}");
+        assert!(nothing.ends_with("found no block"), "{nothing}");
         let damaged = PEM.replacen("MII", "M!I", 1);
         assert!(matches!(Certificate::from_pem(damaged), Err(CertificateError::Pem(_))));
         let foreign = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
@@ -447,7 +448,7 @@ mod tests {
     #[test]
     fn a_strict_pem_reader_takes_the_fixture_too() {
         let other = x509_cert::Certificate::from_pem(PEM).unwrap();
-        // A line of text may stand above the block (RFC 7468, section 2).
+        // Text may precede the block (RFC 7468, section 2).
         for pem in [PEM, &format!("a line of text\n{PEM}")] {
             assert_eq!(other, Certificate::from_pem(pem).unwrap().parsed);
         }

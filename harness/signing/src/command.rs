@@ -1,5 +1,5 @@
-//! An executable of the user's that answers on its standard output: a key in hardware that signs, or whatever
-//! a profile prepares.
+//! Runs an executable of the user and reads its standard output: a signer with a key in hardware, or a step
+//! that a profile prepares.
 
 use std::{
     collections::BTreeSet,
@@ -11,28 +11,28 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Most that is read of an answer, in bytes.
+/// Limit of the bytes of the output.
 const MOST: u64 = 1024 * 1024;
-/// How often a running command is looked after.
+/// Interval at which a running command is polled.
 const STEP: Duration = Duration::from_millis(2);
-/// How long the last bytes of an output take after the command has ended.
+/// Time limit for the last bytes of output after the command has ended.
 const LAST_BYTES: Duration = Duration::from_millis(100);
 
-/// Why a command gave no answer. Its standard error goes where ours goes.
+/// The reason that a command gave no result. Its standard error is inherited.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
-    /// There is no name of an executable.
+    /// The command has no executable.
     #[error("expected a command, found an empty list")]
     Empty,
-    /// It could not be started, or not be talked to.
+    /// The command could not be started, or its pipes failed.
     #[error("`{program}` cannot be run: {source}")]
     Start {
         /// The executable.
         program: String,
-        /// What the system says.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// It said itself that it failed.
+    /// The command failed.
     #[error("`{program}` ended with {status}")]
     Failed {
         /// The executable.
@@ -40,15 +40,15 @@ pub enum CommandError {
         /// Exit code or signal.
         status: String,
     },
-    /// It took too long, and was stopped.
+    /// The command exceeded its time limit and was stopped.
     #[error("`{program}` did not end within {} s", limit.as_secs())]
     Slow {
         /// The executable.
         program: String,
-        /// How long it may take.
+        /// The time limit.
         limit: Duration,
     },
-    /// It printed more than is read.
+    /// The command printed too much.
     #[error("`{program}` printed more than {MOST} bytes")]
     Long {
         /// The executable.
@@ -56,8 +56,8 @@ pub enum CommandError {
     },
 }
 
-/// Runs a command in a folder, hands it `input`, and gives what it printed. An executable named with a `/` is
-/// looked for from that folder. Blocks until it ends.
+/// Runs a command in a folder, passes `input` to it, and returns its output. An executable whose name
+/// contains a `/` is resolved from that folder. Blocks until the command ends.
 pub fn run(
     command: &[String],
     folder: &Path,
@@ -68,8 +68,7 @@ pub fn run(
     let path = if program.contains('/') { folder.join(program) } else { PathBuf::from(program) };
     let start = |source| CommandError::Start { program: program.clone(), source };
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    // A path that is relative would be looked for from the new folder by some systems, and from the old one
-    // by others.
+    // Some systems would resolve a relative path from the new folder, others from the old one.
     let path = if path.is_relative() && program.contains('/') {
         std::env::current_dir().map_err(start)?.join(path)
     } else {
@@ -77,7 +76,7 @@ pub fn run(
     };
     let mut command = Command::new(path);
     command.args(arguments).current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
-    // Processes that it starts end with it.
+    // The processes that it starts end with it.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let begun = Instant::now();
@@ -85,13 +84,13 @@ pub fn run(
     let group = Group::begin(&child);
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
     let input = input.to_owned();
-    // A command that does not read what it is given may be right all the same; its answer says.
+    // A command may ignore its input. Only its output counts.
     thread::spawn(move || drop(stdin.map(|mut stdin| stdin.write_all(&input))));
     let (sender, output) = mpsc::sync_channel(1);
     thread::spawn(move || {
         let mut printed = Vec::new();
         let read = stdout.map_or(Ok(0), |stdout| stdout.take(MOST + 1).read_to_end(&mut printed));
-        // Nobody waits for it any more if the time is over.
+        // The receiver is gone if the time is over.
         drop(sender.send(read.map(|_| printed)));
     });
     let status = ended(&mut child, limit);
@@ -110,10 +109,10 @@ pub fn run(
     Ok(printed)
 }
 
-/// The process groups of the commands that are running, by their numbers.
+/// The process groups of the running commands.
 static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
-/// Ends the commands that are running, with all that they started.
+/// Kills the running commands, with all processes that they started.
 pub fn end_all() {
     std::mem::take(&mut *running()).into_iter().for_each(end);
 }
@@ -126,14 +125,14 @@ fn running() -> MutexGuard<'static, BTreeSet<u32>> {
 fn end(group: u32) {
     use rustix::process::{Pid, Signal, kill_process_group};
     let group = i32::try_from(group).ok().and_then(Pid::from_raw);
-    // It may have ended by itself.
+    // It may already have ended.
     _ = group.map(|group| kill_process_group(group, Signal::KILL));
 }
 
 #[cfg(not(unix))]
 fn end(_: u32) {}
 
-/// The process group of a command, which ends when this is dropped.
+/// The process group of a command, which is killed when this is dropped.
 struct Group(u32);
 
 impl Group {
@@ -150,7 +149,7 @@ impl Drop for Group {
     }
 }
 
-/// The end of a child; `None` where it took too long and was stopped.
+/// Waits for a child to end. Returns None if it exceeded the limit and was killed.
 fn ended(child: &mut Child, limit: Duration) -> std::io::Result<Option<std::process::ExitStatus>> {
     let start = Instant::now();
     loop {
@@ -181,7 +180,7 @@ mod tests {
         assert_eq!(
             shell("echo out", &vec![0; 100_000]),
             Ok(b"out\n".to_vec()),
-            "what it does not read is no failure"
+            "ignoring the input is not a failure"
         );
         assert_eq!(shell("exit 3", b""), Err("`sh` ended with exit status: 3".to_owned()));
         assert_eq!(shell("sleep 20", b""), Err("`sh` did not end within 0 s".to_owned()));

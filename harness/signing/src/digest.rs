@@ -17,7 +17,7 @@ impl Algorithm {
     /// Every algorithm.
     pub const ALL: [Self; 2] = [Self::Sha256, Self::Sha512];
 
-    /// The digest-algorithm token as it is registered. Receivers compare it without regard to case (RFC 3230,
+    /// Returns the registered digest-algorithm token. Receivers compare it case-insensitively (RFC 3230,
     /// section 4.1.1).
     pub const fn token(self) -> &'static str {
         match self {
@@ -26,18 +26,18 @@ impl Algorithm {
         }
     }
 
-    /// The hash of `body`.
+    /// Returns the hash of `body`.
     pub fn hash(self, body: &[u8]) -> Vec<u8> {
         digest::digest(self.function(), body).as_ref().to_vec()
     }
 
-    /// The hash of `body` in padded base64, the encoding that RFC 5843, section 2.2, gives to both
+    /// Returns the hash of `body` in padded base64, the encoding that RFC 5843, section 2.2, defines for both
     /// algorithms.
     pub fn base64(self, body: &[u8]) -> String {
         BASE64_STANDARD.encode(self.hash(body))
     }
 
-    /// The value of `Digest` for a body of these bytes, as they go over the wire: `SHA-256=<base64>`.
+    /// Returns the value of `Digest` for the bytes of a body as sent: `SHA-256=<base64>`.
     pub fn header_value(self, body: &[u8]) -> String {
         format!("{}={}", self.token(), self.base64(body))
     }
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn digests_of_the_published_body() {
-        // SHA-256: draft-cavage-http-signatures-10, appendix C; both: RFC 9530, appendix D, in its own
+        // SHA-256: draft-cavage-http-signatures-10, appendix C. Both: RFC 9530, appendix D, in its own
         // framing.
         let body = br#"{"hello": "world"}"#;
         assert_eq!(
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn every_byte_of_the_body_counts() {
-        // A hash over re-serialised JSON would not see the line end (readings, row 75).
+        // A hash of re-serialized JSON would not cover the line end (readings, row 75).
         for algorithm in Algorithm::ALL {
             assert_ne!(
                 algorithm.base64(b"{\"hello\": \"world\"}\n"),

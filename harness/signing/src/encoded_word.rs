@@ -1,7 +1,7 @@
 //! The RFC 2047 form of a header value: `=?<charset>?<encoding>?<encoded text>?=`.
 //!
-//! The whole value goes into one word. RFC 2047, section 2, allows 75 characters to a word, which a signature
-//! alone exceeds, and HTTP has no folded lines to put several words on; so the length limit is not kept.
+//! The whole value becomes one word. RFC 2047, section 2, limits a word to 75 characters, which a signature
+//! alone exceeds. HTTP has no folded lines for several words, so the limit is ignored.
 
 use std::fmt::Write;
 
@@ -18,8 +18,8 @@ pub enum Charset {
 }
 
 impl Charset {
-    /// The name in the word; names are case-independent (RFC 2047, section 2), the document writes `utf-8`
-    /// small.
+    /// Returns the name in the word. Names are case-insensitive (RFC 2047, section 2). The document writes
+    /// `utf-8` in lowercase.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Utf8 => "utf-8",
@@ -27,7 +27,7 @@ impl Charset {
         }
     }
 
-    /// `text` in this character set.
+    /// Encodes `text` in this character set.
     pub fn encode(self, text: &str) -> Result<Vec<u8>, EncodedWordError> {
         match self {
             Self::Utf8 => Ok(text.as_bytes().to_vec()),
@@ -39,19 +39,19 @@ impl Charset {
     }
 }
 
-/// How the bytes of an encoded word are written.
+/// The encoding of the bytes of an encoded word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Encoding {
     /// `B`: base64 (RFC 2047, section 4.1).
     #[default]
     B,
-    /// `Q`: letters and digits as they are, most else as `=` and two hexadecimal digits (RFC 2047, section
+    /// `Q`: letters and digits unchanged, most others as `=` and two hexadecimal digits (RFC 2047, section
     /// 4.2).
     Q,
 }
 
 impl Encoding {
-    /// The letter in the word.
+    /// Returns the letter in the word.
     pub const fn letter(self) -> char {
         match self {
             Self::B => 'B',
@@ -60,10 +60,10 @@ impl Encoding {
     }
 }
 
-/// Why a text cannot be wrapped.
+/// The reason that a text cannot be wrapped.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EncodedWordError {
-    /// A character that `iso-8859-1` has not.
+    /// A character that `iso-8859-1` does not have.
     #[error("expected characters of iso-8859-1 (up to U+00FF), found U+{:04X}", u32::from(*found))]
     OutsideLatin1 {
         /// The first such character.
@@ -71,7 +71,7 @@ pub enum EncodedWordError {
     },
 }
 
-/// `text` as one encoded word, however long.
+/// Wraps `text` in one encoded word of any length.
 pub fn wrap(text: &str, charset: Charset, encoding: Encoding) -> Result<String, EncodedWordError> {
     let bytes = charset.encode(text)?;
     let encoded = match encoding {
@@ -81,8 +81,8 @@ pub fn wrap(text: &str, charset: Charset, encoding: Encoding) -> Result<String, 
     Ok(format!("=?{}?{}?{encoded}?=", charset.name(), encoding.letter()))
 }
 
-/// The Q encoding with the smallest set of literal characters, the one for a `phrase` (RFC 2047, section 5,
-/// rule 3), which is right everywhere. A space becomes `_`, whatever the character set (section 4.2, rule 2).
+/// Encodes bytes in Q with the smallest set of literal characters, that of a `phrase` (RFC 2047, section 5,
+/// rule 3), which is valid everywhere. A space becomes `_` in any character set (section 4.2, rule 2).
 fn q(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len()), |mut out, byte| {
         match byte {
@@ -97,8 +97,8 @@ fn q(bytes: &[u8]) -> String {
     })
 }
 
-/// The text of encoded words, such as [`wrap`] writes; the names of charset and encoding in any letter case
-/// (RFC 2047, section 2). Blanks between words do not count (section 6.2).
+/// Decodes encoded words, such as [`wrap`] writes. Charset and encoding are case-insensitive (RFC 2047,
+/// section 2), and spaces between words are ignored (section 6.2).
 pub fn unwrap(words: &str) -> Option<String> {
     let mut read = words.split_ascii_whitespace().map(unwrap_word).peekable();
     read.peek()?;
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn words_of_the_standard() {
-        // RFC 2047, section 8; the standard writes the charset name in capitals.
+        // RFC 2047, section 8. The standard writes the charset in uppercase.
         let cases = [
             (
                 "If you can read this yo",

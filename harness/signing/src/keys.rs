@@ -1,5 +1,5 @@
-//! Test keys: a made-up authority and two signing certificates of it, so that a suite can be tried without a
-//! real one.
+//! Test keys: a fictitious authority and two signing certificates, so that the suite can be tried without
+//! real ones.
 
 use rcgen::{
     BasicConstraints, CertificateParams, CustomExtension, DistinguishedName, DnType, IsCa, Issuer, KeyPair,
@@ -11,9 +11,9 @@ use crate::{
     qualified::{Role, Statements},
 };
 
-/// The files that [`make`] makes: the certificate of the authority, then key and certificate of the TPP, then
-/// those of another TPP, for cases in which key and certificate must not match, and further certificates of
-/// that key, each with something wrong.
+/// The files that [`make`] creates: the certificate of the authority, key and certificate of the TPP, and
+/// those of another TPP for cases in which key and certificate must not match. The remaining ones are
+/// defective certificates of the other key.
 pub const FILES: [&str; 8] = [
     "ca.cert.pem",
     "tpp.key.pem",
@@ -25,18 +25,18 @@ pub const FILES: [&str; 8] = [
     "other-role.cert.pem",
 ];
 
-/// What marks every certificate: subject and issuer are of this organisation.
+/// The organization of every subject and issuer, which marks a certificate as test material.
 const ORGANISATION: &str = "xs2aspec test material";
 
-/// Roles of the made-up TPPs, and the made-up authority that gave them.
+/// Roles of the fictitious TPPs, and the fictitious authority that granted them.
 const ROLES: [Role; 2] = [Role::PaymentInitiation, Role::AccountInformation];
 const AUTHORITY: (&str, &str) = ("xs2aspec test authority", "XX-TEST");
 
-/// What a file of [`FILES`] is, in words.
+/// Describes a file of [`FILES`].
 pub fn says(name: &str) -> &'static str {
     match name {
-        "ca.cert.pem" => "certificate of a made-up authority, whose key was thrown away",
-        "tpp.key.pem" => "private key of the TPP that the suite plays, PKCS#8, RSA, 2048 bits",
+        "ca.cert.pem" => "certificate of a fictitious authority, whose key was discarded",
+        "tpp.key.pem" => "private key of the suite's TPP, PKCS#8, RSA, 2048 bits",
         "tpp.cert.pem" => {
             "its certificate: an electronic seal with the roles PSP_PI and PSP_AI (ETSI TS 119 495)"
         }
@@ -52,27 +52,27 @@ pub fn says(name: &str) -> &'static str {
     }
 }
 
-/// Whether a certificate in PEM is one of those that [`make`] makes: it names their made-up organisation.
+/// Returns true if a certificate in PEM names the organization of the certificates that [`make`] creates.
 pub fn is_test_material(certificate: &str) -> bool {
     Certificate::from_pem(certificate)
         .is_ok_and(|certificate| certificate.subject().write(&NameForm::Rfc4514).contains(ORGANISATION))
 }
 
-/// Why no keys were made.
+/// The reason that no keys were created.
 #[derive(Debug, thiserror::Error)]
 pub enum KeysError {
     /// The statements of a certificate could not be written.
-    #[error("expected qcStatements, found that they cannot be written: {0}")]
+    #[error("cannot write qcStatements: {0}")]
     Statements(#[from] x509_cert::der::Error),
-    /// A key or a certificate could not be made.
-    #[error("expected a new key and certificate, found that the crypto library made none: {0}")]
+    /// A key or a certificate could not be created.
+    #[error("the cryptographic library cannot create a key or certificate: {0}")]
     Crypto(#[from] rcgen::Error),
 }
 
-/// Makes an authority, two signing keys and their certificates (RSA, 2048 bits, valid 2020 to 2099 but for
-/// those that say otherwise): the texts of [`FILES`]. The authority's own key is thrown away.
+/// Creates an authority, two signing keys and their certificates (RSA, 2048 bits, valid from 2020 to 2099
+/// unless noted otherwise), and returns the contents of [`FILES`]. The authority's own key is discarded.
 ///
-/// The keys are random, and so are the serial numbers: nothing may rest on their values.
+/// Keys and serial numbers are random, so nothing may depend on their values.
 pub fn make() -> Result<Vec<(&'static str, String)>, KeysError> {
     let authority_key = key()?;
     let authority_params = authority();
@@ -98,7 +98,7 @@ pub fn make() -> Result<Vec<(&'static str, String)>, KeysError> {
         early.pem(),
         role.pem(),
     ];
-    // The crypto library ends lines as the system does; the texts are the same everywhere.
+    // The library uses the line ends of the system. The output must be the same everywhere.
     let texts = texts.map(|text| text.replace("\r\n", "\n"));
     Ok(FILES.into_iter().zip(texts).collect())
 }
@@ -131,7 +131,7 @@ fn named(common_name: &str) -> CertificateParams {
     params.distinguished_name = DistinguishedName::new();
     params.distinguished_name.push(DnType::OrganizationName, ORGANISATION);
     params.distinguished_name.push(DnType::CommonName, common_name);
-    // Fixed, so that a certificate does not depend on the day it was made.
+    // Fixed, so that a certificate does not depend on the day of its creation.
     params.not_before = date_time_ymd(2020, 1, 1);
     params.not_after = date_time_ymd(2099, 12, 31);
     params
@@ -153,7 +153,7 @@ mod tests {
         let made = make().unwrap();
         assert_eq!(made.iter().map(|(name, _)| *name).collect::<Vec<_>>(), FILES);
         for (name, text) in &made {
-            assert!(text.starts_with("-----BEGIN "), "{name}: a reader that skips nothing takes it");
+            assert!(text.starts_with("-----BEGIN "), "{name}: a strict PEM reader accepts it");
             assert_eq!(is_test_material(text), name.ends_with(".cert.pem"), "{name}");
         }
         let of = |name: &str| &made.iter().find(|(known, _)| *known == name).unwrap().1;
@@ -172,10 +172,7 @@ mod tests {
         let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/keys"));
         for pair in ["tpp", "other"] {
             let key = read(folder, &format!("{pair}.key.pem"));
-            assert!(
-                key.starts_with(b"-----BEGIN PRIVATE KEY-----\n"),
-                "a reader that skips nothing takes it"
-            );
+            assert!(key.starts_with(b"-----BEGIN PRIVATE KEY-----\n"), "a strict PEM reader accepts it");
             let signer = Signer::from_pem(key, read(folder, &format!("{pair}.cert.pem"))).unwrap();
             let key_id = signer.certificate().key_id(&KeyIdForm::default());
             assert!(key_id.ends_with(",CA=CN=xs2aspec test CA,O=xs2aspec test material"), "{key_id}");

@@ -1,20 +1,20 @@
-//! The caller's side of signing: what a TPP does to a request before it sends it.
+//! The TPP's side of signing: everything between building a request and sending it.
 //!
-//! A request carries its certificate in a header, a `Signature`, and a `Digest` where it has a body. Which
-//! headers are signed, and which one holds the certificate, the caller says. One module for each:
+//! A request contains its certificate in a header, a `Signature`, and a `Digest` if it has a body. The caller
+//! chooses the signed headers and the header of the certificate.
 //!
 //! - [`digest`]: the value of `Digest`.
-//! - [`certificate`]: the value of the header that holds it, and the `keyId` that names the certificate.
-//! - [`name`]: distinguished names, which `keyId` has the issuer's of.
-//! - [`signing_string`](mod@signing_string): which headers are signed, and the text that is signed.
+//! - [`certificate`]: the value of its header, and the `keyId` that names it.
+//! - [`name`]: distinguished names, such as the issuer in `keyId`.
+//! - [`signing_string`](mod@signing_string): the list of signed headers, and the text that is signed.
 //! - [`material`]: keys with a passphrase, and PKCS#12.
-//! - [`signer`]: a private key with its certificate; [`command`]: a key that is somewhere else.
-//! - [`signature_header`]: the value of `Signature`, legal by default and wrong wherever the caller says so.
+//! - [`signer`]: a private key with its certificate. [`command`]: a key that is elsewhere.
+//! - [`signature_header`]: the value of `Signature`, valid by default, and invalid as the caller chooses.
 //! - [`encoded_word`]: the RFC 2047 form of that value.
-//! - [`diagnosis`]: why a signature that somebody made does not hold.
-//! - [`verification`]: what a signature that was received is over, and by whose key.
-//! - [`qualified`]: what makes a certificate one for payment services.
-//! - [`keys`]: made-up keys and certificates to try all this with.
+//! - [`diagnosis`]: the reason that a signature is not valid.
+//! - [`verification`]: the text and the key of a received signature.
+//! - [`qualified`]: the statements that make a certificate one for payment services.
+//! - [`keys`]: fictitious keys and certificates for tests.
 //!
 //! ```no_run
 //! use xs2aspec_signing::{Options, Signer, digest, listed_headers, signature_header};
@@ -35,7 +35,7 @@
 //! # }
 //! ```
 //!
-//! Nothing here sends anything, reads a clock or draws an identifier; only [`keys::make`] draws random
+//! This crate does not send anything, read a clock or generate identifiers. Only [`keys::make`] uses random
 //! numbers.
 
 pub mod certificate;

@@ -1,11 +1,11 @@
-//! Keys and certificates in the forms in which people keep them: PEM with a passphrase (PKCS#8, RFC 5958),
-//! and PKCS#12 (RFC 7292). What comes out is plain PEM, as [`crate::Signer`] takes it.
+//! Reads keys and certificates in common formats: PEM with a passphrase (PKCS#8, RFC 5958), and PKCS#12 (RFC
+//! 7292). The result is plain PEM for [`crate::Signer`].
 
 use p12_keystore::Pkcs12Archive;
 use pem::Pem;
 use pkcs8::EncryptedPrivateKeyInfoOwned;
 
-/// Why a key is not there. No text quotes key or passphrase.
+/// The reason that a key cannot be read. No message quotes key or passphrase.
 #[derive(Debug, thiserror::Error)]
 pub enum MaterialError {
     /// Not PEM, or damaged PEM.
@@ -13,34 +13,34 @@ pub enum MaterialError {
     Pem,
     /// The key has a passphrase, and none was given.
     #[error(
-        "the private key has a passphrase: say it with `passphrase = {{ env = \"..\" }}` or `{{ file = \"..\" }}`"
+        "the private key has a passphrase: set `passphrase = {{ env = \"..\" }}` or `{{ file = \"..\" }}`"
     )]
     PassphraseMissing,
-    /// The passphrase is another one, or the cipher is not known.
-    #[error("the private key does not open: another passphrase, or a cipher that is not read ({0})")]
+    /// The passphrase is wrong, or the cipher is not supported.
+    #[error("cannot decrypt the private key: wrong passphrase, or unsupported cipher ({0})")]
     Locked(String),
-    /// A passphrase around PKCS#1, which no longer protects anything (RFC 1421).
+    /// A passphrase around PKCS#1 (RFC 1421), which no longer protects anything.
     #[error(
-        "the private key is encrypted in the old way (`Proc-Type: 4,ENCRYPTED`): \
-         `openssl pkcs8 -topk8 -in OLD -out NEW` writes it in PKCS#8"
+        "the private key is encrypted in an obsolete format (`Proc-Type: 4,ENCRYPTED`): convert it to PKCS#8 with \
+         `openssl pkcs8 -topk8 -in OLD -out NEW`"
     )]
     Old,
-    /// Not PKCS#12, or another passphrase.
-    #[error("expected PKCS#12 that this passphrase opens, found: {0}")]
+    /// Not PKCS#12, or a wrong passphrase.
+    #[error("cannot open the PKCS#12 file: wrong format or passphrase: {0}")]
     Archive(String),
-    /// PKCS#12 without what is needed.
+    /// PKCS#12 without a key or certificate, or with several keys.
     #[error(
         "expected one private key and its certificate in PKCS#12, found {keys} keys and {certificates} certificates"
     )]
     Content {
-        /// Private keys in it.
+        /// Number of private keys.
         keys: usize,
-        /// Certificates in it.
+        /// Number of certificates.
         certificates: usize,
     },
 }
 
-/// The private key without its passphrase. A key that has none is given back as it is.
+/// Decrypts a private key in PEM. A key without a passphrase is returned unchanged.
 pub fn unlocked(key: &str, passphrase: Option<&str>) -> Result<String, MaterialError> {
     let blocks = pem::parse_many(key).map_err(|_| MaterialError::Pem)?;
     if blocks.iter().any(|block| block.headers().get("Proc-Type").is_some()) {
@@ -56,7 +56,8 @@ pub fn unlocked(key: &str, passphrase: Option<&str>) -> Result<String, MaterialE
     Ok(pem::encode(&Pem::new("PRIVATE KEY", plain.as_bytes())))
 }
 
-/// Key and certificates of a PKCS#12 file, the key's own certificate first where the file says which it is.
+/// Returns key and certificates of a PKCS#12 file. If the file marks the key's own certificate, it comes
+/// first.
 pub fn opened(archive: &[u8], passphrase: &str) -> Result<(String, String), MaterialError> {
     let found = Pkcs12Archive::from_pkcs12(archive, passphrase)
         .map_err(|error| MaterialError::Archive(error.to_string()))?;
@@ -113,12 +114,12 @@ mod tests {
     fn what_does_not_open_says_why_and_quotes_nothing() {
         let key = |text: &str, passphrase| unlocked(text, passphrase).unwrap_err().to_string();
         assert!(key(AES, None).contains("passphrase = "));
-        assert!(key(AES, Some("wrong-one")).contains("another passphrase"));
+        assert!(key(AES, Some("wrong-one")).contains("wrong passphrase"));
         assert!(key(PKCS1_ENCRYPTED, Some(PASSPHRASE)).contains("openssl pkcs8 -topk8"));
         assert!(key(&PLAIN.replacen("MII", "M!I", 1), None).contains("damaged PEM"));
         let archive = |bytes: &[u8], passphrase| opened(bytes, passphrase).unwrap_err().to_string();
-        assert!(archive(ARCHIVE, "wrong-one").contains("expected PKCS#12 that this passphrase opens"));
-        assert!(archive(b"not an archive", PASSPHRASE).contains("expected PKCS#12"));
+        assert!(archive(ARCHIVE, "wrong-one").contains("cannot open the PKCS#12 file"));
+        assert!(archive(b"not an archive", PASSPHRASE).contains("cannot open the PKCS#12 file"));
         for said in [key(AES, Some("wrong-one")), archive(ARCHIVE, "wrong-one")] {
             assert!(!said.contains("wrong-one"), "{said}");
         }

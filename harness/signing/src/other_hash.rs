@@ -1,5 +1,5 @@
-//! Signatures with another hash or padding than the document's RSA-SHA256: a bank that verifies must refuse
-//! them.
+//! Signatures with another hash or padding than the document's RSA-SHA256, which a verifying bank must
+//! reject.
 
 use aws_lc_rs::{
     digest::{self, SHA1_FOR_LEGACY_USE_ONLY},
@@ -11,7 +11,7 @@ use aws_lc_rs::{
 use num_bigint::BigUint;
 use pkcs8::PrivateKeyInfoRef;
 
-/// A hash that the document does not name, or its own with a padding that it does not name.
+/// A hash that the document does not name, or its own hash with a padding that it does not name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OtherHash {
     /// SHA-1.
@@ -22,12 +22,12 @@ pub enum OtherHash {
     Sha512,
     /// SHA-256 with the padding of RSASSA-PSS (RFC 8017, section 8.1).
     Sha256Pss,
-    /// SHA-256 in an HMAC (RFC 2104), whose key everybody knows: the public key.
+    /// SHA-256 in an HMAC (RFC 2104), with the public key as the key.
     HmacSha256,
 }
 
 impl OtherHash {
-    /// The hash of these bytes.
+    /// Returns the hash of these bytes.
     pub fn digest(self, bytes: &[u8]) -> Vec<u8> {
         let algorithm = match self {
             Self::Sha1 => &SHA1_FOR_LEGACY_USE_ONLY,
@@ -39,19 +39,19 @@ impl OtherHash {
     }
 }
 
-/// What stands before a SHA-1 hash in what is signed: its `DigestInfo` (RFC 8017, section 9.2, note 1).
+/// The `DigestInfo` before a SHA-1 hash (RFC 8017, section 9.2, note 1).
 const SHA_1_INFO: [u8; 15] =
     [0x30, 0x21, 0x30, 0x09, 0x06, 0x05, 0x2b, 0x0e, 0x03, 0x02, 0x1a, 0x05, 0x00, 0x04, 0x14];
 
-/// The RSASSA-PKCS1-v1_5 signature (RFC 8017, section 8.2) of these bytes with this hash, or the RSASSA-PSS
-/// one. `None` if the library refuses.
+/// Returns the RSASSA-PKCS1-v1_5 (RFC 8017, section 8.2) or RSASSA-PSS signature of these bytes with this
+/// hash. Returns None if the library fails.
 pub(crate) fn sign(key: &RsaKeyPair, hash: OtherHash, bytes: &[u8]) -> Option<Vec<u8>> {
     let padding = match hash {
-        // The library verifies such signatures, and makes none.
+        // The library verifies such signatures but does not create them.
         OtherHash::Sha1 => return sign_with_sha_1(key, bytes),
-        // The library makes another one each time.
+        // The library would create a different one each time.
         OtherHash::Sha256Pss => return sign_with_pss(key, bytes),
-        // No private key makes one.
+        // It does not use a private key.
         OtherHash::HmacSha256 => return None,
         OtherHash::Sha384 => &RSA_PKCS1_SHA384,
         OtherHash::Sha512 => &RSA_PKCS1_SHA512,
@@ -61,15 +61,15 @@ pub(crate) fn sign(key: &RsaKeyPair, hash: OtherHash, bytes: &[u8]) -> Option<Ve
     Some(signature)
 }
 
-/// The HMAC of these bytes, with a public key (DER of its `SubjectPublicKeyInfo`) in PEM as its key: what a
-/// library takes that verifies by the algorithm that the caller names.
+/// Returns the HMAC of these bytes, with a public key (DER of its `SubjectPublicKeyInfo`) in PEM as its key.
+/// A library that trusts the sender's algorithm would accept it.
 pub(crate) fn hmac(public_key: Vec<u8>, bytes: &[u8]) -> Vec<u8> {
     let line_ending = pem::EncodeConfig::new().set_line_ending(pem::LineEnding::LF);
     let key = pem::encode_config(&pem::Pem::new("PUBLIC KEY", public_key), line_ending);
     hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes()), bytes).as_ref().to_vec()
 }
 
-/// Section 9.2 (EMSA-PKCS1-v1_5) of RFC 8017.
+/// Signs with SHA-1 as in section 9.2 (EMSA-PKCS1-v1_5) of RFC 8017.
 fn sign_with_sha_1(key: &RsaKeyPair, bytes: &[u8]) -> Option<Vec<u8>> {
     let hash = digest::digest(&SHA1_FOR_LEGACY_USE_ONLY, bytes);
     let length = key.public_modulus_len();
@@ -77,8 +77,8 @@ fn sign_with_sha_1(key: &RsaKeyPair, bytes: &[u8]) -> Option<Vec<u8>> {
     encrypted(key, &[&[0, 1][..], &vec![0xff; padding], &[0], &SHA_1_INFO, hash.as_ref()].concat())
 }
 
-/// Section 9.1.1 (EMSA-PSS) of RFC 8017, with the mask of section B.2.1. The salt is the hash, so that a run
-/// of one seed sends the same again.
+/// Signs as in section 9.1.1 (EMSA-PSS) of RFC 8017, with the mask of section B.2.1. The salt is the hash, so
+/// that a run with the same seed sends the same signature.
 fn sign_with_pss(key: &RsaKeyPair, bytes: &[u8]) -> Option<Vec<u8>> {
     let (length, salt) = (key.public_modulus_len(), sha_256(&[bytes]));
     let hash = sha_256(&[&[0; 8], &salt, &salt]);
@@ -92,8 +92,8 @@ fn sha_256(parts: &[&[u8]]) -> Vec<u8> {
     digest::digest(&digest::SHA256, &parts.concat()).as_ref().to_vec()
 }
 
-/// The mask of EMSA-PSS, which takes it off again (RFC 8017, sections 9.1.1 and B.2.1). A modulus has whole
-/// bytes, and what is signed one bit less.
+/// Applies or removes the mask of EMSA-PSS (RFC 8017, sections 9.1.1 and B.2.1). The signed message has one
+/// bit less than the modulus.
 fn mask(bytes: &mut [u8], hash: &[u8], algorithm: &'static digest::Algorithm) {
     let block =
         |counter: u32| digest::digest(algorithm, &[hash, &counter.to_be_bytes()].concat()).as_ref().to_vec();
@@ -103,8 +103,8 @@ fn mask(bytes: &mut [u8], hash: &[u8], algorithm: &'static digest::Algorithm) {
     }
 }
 
-/// Whether a message that a signature gives back has the padding of EMSA-PSS with this hash (RFC 8017,
-/// section 9.1.2).
+/// Returns true if the message of a signature has the padding of EMSA-PSS with this hash (RFC 8017, section
+/// 9.1.2).
 pub(crate) fn is_pss(message: &[u8], algorithm: &'static digest::Algorithm) -> bool {
     let Some((&0xbc, rest)) = message.split_last() else { return false };
     let Some(masked) = rest.len().checked_sub(algorithm.output_len()) else { return false };
@@ -112,11 +112,11 @@ pub(crate) fn is_pss(message: &[u8], algorithm: &'static digest::Algorithm) -> b
     let mut unmasked = masked.to_vec();
     mask(&mut unmasked, hash, algorithm);
     let zeros = unmasked.iter().take_while(|byte| **byte == 0).count();
-    // A salt as long as there is room leaves no zeros; one of another length leaves many.
+    // The longest possible salt leaves no zeros. Other lengths leave many.
     (zeros >= 8 || zeros == 0) && unmasked.get(zeros) == Some(&1)
 }
 
-/// Section 5.2.1 (RSASP1) of RFC 8017.
+/// Encrypts a message as in section 5.2.1 (RSASP1) of RFC 8017.
 fn encrypted(key: &RsaKeyPair, message: &[u8]) -> Option<Vec<u8>> {
     let der: Pkcs8V1Der<'_> = key.as_der().ok()?;
     let info = PrivateKeyInfoRef::try_from(der.as_ref()).ok()?;

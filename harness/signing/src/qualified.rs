@@ -1,5 +1,5 @@
-//! What makes a certificate one for payment services: the qualified statements of ETSI TS 119 495 (section
-//! 5.1), inside the extension qcStatements (RFC 3739, section 3.2.6; ETSI EN 319 412-5).
+//! Qualified statements of certificates for payment services: ETSI TS 119 495, section 5.1, in the extension
+//! qcStatements (RFC 3739, section 3.2.6; ETSI EN 319 412-5).
 
 use x509_cert::der::{
     Decode, Encode, Error, Tag,
@@ -36,7 +36,7 @@ impl Role {
     pub const ALL: [Self; 4] =
         [Self::AccountServicing, Self::PaymentInitiation, Self::AccountInformation, Self::CardIssuing];
 
-    /// The name in a certificate.
+    /// Returns the name in a certificate.
     pub const fn name(self) -> &'static str {
         match self {
             Self::AccountServicing => "PSP_AS",
@@ -46,7 +46,7 @@ impl Role {
         }
     }
 
-    /// What it allows, in words.
+    /// Returns a description of what it allows.
     pub const fn says(self) -> &'static str {
         match self {
             Self::AccountServicing => "account servicing",
@@ -66,16 +66,16 @@ impl Role {
     }
 }
 
-/// What the statements of a certificate say.
+/// The statements of a certificate.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Statements {
-    /// Whether it says that it is qualified (`QcCompliance`).
+    /// True if it has `QcCompliance`.
     pub is_qualified: bool,
-    /// For which use it is (`QcType`): `seal`, `website authentication`, or a dotted number.
+    /// Its uses (`QcType`): `seal`, `website authentication`, or a dotted number.
     pub types: Vec<String>,
-    /// Roles; an unknown one by its dotted number.
+    /// Roles, by name, or by dotted number if unknown.
     pub roles: Vec<String>,
-    /// Name and id of the authority that gave the roles (`nCAName`, `nCAId`).
+    /// Name and id of the authority that granted the roles (`nCAName`, `nCAId`).
     pub authority: Option<(String, String)>,
 }
 
@@ -118,7 +118,7 @@ impl Statements {
         Ok(read)
     }
 
-    /// The content of the extension for a seal with these roles, given by this authority.
+    /// Returns the content of the extension for a seal with these roles, granted by this authority.
     pub fn of_seal(roles: &[Role], authority: (&str, &str)) -> Result<Vec<u8>, Error> {
         let role = |role: &Role| sequence(&[any(&role.oid())?, any(&Utf8StringRef::new(role.name())?)?]);
         let roles: Vec<Any> = roles.iter().map(role).collect::<Result<_, _>>()?;

@@ -13,69 +13,68 @@ use crate::{
 /// The name of the algorithm in the header (draft, appendix E.2).
 pub const ALGORITHM: &str = "rsa-sha256";
 
-/// How a request is signed. The default is the legal form; each field departs from it in one way.
+/// Options for signing a request. The default is the valid form, and each field deviates from it in one way.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The headers that are signed, and that the `headers` parameter states, in this order and letter case;
-    /// [`listed_headers`](crate::listed_headers) gives those that a request has.
+    /// The signed headers, which are also the `headers` parameter, in this order and case.
+    /// [`listed_headers`](crate::listed_headers) returns those that a request has.
     pub listed: Vec<String>,
-    /// Method and path, needed only where `listed` has `(request-target)`.
+    /// Method and path, required only if `listed` has `(request-target)`.
     pub target: Option<RequestTarget>,
-    /// A text that is signed instead of the signing string. With it, nothing that is listed need be in the
-    /// request.
+    /// A text to sign instead of the signing string. With it, listed headers need not be in the request.
     pub text: Option<String>,
-    /// How the certificate is named, where `key_id` is legal.
+    /// The form of the certificate's name, if `key_id` is valid.
     pub key_id_form: KeyIdForm,
     /// The `keyId` parameter.
     pub key_id: Parameter,
-    /// The `algorithm` parameter. The signature is RSA-SHA256 whatever it says.
+    /// The `algorithm` parameter. It does not change the signature, which is always RSA-SHA256.
     pub algorithm: Parameter,
-    /// The `headers` parameter. The signature covers `listed` whatever it says.
+    /// The `headers` parameter. It does not change the signature, which always covers `listed`.
     pub headers: Parameter,
     /// The `signature` parameter.
     pub signature: Parameter,
-    /// The hash of the signature, where it is not the document's, whatever the label says.
+    /// Another hash for the signature. It does not change the `algorithm` parameter.
     pub hash: Option<OtherHash>,
-    /// Whether a legal signature has one bit turned over: right in form and length, wrong in value.
+    /// True to flip one bit of a valid signature, so that only its value is wrong.
     pub corrupted: bool,
-    /// Whether the value is put into an encoded word.
+    /// The use of an encoded word.
     pub wrap: Wrap,
 }
 
 /// One parameter of the header.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Parameter {
-    /// The legal one.
+    /// The valid value.
     #[default]
     Legal,
-    /// This text, put between the quotation marks as it is.
+    /// This string between the quotation marks, unescaped.
     Text(String),
-    /// Left out.
+    /// No parameter.
     Absent,
 }
 
-/// When the value of the header is put into an encoded word (RFC 2047).
+/// The use of an encoded word (RFC 2047) for the value of the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Wrap {
-    /// Only when it is not ASCII; then in utf-8 and B.
+    /// Only for a value that is not ASCII, in utf-8 and B.
     #[default]
     WhenNeeded,
-    /// Always, so.
+    /// Always, with this character set and encoding.
     Always(Charset, Encoding),
     /// Never.
     Never,
 }
 
-/// A signature header, and what was signed for it.
+/// A signature header, and the text that was signed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Signed {
     /// The value of the `Signature` header.
     pub value: String,
-    /// The text that was signed, in UTF-8. It holds the PSU's id.
+    /// The signed text, in UTF-8. It contains the PSU's id.
     pub signing_string: String,
 }
 
-/// Why a request cannot be signed.
+/// The reason that a request cannot be signed.
 #[derive(Debug, thiserror::Error)]
 pub enum SignatureHeaderError {
     /// The signing string cannot be built.
@@ -89,11 +88,11 @@ pub enum SignatureHeaderError {
     EncodedWord(#[from] EncodedWordError),
 }
 
-/// Signs a request with these header `fields`, given as (name, value) with names in any letter case.
+/// Signs a request with these headers, given as (name, value) with names in any case.
 ///
-/// The parameters stand in the order of the draft's examples (appendix C): `keyId`, `algorithm`, `headers`,
+/// The parameters have the order of the draft's examples (appendix C): `keyId`, `algorithm`, `headers`,
 /// `signature`, each in quotation marks, joined with commas. The draft has no escape for a quotation mark
-/// inside a parameter, so there is none.
+/// inside a parameter.
 pub fn sign<N: AsRef<str>, V: AsRef<str>>(
     signer: &Signer,
     fields: &[(N, V)],
@@ -141,8 +140,7 @@ fn wrapped(value: String, when: Wrap) -> Result<String, EncodedWordError> {
     }
 }
 
-/// The same signature with the last bit turned over. [`Signer::sign`] gives base64; anything else stays as it
-/// is.
+/// Flips the last bit of a signature. [`Signer::sign`] returns base64, and anything else is unchanged.
 fn corrupted(signature: &str) -> String {
     let mut bytes = BASE64_STANDARD.decode(signature).unwrap_or_default();
     match bytes.last_mut() {
@@ -177,7 +175,7 @@ mod tests {
         sign(&Signer::from_pem(KEY, CERTIFICATE).unwrap(), &FIELDS, options).unwrap()
     }
 
-    /// The text between the quotation marks of a parameter of a value that is not wrapped.
+    /// Returns the text between the quotation marks of a parameter of an unwrapped value.
     fn parameter<'a>(value: &'a str, name: &str) -> Option<&'a str> {
         let (_, rest) = value.split_once(&format!("{name}=\""))?;
         Some(rest.split_once('"')?.0)
@@ -265,10 +263,7 @@ mod tests {
         let signer = Signer::from_pem(KEY, CERTIFICATE).unwrap();
         let mut options = Options { listed: vec!["digest".to_owned()], ..lawful() };
         let refused = sign(&signer, &FIELDS, &options).unwrap_err();
-        assert_eq!(
-            refused.to_string(),
-            "expected every listed header to be in the request, found no `digest` there"
-        );
+        assert_eq!(refused.to_string(), "the request has no header `digest`, which is listed");
         options.text = Some("digest: SHA-256=none".to_owned());
         let made = sign(&signer, &FIELDS, &options).unwrap();
         assert_eq!(made.signing_string, "digest: SHA-256=none");

@@ -1,4 +1,4 @@
-//! A private key with its certificate: what signs.
+//! Signs with a private key and its certificate.
 
 use std::{
     collections::HashMap,
@@ -20,29 +20,29 @@ use crate::{
     other_hash::{self, OtherHash},
 };
 
-/// The shortest and the longest modulus that is taken, in bits.
+/// The shortest and the longest accepted modulus, in bits.
 const BITS: std::ops::RangeInclusive<usize> = 2048..=4096;
 
-/// Signatures that a signer remembers, about 400 bytes each.
+/// Limit of the cached signatures, about 400 bytes each.
 const MOST_REMEMBERED: usize = 50_000;
 
-/// What a command has to sign at first.
+/// The first text that a command must sign.
 const PROBE: &[u8] = b"xs2aspec asks whether key and certificate belong together";
 
-/// How long a command may take to sign.
+/// Time limit for a command to sign.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A private RSA key and the certificate of its public half. Cheap to clone, and shared between threads.
+/// A private RSA key and the certificate of its public key. It is cheap to clone and shared between threads.
 #[derive(Clone)]
 pub struct Signer {
     shared: Arc<Shared>,
 }
 
-/// Where the private key is.
+/// The location of the private key.
 enum Key {
-    /// Here.
+    /// In memory.
     Rsa(RsaKeyPair),
-    /// In hardware, or elsewhere: a command signs with it.
+    /// In hardware or elsewhere. A command signs with it.
     Command {
         /// Executable and arguments.
         command: Vec<String>,
@@ -54,32 +54,32 @@ enum Key {
 struct Shared {
     key: Key,
     certificate: Certificate,
-    /// Signatures by the SHA-256 of what they sign: one RSA signature costs more than all else of a request.
+    /// Signatures by the SHA-256 of the signed text. An RSA signature costs more than the rest of a request.
     made: Mutex<HashMap<[u8; 32], String>>,
 }
 
-/// Why a key cannot be read, does not belong to its certificate, or does not sign.
+/// The reason that a key cannot be read, does not match its certificate, or does not sign.
 #[derive(Debug, thiserror::Error)]
 pub enum SignerError {
     /// The certificate cannot be read.
     #[error(transparent)]
     Certificate(#[from] CertificateError),
-    /// Not PEM, or damaged PEM. The reader's own words are left out: they may quote the key.
+    /// Not PEM, or damaged PEM. The original message is omitted, because it may quote the key.
     #[error("expected a private key in PEM, found damaged PEM")]
     Pem,
     /// PEM of something else.
     #[error("expected a PEM block `PRIVATE KEY` (PKCS#8) or `RSA PRIVATE KEY` (PKCS#1), found {found}")]
     NoKey {
-        /// Labels of the blocks that are there, or that there is none.
+        /// Labels of the blocks found, or a note that there are none.
         found: String,
     },
     /// The key is encrypted with a passphrase.
     #[error("expected a private key without a passphrase, found an encrypted one")]
     Encrypted,
-    /// The block holds no RSA key, or an RSA key that is not sound.
-    #[error("expected a sound RSA private key of {} to {} bits, found one that was rejected: {reason}", BITS.start(), BITS.end())]
+    /// The block does not contain an RSA key, or the RSA key is invalid.
+    #[error("expected a valid RSA private key of {} to {} bits: {reason}", BITS.start(), BITS.end())]
     Rejected {
-        /// What the crypto library says; it does not quote the key.
+        /// The reason given by the cryptographic library, which does not quote the key.
         reason: String,
     },
     /// The modulus is too short or too long.
@@ -89,43 +89,43 @@ pub enum SignerError {
         bits: usize,
     },
     /// The certificate is for another kind of key.
-    #[error("expected a certificate of an RSA key, found another kind of key in {certificate}")]
+    #[error("expected a certificate with an RSA key, found another kind of key in {certificate}")]
     CertificateNotRsa {
         /// Its `keyId`.
         certificate: String,
     },
     /// The certificate is for another key.
     #[error(
-        "expected the certificate of this private key, found the certificate of another key: {certificate}"
+        "the certificate does not match the private key; it is the certificate of another key: {certificate}"
     )]
     ForeignCertificate {
         /// Its `keyId`.
         certificate: String,
     },
-    /// The crypto library refused to sign.
-    #[error("expected a signature, found that the crypto library refused to sign")]
+    /// The cryptographic library failed to sign.
+    #[error("the cryptographic library failed to sign")]
     Refused,
-    /// The command that signs gave no answer.
-    #[error("the command that signs: {0}")]
+    /// The command that signs gave no result.
+    #[error("the signing command failed: {0}")]
     Command(#[from] CommandError),
-    /// What the command printed is no signature of this certificate's key.
+    /// The output of the command is not a signature with the certificate's key.
     #[error(
-        "expected that `{program}` prints the RSA-SHA256 signature of its input, in base64 or as bytes, made with the key of {certificate}; \
-         found {printed} bytes that are none"
+        "`{program}` must print the RSA-SHA256 signature of its input, in base64 or as bytes, made with the key of {certificate}; \
+         it printed {printed} other bytes"
     )]
     NoSignature {
         /// The executable.
         program: String,
         /// `keyId` of the certificate.
         certificate: String,
-        /// How much it printed.
+        /// Number of bytes it printed.
         printed: usize,
     },
 }
 
 impl Signer {
-    /// Reads a private key (PKCS#8, or PKCS#1 for RSA; not encrypted) and its certificate, and sees that they
-    /// belong together. Of several certificates the one of the key is taken.
+    /// Reads a private key (unencrypted PKCS#8, or PKCS#1 for RSA) and its certificate, and checks that they
+    /// match. Of several certificates, it uses the one of the key.
     pub fn from_pem(key: impl AsRef<[u8]>, certificate: impl AsRef<[u8]>) -> Result<Self, SignerError> {
         let key = rsa_key(key.as_ref())?;
         let mut all = Certificate::all_from_pem(certificate.as_ref())?;
@@ -137,9 +137,9 @@ impl Signer {
         Self::new(Key::Rsa(key), certificate)
     }
 
-    /// A key that is elsewhere: `command`, run in `folder`, gets what is to be signed on its standard input
-    /// and prints the RSA-SHA256 signature, in base64 or as bytes. It is asked once at once, to see that its
-    /// key belongs to the certificate.
+    /// Creates a signer for a key that is elsewhere. `command`, run in `folder`, receives the text to sign on
+    /// its standard input and prints the RSA-SHA256 signature, in base64 or as bytes. It is run once
+    /// immediately, to check that its key matches the certificate.
     pub fn external(
         command: Vec<String>,
         folder: PathBuf,
@@ -150,13 +150,13 @@ impl Signer {
         Ok(signer)
     }
 
-    /// The certificate.
+    /// Returns the certificate.
     pub fn certificate(&self) -> &Certificate {
         &self.shared.certificate
     }
 
-    /// The base64 of a signature with another hash, which no label of the document means. A program that
-    /// signs has no other hash: its signature is then one that is wrong.
+    /// Returns the base64 of a signature with another hash, which no label of the document allows. A signing
+    /// command supports no other hash, so its signature is made over a changed text instead.
     pub fn sign_with(&self, hash: OtherHash, signing_string: &[u8]) -> Result<String, SignerError> {
         if hash == OtherHash::HmacSha256 {
             let key = self.certificate().public_key_der()?;
@@ -169,8 +169,8 @@ impl Signer {
         Ok(BASE64_STANDARD.encode(signature))
     }
 
-    /// The RSA-SHA256 signature (RSASSA-PKCS1-v1_5, RFC 8017, section 8.2) of these bytes, in base64. The
-    /// same bytes always give the same signature.
+    /// Returns the RSA-SHA256 signature (RSASSA-PKCS1-v1_5, RFC 8017, section 8.2) of these bytes, in base64.
+    /// It is deterministic.
     pub fn sign(&self, signing_string: &[u8]) -> Result<String, SignerError> {
         let digest = digest::digest(&digest::SHA256, signing_string);
         let digest: [u8; 32] = digest.as_ref().try_into().map_err(|_| SignerError::Refused)?;
@@ -180,7 +180,7 @@ impl Signer {
         let signature = match &self.shared.key {
             Key::Rsa(key) => {
                 let mut signature = vec![0; key.public_modulus_len()];
-                // PKCS#1 v1.5 draws no random numbers; the argument is there for other paddings.
+                // PKCS#1 v1.5 needs no random numbers. The argument exists for other paddings.
                 key.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), signing_string, &mut signature)
                     .map_err(|_| SignerError::Refused)?;
                 signature
@@ -206,7 +206,7 @@ impl Signer {
         self.shared.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The signature that a command printed, if it is one of the certificate's key.
+    /// Returns the signature that a command printed, if it is valid for the certificate's key.
     fn checked(&self, printed: &[u8], signed: &[u8]) -> Option<Vec<u8>> {
         let text: Vec<u8> = printed.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
         let public = UnparsedPublicKey::new(
@@ -246,7 +246,7 @@ fn size(bits: usize) -> Result<(), SignerError> {
 fn rsa_key(pem: &[u8]) -> Result<RsaKeyPair, SignerError> {
     let found = pem::parse_many(pem).map_err(|_| SignerError::Pem)?;
     let parsed = found.iter().find_map(|block| match block.tag() {
-        // The old way of a passphrase around PKCS#1 (RFC 1421, section 4.6.1.1).
+        // The obsolete format of encrypted PKCS#1 (RFC 1421, section 4.6.1.1).
         "RSA PRIVATE KEY" if block.headers().get("Proc-Type").is_some() => Some(Err(SignerError::Encrypted)),
         "ENCRYPTED PRIVATE KEY" => Some(Err(SignerError::Encrypted)),
         "PRIVATE KEY" => Some(RsaKeyPair::from_pkcs8(block.contents()).map_err(|e| rejected(&e))),
@@ -255,7 +255,7 @@ fn rsa_key(pem: &[u8]) -> Result<RsaKeyPair, SignerError> {
     });
     parsed.unwrap_or_else(|| {
         let labels: Vec<String> = found.iter().map(|block| format!("`{}`", block.tag())).collect();
-        let found = if labels.is_empty() { "no block at all".to_owned() } else { labels.join(", ") };
+        let found = if labels.is_empty() { "no block".to_owned() } else { labels.join(", ") };
         Err(SignerError::NoKey { found })
     })
 }
@@ -280,8 +280,8 @@ mod tests {
         Signer::from_pem(key, certificate).unwrap_err().to_string()
     }
 
-    /// The key of the fixtures as PKCS#1, which in PKCS#8 of a 2048-bit RSA key begins at byte 26 (RFC 5958,
-    /// section 2).
+    /// Returns the key of the fixtures as PKCS#1, which begins at byte 26 in PKCS#8 of a 2048-bit RSA key
+    /// (RFC 5958, section 2).
     fn pkcs1() -> Vec<u8> {
         pem::parse(KEY).unwrap().contents()[26..].to_vec()
     }
@@ -305,8 +305,7 @@ mod tests {
         let by = |script: String| {
             Signer::external(vec!["sh".into(), "-c".into(), script], PathBuf::new(), CERTIFICATE)
         };
-        // A command that knows the signatures of two texts, the first of which is the question at the
-        // beginning.
+        // A command that knows the signatures of two texts. The first is the probe.
         let knowing = |key, certificate| {
             let signer = Signer::from_pem(key, certificate).unwrap();
             let [asked, now] = [PROBE, b"date: now"].map(|text| signer.sign(text).unwrap());
@@ -319,12 +318,12 @@ mod tests {
             assert_eq!(by(script).unwrap().sign(b"date: now").unwrap(), expected);
         }
         let signer = by(script).unwrap();
-        assert!(
-            signer.sign(b"another text").unwrap_err().to_string().contains("found 344 bytes that are none")
-        );
+        assert!(signer.sign(b"another text").unwrap_err().to_string().contains("printed 344 other bytes"));
         let foreign = by(knowing(OTHER_KEY, OTHER_CERTIFICATE)).unwrap_err().to_string();
         assert!(foreign.contains("made with the key of SN="), "{foreign}");
-        assert!(by("exit 1".into()).unwrap_err().to_string().contains("the command that signs: `sh` ended"));
+        assert!(
+            by("exit 1".into()).unwrap_err().to_string().contains("the signing command failed: `sh` ended")
+        );
     }
 
     #[test]
@@ -347,7 +346,7 @@ mod tests {
     #[test]
     fn wrong_pem_is_named() {
         assert!(failure(CERTIFICATE, CERTIFICATE).ends_with("found `CERTIFICATE`"));
-        assert!(failure("", CERTIFICATE).ends_with("found no block at all"));
+        assert!(failure("", CERTIFICATE).ends_with("found no block"));
         assert!(failure(&KEY.replacen("MII", "M!I", 1), CERTIFICATE).ends_with("found damaged PEM"));
         assert!(failure(KEY, KEY).ends_with("found `PRIVATE KEY`"));
     }

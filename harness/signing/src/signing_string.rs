@@ -1,35 +1,35 @@
-//! Which headers are signed, and the text that is signed (draft-cavage-http-signatures-10, section 2.3).
+//! The list of signed headers, and the text that is signed (draft-cavage-http-signatures-10, section 2.3).
 
-/// The name that stands for method and path in a list of signed headers (draft, section 2.3, item 1).
+/// The name of method and path in a list of signed headers (draft, section 2.3, item 1).
 pub const REQUEST_TARGET: &str = "(request-target)";
 
-/// Method and path of a request, for a list that has `(request-target)` in it.
+/// Method and path of a request, for a list that contains `(request-target)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestTarget {
-    /// Method in any letter case; it is signed in lower case.
+    /// Method in any case. It is signed in lowercase.
     pub method: String,
-    /// Path and query as on the request line; signed as it is.
+    /// Path and query as on the request line. It is signed unchanged.
     pub path: String,
 }
 
-/// Why a signing string cannot be built.
+/// The reason that a signing string cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SigningStringError {
-    /// A listed header is not in the request (draft, section 2.3: that is an error).
-    #[error("expected every listed header to be in the request, found no `{name}` there")]
+    /// A listed header is not in the request, which is an error (draft, section 2.3).
+    #[error("the request has no header `{name}`, which is listed")]
     Absent {
         /// The name, as listed.
         name: String,
     },
     /// `(request-target)` is listed, but the caller gave no method and path.
-    #[error("expected a method and a path, since `(request-target)` is listed, found neither")]
+    #[error("`(request-target)` is listed, but method and path are not given")]
     NoRequestTarget,
 }
 
-/// Those of the `due` headers that the request has, in that order, each once: what is signed "when
+/// Returns the headers of `due` that the request has, in that order, each once: they are signed "when
 /// available".
 ///
-/// `fields` are the header fields of the request as (name, value), names in any letter case.
+/// `fields` are the headers of the request as (name, value), with names in any case.
 pub fn listed_headers<D: AsRef<str>, N: AsRef<str>, V: AsRef<str>>(
     due: &[D],
     fields: &[(N, V)],
@@ -38,12 +38,11 @@ pub fn listed_headers<D: AsRef<str>, N: AsRef<str>, V: AsRef<str>>(
     due.iter().map(AsRef::as_ref).filter(present).map(str::to_owned).collect()
 }
 
-/// The text to be signed for these `listed` headers (draft, section 2.3).
+/// Returns the text to sign for these `listed` headers (draft, section 2.3).
 ///
-/// One line for each listed name, in the order of the list and joined with a line feed: the name in lower
-/// case, a colon, a space, the value without blanks around it. Fields of one name are joined with a comma and
-/// a space, in their order. Any list may be given, in any order; `target` is only needed for
-/// `(request-target)`.
+/// It has one line for each listed name, in the order of the list, joined with line feeds: the name in
+/// lowercase, a colon, a space, and the trimmed value. Headers with the same name are joined with a comma and
+/// a space, in their order. The list may have any order. `target` is needed only for `(request-target)`.
 pub fn signing_string<L: AsRef<str>, N: AsRef<str>, V: AsRef<str>>(
     listed: &[L],
     fields: &[(N, V)],
@@ -103,8 +102,8 @@ mod tests {
 
     #[test]
     fn trims_joins_and_keeps_the_inside() {
-        // Draft, section 2.3, item 2: blanks around a value go, several fields are joined, nothing else is
-        // changed.
+        // Draft, section 2.3, item 2: spaces around a value are removed, headers with the same name are
+        // joined, and nothing else changes.
         let fields = [("Cache-Control", " max-age=60 \t"), ("Empty", " "), ("cache-control", "a  B")];
         assert_eq!(
             signing_string(&["Cache-Control"], &fields, None).unwrap(),

@@ -1,4 +1,4 @@
-//! What a signature that was received is over, and by whose key.
+//! Determines the text and the key of a received signature.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 
@@ -10,23 +10,23 @@ use crate::{
 
 pub use crate::diagnosis::{Parameters, digests, has_stray_quotation_mark};
 
-/// How a keyId names a certificate.
+/// The relation of a keyId to a certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyIdNames {
-    /// It does.
+    /// It names the certificate.
     Certificate,
-    /// It does, in a writing that not every bank reads.
+    /// It names the certificate, in a spelling that not every bank accepts.
     Open,
-    /// It names another one.
+    /// It names another certificate.
     Another,
-    /// Its number is right, and its name is a part of the issuer's.
+    /// The number is right, and the name is a part of the issuer's.
     Part,
-    /// It is no `SN=..,CA=..`.
+    /// It is not of the form `SN=..,CA=..`.
     Nothing,
 }
 
-/// The SHA-256 of the text that a signature, in base64, is over; `None` if it is none by the key of the
-/// certificate (RFC 8017, section 8.2.2).
+/// Returns the SHA-256 of the text that a signature in base64 covers. Returns None if it was not made with
+/// the key of the certificate (RFC 8017, section 8.2.2).
 pub fn signed(signature: &str, certificate: &Certificate) -> Option<Vec<u8>> {
     let signature = BASE64_STANDARD.decode(signature).ok()?;
     let key = PublicKey::of(certificate).filter(|key| key.length == signature.len())?;
@@ -36,13 +36,13 @@ pub fn signed(signature: &str, certificate: &Certificate) -> Option<Vec<u8>> {
     }
 }
 
-/// The SHA-256 of the signing string for these header fields. `None` where one that is listed is not there.
+/// Returns the SHA-256 of the signing string for these headers, or None if a listed one is missing.
 pub fn due(listed: &[&str], fields: &[(String, String)], target: Option<&RequestTarget>) -> Option<Vec<u8>> {
     let text = signing_string(listed, fields, target).ok()?;
     crate::diagnosis::hash(SHA_256, text.as_bytes())
 }
 
-/// How a keyId names a certificate, in whatever writing, and what is to be said of it.
+/// Returns the relation of a keyId, in any spelling, to a certificate, and a description.
 pub fn key_id_names(key_id: &str, certificate: &Certificate) -> (KeyIdNames, String) {
     let (held, says) = key_id::compare(key_id, certificate);
     let names = match (held, key_id::parts(key_id)) {
@@ -55,7 +55,7 @@ pub fn key_id_names(key_id: &str, certificate: &Certificate) -> (KeyIdNames, Str
     (names, says.join("; "))
 }
 
-/// Whether a number is that of a certificate, and a name a part of that of its issuer.
+/// Returns true if a number is that of a certificate, and a name a part of that of its issuer.
 fn is_part(serial: &str, issuer: &str, certificate: &Certificate) -> bool {
     let whole = certificate.issuer().write(&crate::certificate::NameForm::Rfc4514);
     let has = |part: &str| {

@@ -1,4 +1,4 @@
-//! Base64 as people write it: in another alphabet, without its padding, in lines, in quotation marks.
+//! Base64 with common mistakes: another alphabet, no padding, line breaks, quotation marks.
 
 use base64::{
     Engine, alphabet,
@@ -8,22 +8,22 @@ use base64::{
 
 use super::Held;
 
-/// Base64 whose padding may be left out.
+/// Base64 with optional padding.
 const UNPADDED: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// How base64 departs from RFC 4648, section 4.
+/// A deviation of base64 from RFC 4648, section 4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Oddity {
     /// Percent-encoded, as in a URL.
     Percent,
-    /// The sign `+` became a space, as where a form is read.
+    /// The plus signs became spaces, as a form decoder would do.
     Spaces,
-    /// As it stands in a PEM file, with its first and last line.
+    /// A PEM file, with its first and last line.
     Armor,
-    /// Between colons, as structured fields have it (RFC 8941, section 3.3.5).
+    /// Between colons, as in structured fields (RFC 8941, section 3.3.5).
     Colons,
     /// In quotation marks.
     Quoted,
@@ -33,7 +33,7 @@ pub enum Oddity {
     Hexadecimal,
     /// Base64 of base64.
     Twice,
-    /// With spaces in it, as where lines were joined.
+    /// With spaces between joined lines.
     Lines,
     /// In the alphabet for URLs (RFC 4648, section 5).
     UrlSafe,
@@ -44,7 +44,7 @@ pub enum Oddity {
 }
 
 impl Oddity {
-    /// Whether a receiver may take it: one that decodes it to the right bytes keeps to the document.
+    /// Returns the severity. A receiver that decodes it to the right bytes may accept some of these.
     pub fn held(self) -> Held {
         match self {
             Self::Lines | Self::UrlSafe | Self::Unpadded => Held::Open,
@@ -52,31 +52,29 @@ impl Oddity {
         }
     }
 
-    /// What is said of it.
+    /// Returns a description.
     pub fn says(self) -> &'static str {
         match self {
             Self::Percent => "is percent-encoded",
-            Self::Spaces => "has spaces for its plus signs, as where a form is read",
-            Self::Armor => {
-                "is PEM as it stands in a file, with BEGIN and END: the base64 alone is wanted, on one line"
-            }
-            Self::Colons => "stands between colons, as in structured fields (RFC 8941, section 3.3.5)",
-            Self::Quoted => "stands in quotation marks",
-            Self::EscapedLines => "has \\n in it as two characters",
+            Self::Spaces => "has spaces instead of plus signs, as after form decoding",
+            Self::Armor => "is a PEM file with BEGIN and END lines; expected the base64 alone, on one line",
+            Self::Colons => "is between colons, as in structured fields (RFC 8941, section 3.3.5)",
+            Self::Quoted => "is in quotation marks",
+            Self::EscapedLines => "contains \\n as two characters",
             Self::Hexadecimal => "is hexadecimal, not base64",
             Self::Twice => "is base64 of base64",
-            Self::Lines => "has spaces in it, as where the lines of PEM are joined",
+            Self::Lines => "contains spaces, as if lines of PEM were joined",
             Self::UrlSafe => "is in the alphabet for URLs (RFC 4648, section 5)",
             Self::Unpadded => "lacks its padding (RFC 4648, section 3.2)",
-            Self::Foreign => "has characters in it that base64 does not have",
+            Self::Foreign => "contains characters that base64 does not have",
         }
     }
 }
 
-/// Reads base64 in whatever writing, as long as `is_right` says that the bytes are what is looked for. The
-/// bytes, and what is odd about the writing.
+/// Reads base64 with any of these deviations, as long as `is_right` accepts the bytes. Returns the bytes, and
+/// the deviations.
 pub fn read(text: &str, is_right: &dyn Fn(&[u8]) -> bool) -> Option<(Vec<u8>, Vec<Oddity>)> {
-    /// Nobody does more to a text, and whoever wants to keep us busy does.
+    /// Real mistakes combine fewer deviations. The limit protects against hostile input.
     const MOST: usize = 5;
     let mut oddities = Vec::new();
     let mut text = text.trim().to_owned();
@@ -96,7 +94,7 @@ pub fn read(text: &str, is_right: &dyn Fn(&[u8]) -> bool) -> Option<(Vec<u8>, Ve
     None
 }
 
-/// The same without the first oddity that is found.
+/// Removes the first deviation found.
 fn plainer(text: &str, is_right: &dyn Fn(&[u8]) -> bool) -> Option<(String, Oddity)> {
     let without_blanks = || text.split_ascii_whitespace().collect::<String>();
     let is_of_base64 = |letter: &char| letter.is_ascii_alphanumeric() || "+/=".contains(*letter);
@@ -131,14 +129,14 @@ fn plainer(text: &str, is_right: &dyn Fn(&[u8]) -> bool) -> Option<(String, Oddi
     }
 }
 
-/// The base64 between the first and the last line of PEM, whose lines may be joined.
+/// Returns the base64 between the first and the last line of PEM, whose lines may be joined.
 fn armored(text: &str) -> Option<String> {
     let (_, rest) = text.split_once("-----BEGIN CERTIFICATE-----")?;
     let body = rest.split("-----END").next().unwrap_or(rest).replace("\\r", "").replace("\\n", "");
     Some(body.split_ascii_whitespace().collect())
 }
 
-/// The bytes of hexadecimal digits.
+/// Returns the bytes of hexadecimal digits.
 pub(crate) fn bytes_of_digits(digits: &str) -> Option<Vec<u8>> {
     let is_whole = !digits.is_empty()
         && digits.len().is_multiple_of(2)
@@ -147,7 +145,7 @@ pub(crate) fn bytes_of_digits(digits: &str) -> Option<Vec<u8>> {
     is_whole.then(|| (0..digits.len()).step_by(2).map(byte).collect())?
 }
 
-/// A text without its percent-encoding; `None` where it has none.
+/// Percent-decodes a string. Returns None if it is not percent-encoded.
 pub(super) fn percent_decoded(text: &str) -> Option<String> {
     let (first, rest) = text.split_once('%')?;
     let mut bytes = first.as_bytes().to_vec();
@@ -171,7 +169,7 @@ mod tests {
 
     #[test]
     fn each_writing_is_read_and_named() {
-        // Both alphabets differ in it, and it has padding.
+        // The two alphabets encode it differently, and it has padding.
         let bytes = [0xFB, 0xEF, 0xFF, 0x3E, 0x01, 0xFF, 0xFE];
         let usual = BASE64_STANDARD.encode(bytes);
         assert_eq!(usual, "++//PgH//g==");

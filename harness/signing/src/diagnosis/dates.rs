@@ -1,8 +1,9 @@
-//! Dates: which are of HTTP, and which may have been signed in place of the one that was sent.
+//! Dates: which are HTTP dates, and which may have been signed instead of the one that was sent.
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta};
 
-/// The formats of RFC 9110, section 5.6.7: that of all who send, and two that all who receive read.
+/// The formats of RFC 9110, section 5.6.7: one that senders must use, and two that receivers must accept as
+/// well.
 const OF_HTTP: [&str; 3] = ["%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"];
 
 /// Other formats that programs write.
@@ -18,25 +19,25 @@ const OTHERS: [&str; 9] = [
     "%s",
 ];
 
-/// So many seconds before and after a date are tried.
+/// Seconds before and after a date that are tried.
 const NEAR: i64 = 300;
 
-/// Clocks on earth are at most so many hours away from UTC.
+/// Limit of the offset of local time from UTC, in hours.
 const HOURS: i64 = 14;
 
-/// Returns true if a text is a date of HTTP (RFC 9110, section 5.6.7).
+/// Returns true if a string is an HTTP date (RFC 9110, section 5.6.7).
 pub fn is_http_date(text: &str) -> bool {
     OF_HTTP.into_iter().any(|format| {
         NaiveDateTime::parse_from_str(text, format).is_ok_and(|date| date.format(format).to_string() == text)
     })
 }
 
-/// What a date is that is none of HTTP.
+/// Returns the format of a date that is not an HTTP date.
 pub(super) fn oddity(text: &str) -> &'static str {
     match () {
         () if DateTime::parse_from_rfc3339(text).is_ok() || text.get(4..5) == Some("-") => " (ISO 8601)",
         () if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) => " (a number of seconds)",
-        () if read(text).is_some() => " (of mail: two digits for the day and GMT are wanted)",
+        () if read(text).is_some() => " (an e-mail date: expected two digits for the day, and GMT)",
         () => "",
     }
 }
@@ -47,8 +48,8 @@ fn read(text: &str) -> Option<NaiveDateTime> {
     mail.map(|date| date.naive_utc()).ok().or_else(|| OF_HTTP.iter().chain(&OTHERS).find_map(of_format))
 }
 
-/// Returns dates that may have been signed instead of the one that was sent, the nearest first, each with
-/// what that says.
+/// Returns dates that may have been signed instead of the one that was sent, the nearest first, each with an
+/// explanation.
 pub(super) fn others(text: &str) -> impl Iterator<Item = (String, String)> {
     let near = (0..=NEAR).flat_map(|seconds| [seconds, -seconds]);
     let zones = (1..=HOURS).flat_map(|hours| [hours * 3600, -hours * 3600]);
@@ -66,9 +67,9 @@ pub(super) fn others(text: &str) -> impl Iterator<Item = (String, String)> {
 
 fn says(signed: &str, ahead: i64) -> String {
     let (count, unit, why) = match ahead.abs() {
-        0 => return format!("it was signed with Date {signed:?}, the same moment in another writing"),
-        far if far > NEAR => (far / 3600, "hour", "a local time under the name of another"),
-        near => (near, "second", "something between client and bank set it anew"),
+        0 => return format!("it was signed with Date {signed:?}, the same moment in another format"),
+        far if far > NEAR => (far / 3600, "hour", "a local time labeled with another time zone"),
+        near => (near, "second", "something between client and bank replaced it"),
     };
     let s = if count == 1 { "" } else { "s" };
     let word = if ahead < 0 { "earlier" } else { "later" };

@@ -1,4 +1,4 @@
-//! A Digest header beside its body (RFC 3230, section 4.3.2).
+//! Checks a Digest header against its body (RFC 3230, section 4.3.2).
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 
@@ -9,37 +9,37 @@ use super::{
 };
 use crate::digest::Algorithm;
 
-/// A body that is longer is not looked for in other spellings.
+/// Longest JSON body for which other spellings are tried.
 const LONGEST_JSON: usize = 256 * 1024;
 
-/// Kinds of digests in a header that are told, at most.
+/// Limit of the kinds of digests of a header that are reported.
 const MOST: usize = 16;
 
 /// One of the digests of a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Instance {
-    /// What stands before the first equals sign, in capitals: letter case does not count (section 4.1.1).
+    /// The part before the first equals sign, in uppercase, because case is not significant (section 4.1.1).
     pub token: String,
-    /// What stands behind it.
+    /// The part after it.
     pub value: String,
-    /// What it is.
+    /// The kind of digest.
     pub is: Is,
 }
 
-/// What a digest is.
+/// The kind of a digest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Is {
-    /// That of the body.
+    /// The digest of the body.
     Right(Algorithm),
-    /// That of the body in an odd writing.
+    /// The digest of the body in an unusual encoding.
     Odd(Algorithm, Vec<Oddity>),
-    /// Another one.
+    /// Another digest.
     Wrong(Algorithm),
-    /// Of an algorithm that the document does not name.
+    /// A digest with an algorithm that the document does not name.
     Unknown,
-    /// No `algorithm=value`.
+    /// Not of the form `algorithm=value`.
     NoForm,
-    /// Nothing between two commas.
+    /// An empty item of the list.
     Nothing,
 }
 
@@ -76,21 +76,21 @@ fn is(algorithm: Algorithm, value: &str, hash: &[u8]) -> Is {
         return Is::Right(algorithm);
     }
     let odd = base64_text::read(value, &|bytes| bytes == hash).map(|(_, oddities)| oddities);
-    // These are another text of another length, which nobody decodes by chance.
+    // These decode to text of another length, which no receiver accepts.
     match odd.filter(|odd| !odd.contains(&Oddity::Hexadecimal) && !odd.contains(&Oddity::Twice)) {
         Some(oddities) => Is::Odd(algorithm, oddities),
         None => Is::Wrong(algorithm),
     }
 }
 
-/// Whether a header is as the document wants it, and what is to be said of it.
+/// Checks a header, and returns each result with its severity.
 pub(super) fn examine(text: &str, body: &[u8]) -> Vec<(Held, String)> {
     let read = read(text, body);
     let has_right = read.iter().any(|one| matches!(one.is, Is::Right(_) | Is::Odd(..)));
     let mut said: Vec<(Held, String)> = Vec::new();
     let mut kinds = Vec::new();
     for Instance { token, value, is } in &read {
-        // Each is told once, with the whole header: a list may be as long as a header.
+        // Report each kind once, with the whole header: a list may be as long as a header.
         let kind = (std::mem::discriminant(is), token);
         if kinds.contains(&kind) || kinds.len() == MOST {
             continue;
@@ -107,9 +107,9 @@ pub(super) fn examine(text: &str, body: &[u8]) -> Vec<(Held, String)> {
                 (Held::No, format!("expected {expected}, found {text}: {why}"))
             }
             Is::Unknown if has_right => {
-                (Held::Yes, format!("has {token} too, which the document does not name"))
+                (Held::Yes, format!("also has {token}, which the document does not name"))
             }
-            Is::Nothing if has_right => (Held::Open, "has nothing between two of its commas".to_owned()),
+            Is::Nothing if has_right => (Held::Open, "has an empty item between two commas".to_owned()),
             Is::Unknown | Is::Nothing => {
                 let hyphen = token.starts_with("SHA2") || token.starts_with("SHA5");
                 let why = if hyphen { ": the hyphen of the name is missing" } else { "" };
@@ -121,25 +121,25 @@ pub(super) fn examine(text: &str, body: &[u8]) -> Vec<(Held, String)> {
             }
             Is::NoForm => {
                 let expected = Algorithm::Sha256.header_value(body);
-                (Held::No, format!("is no algorithm=hash: expected {expected}, found {text}"))
+                (Held::No, format!("is not of the form algorithm=hash: expected {expected}, found {text}"))
             }
         });
     }
     said
 }
 
-/// What is wrong with a header, and what was expected; `None` where nothing is.
+/// Returns the violation of a header and the expected value, or None if it is correct.
 pub fn fault(text: &str, body: &[u8]) -> Option<String> {
     examine(text, body).into_iter().find(|(held, _)| *held == Held::No).map(|(_, says)| says)
 }
 
-/// What is said of oddities, and the worst that they come to.
+/// Returns a description of deviations, and the worst severity.
 pub fn odd(oddities: &[Oddity]) -> (Held, String) {
     let held = oddities.iter().map(|oddity| oddity.held()).max().unwrap_or(Held::Yes);
     (held, oddities.iter().map(|oddity| oddity.says()).collect::<Vec<_>>().join(", and "))
 }
 
-/// Why a hash may be another one than that of the body.
+/// Returns the likely reason that a hash is not that of the body.
 fn why(algorithm: Algorithm, value: &str, body: &[u8]) -> String {
     let right = algorithm.hash(body);
     let (small, capitals) = (hex::encode(&right), hex::encode_upper(&right));
@@ -150,7 +150,7 @@ fn why(algorithm: Algorithm, value: &str, body: &[u8]) -> String {
         return "it is written in hexadecimal, not in base64, and is not the hash of the body".to_owned();
     }
     let Some((found, _)) = base64_text::read(value, &|_| true) else {
-        return "it is no base64 (RFC 4648, section 4)".to_owned();
+        return "it is not base64 (RFC 4648, section 4)".to_owned();
     };
     let other = Algorithm::ALL.into_iter().find(|other| *other != algorithm && other.hash(body) == found);
     let text = std::str::from_utf8(body).unwrap_or_default();
@@ -171,16 +171,18 @@ fn why(algorithm: Algorithm, value: &str, body: &[u8]) -> String {
         () if is(algorithm.base64(body).as_bytes()) => "it is the hash of the hash in base64",
         () if other.is_some() => "it is a hash of the other algorithm",
         () if sha_1.is_some_and(|hash| hash == found) => "it is the SHA-1 of the body",
-        () if is(b"") && !body.is_empty() => "it is the hash of no body at all",
-        () if is(text.trim_end().as_bytes()) => {
-            "it is the hash of the body without the blanks or the line end behind it"
+        () if is(b"") && !body.is_empty() => "it is the hash of an empty body",
+        () if is(text.trim_end().as_bytes()) => "it is the hash of the body without its trailing white space",
+        () if is(format!("{text}\n").as_bytes()) => "it is the hash of the body followed by a line end",
+        () if is(format!("{text}\r\n").as_bytes()) => "it is the hash of the body followed by CRLF",
+        () if is(text.replace("\r\n", "\n").as_bytes()) => {
+            "it is the hash of the body with LF instead of CRLF"
         }
-        () if is(format!("{text}\n").as_bytes()) => "it is the hash of the body with a line end behind it",
-        () if is(format!("{text}\r\n").as_bytes()) => "it is the hash of the body with CRLF behind it",
-        () if is(text.replace("\r\n", "\n").as_bytes()) => "it is the hash of the body with LF for CRLF",
-        () if is(text.replace('\n', "\r\n").as_bytes()) => "it is the hash of the body with CRLF for LF",
+        () if is(text.replace('\n', "\r\n").as_bytes()) => {
+            "it is the hash of the body with CRLF instead of LF"
+        }
         () if is(format!("\u{feff}{text}").as_bytes()) => {
-            "it is the hash of the body behind a byte order mark"
+            "it is the hash of the body with a byte order mark before it"
         }
         () if !text.is_ascii() && is(&latin_1()) => "it is the hash of the body in ISO-8859-1",
         () if is(&utf_16()) => "it is the hash of the body in UTF-16",
@@ -189,8 +191,8 @@ fn why(algorithm: Algorithm, value: &str, body: &[u8]) -> String {
             let text = Some(text).filter(|text| text.len() <= LONGEST_JSON).unwrap_or_default();
             let spelling = json::spellings(text).find(|(spelling, _)| is(spelling.as_bytes()));
             return spelling.map_or_else(
-                || "nothing that is usual explains it".to_owned(),
-                |(_, name)| format!("it is the hash of the JSON in another spelling: {name}"),
+                || "no common mistake explains it".to_owned(),
+                |(_, name)| format!("it is the hash of the JSON in another format: {name}"),
             );
         }
     };

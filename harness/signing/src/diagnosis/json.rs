@@ -1,34 +1,36 @@
-//! The same JSON as other programs write it: what a client hashes that sets its body out twice.
+//! The same JSON in the formats of other serializers, for clients that hash one serialization and send
+//! another.
 
 use std::fmt::Write;
 
-/// How JSON is set out: after a comma, after a colon, and what one level is indented by.
+/// Layouts of JSON: the text after a comma, after a colon, and the indent per level.
 const LAYOUTS: [(&str, &str, Option<&str>, &str); 6] = [
     (",", ":", None, "compact"),
-    (", ", ": ", None, "with blanks behind commas and colons, as Python writes it"),
-    (",", ": ", Some("  "), "indented by two blanks"),
-    (",", ": ", Some("    "), "indented by four blanks"),
+    (", ", ": ", None, "with spaces after commas and colons, as Python writes it"),
+    (",", ": ", Some("  "), "indented by two spaces"),
+    (",", ": ", Some("    "), "indented by four spaces"),
     (",", ": ", Some("\t"), "indented by tabs"),
-    (",", ": ", Some("   "), "indented by three blanks"),
+    (",", ": ", Some("   "), "indented by three spaces"),
 ];
 
-/// Which characters of strings are escaped: those listed, those beyond ASCII, and whether in uppercase.
+/// Characters that are escaped in strings: those listed, true for those beyond ASCII, and true for uppercase
+/// digits.
 const ESCAPES: [(&str, bool, bool, &str); 5] = [
     ("", false, false, ""),
-    ("", true, false, ", with \\u for letters beyond ASCII"),
-    ("<>&'+`", true, true, ", with \\u in capitals for letters beyond ASCII and signs of HTML"),
-    ("<>&\u{2028}\u{2029}", false, false, ", with \\u for signs of HTML"),
-    ("", true, true, ", with \\u in capitals for letters beyond ASCII"),
+    ("", true, false, ", with \\u for characters beyond ASCII"),
+    ("<>&'+`", true, true, ", with uppercase \\u for characters beyond ASCII and for HTML characters"),
+    ("<>&\u{2028}\u{2029}", false, false, ", with \\u for HTML characters"),
+    ("", true, true, ", with uppercase \\u for characters beyond ASCII"),
 ];
 
-/// Returns the same JSON in the spellings that serializers usually choose, each with its name. The last are
-/// those in the layout that it has.
+/// Returns the same JSON in the formats that serializers usually choose, each with its name. Those with the
+/// original layout come last.
 pub fn spellings(json: &str) -> impl Iterator<Item = (String, String)> {
     let (tokens, own) = (tokens(json), json.trim().replace("\r\n", "\n"));
     let layouts =
         LAYOUTS.into_iter().map(|(comma, colon, indent, name)| (Some((comma, colon, indent)), name));
     let layouts =
-        layouts.chain([(None, "set out as it is")]).take(if tokens.is_empty() { 0 } else { usize::MAX });
+        layouts.chain([(None, "in its own layout")]).take(if tokens.is_empty() { 0 } else { usize::MAX });
     let escapes = || ESCAPES.into_iter().flat_map(|escapes| [(escapes, false), (escapes, true)]);
     let each = layouts.flat_map(move |layout| escapes().map(move |escapes| (layout, escapes)));
     each.flat_map(
@@ -47,7 +49,7 @@ pub fn spellings(json: &str) -> impl Iterator<Item = (String, String)> {
             let texts = [Some((text, "")), crlf].into_iter().flatten();
             let named = texts.flat_map(|(text, lines)| {
                 ["", "\n", "\r\n"].map(|end| {
-                    let line_end = if end.is_empty() { "" } else { ", with a line end behind it" };
+                    let line_end = if end.is_empty() { "" } else { ", followed by a line end" };
                     (format!("{text}{end}"), format!("{layout_name}{letters}{slashes}{lines}{line_end}"))
                 })
             });
@@ -56,8 +58,7 @@ pub fn spellings(json: &str) -> impl Iterator<Item = (String, String)> {
     )
 }
 
-/// Texts with their quotation marks and without escapes that another spelling may lack, and everything
-/// else between blanks.
+/// Splits JSON into tokens. Strings keep their quotation marks and lose escapes that are optional.
 fn tokens(json: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut rest = json.trim_start();
@@ -86,7 +87,7 @@ fn end_of_text(rest: &str) -> usize {
     end.map_or(rest.len(), |(at, _)| at + 1)
 }
 
-/// A text of JSON with letters for their `\\u`, where JSON lets them stand (RFC 8259, section 7).
+/// Replaces `\\u` escapes by characters where JSON allows that (RFC 8259, section 7).
 fn plain(text: &str) -> String {
     let mut units: Vec<u16> = Vec::new();
     let mut rest = text;
@@ -188,7 +189,7 @@ mod tests {
             "{\"a\":[1,{\"\\u00e5\":\"x\\/<y>\\n\\\"\"}],\"e\":{},\"f\":1.50}",
             "{\n  \"a\": [\n    1,\n    {\n      \"å\": \"x/<y>\\n\\\"\"\n    }\n  ],\n  \"e\": {},\n  \"f\": 1.50\n}",
         ] {
-            // Each is found from each of the others.
+            // Each format is found from each of the others.
             for from in [sent, written, &format!(" {written}\r\n")] {
                 let all: Vec<String> = spellings(from).map(|(text, _)| text).collect();
                 assert!(all.iter().any(|text| text == written), "{from}\n{written}");

@@ -1,6 +1,6 @@
-//! Whether a keyId names a certificate, in whatever writing (readings, rows 61 and 62): serial numbers are
-//! compared as numbers, names as what they say. What is unusual about the writing is said too, since a bank
-//! may compare texts.
+//! Checks if a keyId names a certificate, in any spelling (readings, rows 61 and 62). Serial numbers are
+//! compared as numbers, and names by their content. Unusual spellings are reported too, because a bank may
+//! compare strings.
 
 use num_bigint::{BigInt, Sign};
 
@@ -17,7 +17,7 @@ use crate::{
     },
 };
 
-/// What is to be said of a keyId: whether it names the certificate, and each part that does not.
+/// Returns the severity and the findings: it names the certificate, or the parts that differ.
 pub(crate) fn compare(found: &str, certificate: &Certificate) -> (Held, Vec<String>) {
     let usual = certificate.key_id(&KeyIdForm::default());
     let forms = SerialForm::ALL
@@ -40,13 +40,13 @@ pub(crate) fn compare(found: &str, certificate: &Certificate) -> (Held, Vec<Stri
     let mut habits = [serial, issuer.clone()].concat();
     if !is_plain {
         held = Held::Open;
-        habits.insert(0, "SN= and CA= are not joined by a comma alone, or are in other letters".to_owned());
+        habits.insert(0, "SN= and CA= are not joined by a single comma, or differ in case".to_owned());
     }
-    (held, vec![format!("names the certificate, in another writing than {usual}: {}", habits.join("; "))])
+    (held, vec![format!("names the certificate, in another spelling than {usual}: {}", habits.join("; "))])
 }
 
-/// Serial number and issuer of a keyId, and whether it is written as the document shows it. Blanks and other
-/// letters are read: whether a bank reads them is open.
+/// Splits a keyId into serial number and issuer. The third value is true if it is written as the document
+/// shows it. Spaces and other case are accepted, because banks may accept them.
 pub(crate) fn parts(found: &str) -> Option<(&str, &str, bool)> {
     if let Some((serial, issuer)) = found.strip_prefix("SN=").and_then(|rest| rest.split_once(",CA=")) {
         return Some((serial, issuer, true));
@@ -63,7 +63,7 @@ pub(crate) fn parts(found: &str) -> Option<(&str, &str, bool)> {
     Some((serial.trim(), issuer[after(issuer, "CA")?..].trim_start(), false))
 }
 
-/// Whether a text is the serial number, and what is unusual about its writing, or why it is another one.
+/// Compares a serial number. Returns unusual features of its spelling, or the reason that it differs.
 fn compare_serial(found: &str, certificate: &Certificate) -> (Held, Vec<String>) {
     let number = certificate.serial_number();
     let (is_negative, digits) = found.strip_prefix('-').map_or((false, found), |digits| (true, digits));
@@ -71,7 +71,7 @@ fn compare_serial(found: &str, certificate: &Certificate) -> (Held, Vec<String>)
     let digits_of =
         |text: &str| BigInt::parse_bytes(text.as_bytes(), 16).filter(|_| !text.starts_with(['+', '-', '_']));
     let read = |text: &str| digits_of(text).map(|value| if is_negative { -value } else { value });
-    // A negative number may be written as DER has it: as its two's complement.
+    // A negative number may be written as in DER, in two's complement.
     let is_der =
         number.sign() == Sign::Minus && plain.eq_ignore_ascii_case(&certificate.serial(&SerialForm::Signed));
     if read(&plain) == Some(number.clone()) || is_der {
@@ -86,7 +86,7 @@ fn compare_serial(found: &str, certificate: &Certificate) -> (Held, Vec<String>)
     }
     let without_0x = plain.strip_prefix("0x").or_else(|| plain.strip_prefix("0X"));
     if without_0x.and_then(read) == Some(number.clone()) {
-        return (Held::Open, vec!["the serial number has 0x before it".to_owned()]);
+        return (Held::Open, vec!["the serial number has a prefix 0x".to_owned()]);
     }
     let mut bytes = base64_text::bytes_of_digits(&plain).unwrap_or_default();
     bytes.reverse();
@@ -100,7 +100,7 @@ fn compare_serial(found: &str, certificate: &Certificate) -> (Held, Vec<String>)
         {
             ": its bytes are in reverse order"
         }
-        () if read(&plain).is_some_and(|value| -value == number) => ": its sign is another",
+        () if read(&plain).is_some_and(|value| -value == number) => ": it has the opposite sign",
         () if upper.len() > 3 && upper != expected && expected.contains(&upper) => {
             ": it is a part of the number"
         }
@@ -112,7 +112,7 @@ fn compare_serial(found: &str, certificate: &Certificate) -> (Held, Vec<String>)
     (Held::No, vec![format!("serial number: expected {expected}, found {found}{why}")])
 }
 
-/// What is unusual about the writing of the issuer, or where it is another one.
+/// Returns unusual features of the spelling of the issuer, or the difference as an error.
 fn compare_issuer(found: &str, certificate: &Certificate) -> Result<Vec<String>, String> {
     let name = certificate.issuer();
     let written = Written::read(found);
@@ -127,10 +127,10 @@ fn compare_issuer(found: &str, certificate: &Certificate) -> Result<Vec<String>,
         Err(error) => error.to_string(),
     };
     let habit = other_name(found, certificate).map(|habit| format!("{habit}; ")).unwrap_or_default();
-    Err(format!("issuer: {habit}{why}; expected {expected} or the same in another order, found {found}"))
+    Err(format!("issuer: {habit}{why}; expected {expected} or its parts in another order, found {found}"))
 }
 
-/// What a whole text may be in place of the issuer's name.
+/// Returns a known mistake that explains a whole issuer.
 fn other_name(found: &str, certificate: &Certificate) -> Option<&'static str> {
     let issuer = certificate.issuer();
     let is = |name: &Name, text: &str| Written::read(text).is_ok_and(|written| names(name, &written));
@@ -144,9 +144,9 @@ fn other_name(found: &str, certificate: &Certificate) -> Option<&'static str> {
         () if percent.as_ref().is_some_and(|text| is(&issuer, text)) => {
             Some("it is percent-encoded, which names are not")
         }
-        () if is(&issuer, &found.replace('+', " ")) => Some("its blanks are written as `+`"),
+        () if is(&issuer, &found.replace('+', " ")) => Some("its spaces are written as `+`"),
         () if again.is_some_and(|text| text != found && is(&issuer, &text)) => {
-            Some("its letters were UTF-8, read as ISO-8859-1 and encoded once more")
+            Some("its UTF-8 was read as ISO-8859-1 and encoded again")
         }
         () if found.starts_with('/') && is(&issuer, &found[1..].replace('/', ",")) => {
             Some("its parts are separated by slashes, as in an old form of OpenSSL")
@@ -155,7 +155,7 @@ fn other_name(found: &str, certificate: &Certificate) -> Option<&'static str> {
     }
 }
 
-/// What counts of an RDN, in an order of its own: its values have none (RFC 4514, section 2.2).
+/// The content of an RDN, sorted: its values have no order (RFC 4514, section 2.2).
 type Said = Vec<(String, crate::name::Value)>;
 
 fn of_certificate(rdn: &[Attribute]) -> Said {
@@ -173,7 +173,7 @@ fn sorted(pairs: impl Iterator<Item = (String, crate::name::Value)>) -> Said {
     pairs
 }
 
-/// Whether a text says the same RDNs as the name, in any order.
+/// Returns true if both have the same RDNs, in any order.
 fn names(name: &Name, written: &Written) -> bool {
     let mut expected: Vec<Said> = name.rdns().iter().map(|rdn| of_certificate(rdn)).collect();
     let mut found: Vec<Said> = written.rdns.iter().map(|rdn| of_text(rdn)).collect();
@@ -182,7 +182,7 @@ fn names(name: &Name, written: &Written) -> bool {
     expected == found
 }
 
-/// The parts that only one of them has.
+/// Returns the parts that only one of them has.
 fn difference(name: &Name, written: &Written) -> Vec<String> {
     let mut besides: Vec<&[WrittenAttribute]> = written.rdns.iter().map(Vec::as_slice).collect();
     let mut lacking: Vec<&[Attribute]> = Vec::new();
@@ -224,7 +224,7 @@ fn written_text(rdn: &[WrittenAttribute]) -> String {
     values.collect::<Vec<_>>().join("+")
 }
 
-/// What is unusual about the writing of a name that is the right one.
+/// Returns unusual features of the spelling of a correct name.
 fn habits(name: &Name, written: &Written) -> Vec<String> {
     let mut habits = Vec::new();
     let expected: Vec<Said> = name.rdns().iter().map(|rdn| of_certificate(rdn)).collect();
@@ -248,27 +248,27 @@ fn habits(name: &Name, written: &Written) -> Vec<String> {
     for one in written.rdns.iter().flatten() {
         let word = key_word(&one.kind).unwrap_or(&one.kind);
         if one.said != word {
-            add(format!("`{}` for {word}", one.said));
+            add(format!("`{}` instead of {word}", one.said));
         }
         match (key_word(&one.kind), one.is_encoded) {
-            (Some(_), true) => add(format!("#hex for the text of {word}")),
-            (None, false) => add(format!("a text for the #hex of {word}")),
+            (Some(_), true) => add(format!("#hex instead of text for {word}")),
+            (None, false) => add(format!("text instead of #hex for {word}")),
             _ => {}
         }
-        // One of these has the same value, but for letter case and blanks.
+        // One of these has the same value, except for case and spaces.
         let same = name.attributes().filter(|known| known.kind() == one.kind);
         let mut same = same.filter(|known| known.value().folded() == one.value.folded());
         if !same.any(|known| *known.value() == one.value) {
-            add(format!("other letter case or blanks in the value of {word}"));
+            add(format!("other case or spaces in the value of {word}"));
         }
     }
     let has = written.has;
     let ways = [
-        (has.blanks, "blanks behind commas"),
-        (has.odd_blanks, "blanks around `=`, `+` or commas"),
-        (has.semicolons, "semicolons for commas"),
+        (has.blanks, "spaces after commas"),
+        (has.odd_blanks, "spaces around `=`, `+` or commas"),
+        (has.semicolons, "semicolons instead of commas"),
         (has.quotation_marks, "quotation marks around values"),
-        (has.escaped_bytes, "letters escaped as bytes"),
+        (has.escaped_bytes, "characters escaped as bytes"),
     ];
     said(&ways).into_iter().for_each(add);
     habits
@@ -303,7 +303,7 @@ mod tests {
             let [name, tool, form, text] = line.splitn(4, '\t').collect::<Vec<_>>()[..] else {
                 panic!("{line}")
             };
-            // Java writes the bytes of a BMPString one by one, and its canonical form takes letters apart.
+            // Java writes the bytes of a BMPString one by one, and its canonical form decomposes characters.
             if matches!(
                 (name, tool, form),
                 ("encodings", "Java", "RFC2253") | ("letters" | "whole", "Java", "CANONICAL")
@@ -349,7 +349,7 @@ mod tests {
             ),
             (
                 "CN=Synthetic+Seal+CA,2.5.4.97=PSDXX-TEST-3,O=Synthetic+Trust+AS,C=NO",
-                "issuer: its blanks are written as `+`",
+                "issuer: its spaces are written as `+`",
             ),
             (
                 "/C=NO/O=Synthetic Trust AS/2.5.4.97=PSDXX-TEST-3/CN=Synthetic Seal CA",
@@ -364,7 +364,7 @@ mod tests {
         let letters = Certificate::from_pem(letters).unwrap();
         let twice: String = letters.key_id(&KeyIdForm::default()).bytes().map(char::from).collect();
         let wrong = compare(&twice, &letters).1.concat();
-        assert!(wrong.contains("were UTF-8, read as ISO-8859-1 and encoded once more"), "{wrong}");
+        assert!(wrong.contains("UTF-8 was read as ISO-8859-1 and encoded again"), "{wrong}");
     }
 
     #[test]
@@ -379,10 +379,10 @@ mod tests {
             (hex.clone(), Held::Yes, "serial number upper"),
             (format!("00{hex}"), Held::Yes, "leading zeros"),
             (colons, Held::Yes, "separators"),
-            (format!("0x{hex}"), Held::Open, "has 0x before it"),
+            (format!("0x{hex}"), Held::Open, "has a prefix 0x"),
             (certificate.serial_decimal(), Held::No, "in decimal"),
             (reversed, Held::No, "in reverse order"),
-            (format!("-{hex}"), Held::No, "its sign is another"),
+            (format!("-{hex}"), Held::No, "it has the opposite sign"),
             (format!("+{hex}"), Held::No, ""),
             (hex[4..].to_owned(), Held::No, "a part of the number"),
             (String::new(), Held::No, ""),

@@ -1,4 +1,4 @@
-//! What a signature was made of, and by which habit.
+//! The input of a signature, and the mistake that explains it.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 
@@ -11,47 +11,47 @@ use super::{
 };
 use crate::{certificate::Certificate, signing_string::signing_string};
 
-/// What a signature is.
+/// The kind of a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// RSA-SHA256 of the signing string by the key of the certificate.
+    /// RSA-SHA256 of the signing string, with the key of the certificate.
     Right,
-    /// No base64 (RFC 4648, section 4).
+    /// Not base64 (RFC 4648, section 4).
     NotBase64,
     /// Base64 in the alphabet for URLs (RFC 4648, section 5).
     UrlSafe,
     /// Base64 with other characters in it.
     ForeignCharacters,
-    /// Of another length than the key makes it.
+    /// Not of the length that the key requires.
     OtherLength,
-    /// By the key, with SHA-512 over the right text.
+    /// With the right key, with SHA-512 over the right text.
     Sha512,
-    /// By the key, with another hash or padding than RSA-SHA256 has.
+    /// With the right key, with another hash or padding than RSA-SHA256.
     OtherHash,
-    /// By the key, over another text.
+    /// With the right key, over another text.
     OtherText,
-    /// Not by the key.
+    /// Not with the key of the certificate.
     OtherKey,
-    /// The certificate is not of an RSA key.
+    /// The certificate does not have an RSA key.
     NotRsa,
-    /// A header that is listed is not there.
+    /// A listed header is missing.
     NoText,
 }
 
-/// A signature that was looked at.
+/// An examined signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Made {
-    /// What it is.
+    /// The kind of signature.
     pub kind: Kind,
-    /// Whether it is as the document wants it.
+    /// The severity.
     pub held: Held,
-    /// What is said of it.
+    /// The explanation.
     pub says: String,
-    /// The text that was to be signed, where another one was.
+    /// The text that should have been signed, if another was.
     pub text: Option<String>,
 }
 
-/// The label of an RSA signature with SHA-512, which no draft has: whether a bank takes it is open.
+/// The label of an RSA signature with SHA-512, which no draft defines: a bank may accept or reject it.
 pub const RSA_SHA_512: &str = "rsa-sha512";
 
 impl Made {
@@ -59,7 +59,7 @@ impl Made {
         Self { kind, held: Held::No, says: says.into(), text: None }
     }
 
-    /// Looks at a signature, in base64, over these listed headers.
+    /// Examines a signature in base64 over these listed headers.
     pub fn new(text: &str, listed: &[&str], received: &Received<'_>, certificate: &Certificate) -> Self {
         let Some(key) = PublicKey::of(certificate) else {
             return Self::wrong(Kind::NotRsa, "the certificate is not of an RSA key");
@@ -77,9 +77,9 @@ impl Made {
                 }
                 Err(_) if text.contains(['-', '_']) => Self::wrong(
                     Kind::NotBase64,
-                    format!("is no base64 (RFC 4648, section 4): {}", Oddity::UrlSafe.says()),
+                    format!("is not base64 (RFC 4648, section 4): {}", Oddity::UrlSafe.says()),
                 ),
-                Err(_) => Self::wrong(Kind::NotBase64, "is no base64 (RFC 4648, section 4)"),
+                Err(_) => Self::wrong(Kind::NotBase64, "is not base64 (RFC 4648, section 4)"),
             };
         };
         let ours = match signing_string(listed, received.fields, received.target) {
@@ -103,13 +103,13 @@ impl Made {
                     Some(Oddity::Lines | Oddity::Foreign) => Kind::ForeignCharacters,
                     _ => Kind::NotBase64,
                 };
-                Self::wrong(kind, format!("is no base64 (RFC 4648, section 4): it {}", odd(&oddities).1))
+                Self::wrong(kind, format!("is not base64 (RFC 4648, section 4): it {}", odd(&oddities).1))
             }
         }
     }
 }
 
-/// What of a signature is over the text of the header, or over another.
+/// Examines the decrypted signature: it may be over the signing string, or over another text.
 fn by(key: &PublicKey, signature: &[u8], (ours, listed): (&str, &[&str]), received: &Received<'_>) -> Made {
     let due = received.as_sent(ours);
     let block = key.block(signature);
@@ -121,11 +121,11 @@ fn by(key: &PublicKey, signature: &[u8], (ours, listed): (&str, &[&str]), receiv
             let is_right = due.as_ref() == Some(&signed);
             let over = match due {
                 _ if is_right => "the right text",
-                Some(_) => "another text, too",
+                Some(_) => "another text as well",
                 None => "a text that cannot be compared",
             };
             let kind = if is_right && name == "SHA-512" { Kind::Sha512 } else { Kind::OtherHash };
-            let says = format!("is by the right key, with {name} in place of SHA-256, over {over}");
+            let says = format!("is by the right key, with {name} instead of SHA-256, over {over}");
             return with_text(Made::wrong(kind, says));
         }
         Block::Pss(name) => {
@@ -139,7 +139,7 @@ fn by(key: &PublicKey, signature: &[u8], (ours, listed): (&str, &[&str]), receiv
         Block::Foreign => {
             let reversed: Vec<u8> = signature.iter().rev().copied().collect();
             let says = if key.block(&reversed) == Block::Foreign {
-                "was made with another key than the certificate's, or is no signature: its block has neither the padding of \
+                "was made with another key than the certificate's, or is not a signature: its block has neither the padding of \
                  RSASSA-PKCS1-v1_5 nor that of RSASSA-PSS"
             } else {
                 "is by the right key, with its bytes in reverse order"
@@ -149,23 +149,23 @@ fn by(key: &PublicKey, signature: &[u8], (ours, listed): (&str, &[&str]), receiv
     };
     let is_signed = |text: &[u8]| hash(SHA_256, text).is_some_and(|hash| hash == signed);
     if is_signed(&due) {
-        let says = "holds: it is over the signing string, by the key of the certificate".to_owned();
+        let says = "is valid: it covers the signing string, with the key of the certificate".to_owned();
         return Made { kind: Kind::Right, held: Held::Yes, says, text: None };
     }
     if let Some(theirs) = received.signed {
         let which = if is_signed(&received.as_sent(theirs)) {
-            "is over the text that was given"
+            "covers the given text"
         } else {
-            "is over neither text"
+            "covers neither text"
         };
         return with_text(Made::wrong(Kind::OtherText, format!("{which}; {}", difference(ours, theirs))));
     }
     let once = hash(SHA_256, &due).unwrap_or_default();
     let again = [
-        (once.clone(), "the hash of the signing string was signed as a text, and so hashed twice"),
-        (hex::encode(&once).into_bytes(), "the hash in hexadecimal was signed, and so hashed twice"),
-        (hex::encode_upper(&once).into_bytes(), "the hash in hexadecimal was signed, and so hashed twice"),
-        (BASE64_STANDARD.encode(&once).into_bytes(), "the hash in base64 was signed, and so hashed twice"),
+        (once.clone(), "the hash of the signing string was signed as a text, so it was hashed twice"),
+        (hex::encode(&once).into_bytes(), "the hash in hexadecimal was signed, so it was hashed twice"),
+        (hex::encode_upper(&once).into_bytes(), "the hash in hexadecimal was signed, so it was hashed twice"),
+        (BASE64_STANDARD.encode(&once).into_bytes(), "the hash in base64 was signed, so it was hashed twice"),
         (BASE64_STANDARD.encode(&due).into_bytes(), "the signing string was signed in base64"),
     ];
     let again = again.into_iter().find(|(text, _)| is_signed(text)).map(|(_, habit)| habit.to_owned());
@@ -175,27 +175,26 @@ fn by(key: &PublicKey, signature: &[u8], (ours, listed): (&str, &[&str]), receiv
             .map(|(_, habit)| habit)
     });
     let habit = habit.unwrap_or_else(|| {
-        "no usual habit explains it; give the text that was signed with --signed to see where it differs"
-            .to_owned()
+        "no common mistake explains it; pass the signed text with --signed to see the difference".to_owned()
     });
-    with_text(Made::wrong(Kind::OtherText, format!("is over another text, by the right key: {habit}")))
+    with_text(Made::wrong(Kind::OtherText, format!("covers another text, with the right key: {habit}")))
 }
 
-/// What stands in a block without the name of an algorithm.
+/// Returns a description of a block without the name of an algorithm.
 fn bare(found: &[u8], due: &[u8]) -> String {
     let hash = hash(SHA_256, due).unwrap_or_default();
     let digits = hex::encode_upper(&hash);
     let what = match () {
-        () if found == hash => "holds the SHA-256 of the right text",
+        () if found == hash => "contains the SHA-256 of the right text",
         () if found.eq_ignore_ascii_case(digits.as_bytes()) => {
-            "holds the SHA-256 of the right text in hexadecimal"
+            "contains the SHA-256 of the right text in hexadecimal"
         }
         () if found == BASE64_STANDARD.encode(&hash).as_bytes() => {
-            "holds the SHA-256 of the right text in base64"
+            "contains the SHA-256 of the right text in base64"
         }
-        () if found == due => "holds the signing string itself, without a hash",
-        () if found.len() == hash.len() => "holds a hash of another text",
-        () => "holds something else",
+        () if found == due => "contains the signing string itself, without a hash",
+        () if found.len() == hash.len() => "contains a hash of another text",
+        () => "contains something else",
     };
-    format!("is by the right key, but its block {what}, and no DigestInfo (RFC 8017, section 9.2)")
+    format!("is by the right key, but its block {what}, without DigestInfo (RFC 8017, section 9.2)")
 }

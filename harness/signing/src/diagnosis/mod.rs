@@ -1,8 +1,8 @@
-//! Why a signature does not hold: reads a signed request as a bank does, and where something differs says
-//! which part, and which habit of signing would explain it.
+//! Diagnoses wrong signatures: reads a signed request as a bank does, and names each part that differs, with
+//! the mistake that would explain it.
 //!
-//! An RSA signature gives back the hash that was signed (RFC 8017, section 8.2.2). So the text that somebody
-//! signed need not be known: whoever guesses it right sees the same hash.
+//! An RSA signature reveals the hash that was signed (RFC 8017, section 8.2.2). A guess of the signed text
+//! can therefore be verified by its hash.
 
 pub mod base64_text;
 pub mod dates;
@@ -27,25 +27,24 @@ pub(crate) use public_key::{Block, PublicKey, SHA_256, hash};
 /// A request as it was received.
 #[derive(Debug, Clone, Copy)]
 pub struct Received<'a> {
-    /// Headers that have to be signed where the request has them, in small letters.
+    /// Headers that must be signed if the request has them, in lowercase.
     pub signed_headers: &'a [String],
     /// The header with the certificate, if there is one.
     pub certificate_header: Option<&'a str>,
-    /// Header fields as (name, value).
+    /// Headers as (name, value).
     pub fields: &'a [(String, String)],
-    /// Names of the fields whose values came as bytes that are not UTF-8, and are here as ISO-8859-1 has
-    /// them.
+    /// Names of the headers whose values were not UTF-8. Their values are decoded as ISO-8859-1 here.
     pub latin_1: &'a [String],
-    /// Body; empty for none.
+    /// The body, or empty if there is none.
     pub body: &'a [u8],
-    /// Method, path and query, where they are known.
+    /// Method, path and query, if they are known.
     pub target: Option<&'a RequestTarget>,
-    /// The text that the caller says it signed, where it is known.
+    /// The text that the caller reports to have signed, if known.
     pub signed: Option<&'a str>,
 }
 
 impl Received<'_> {
-    /// A signing string in the bytes of the values that were received.
+    /// Encodes a signing string in the bytes of the received values.
     pub(crate) fn as_sent(&self, text: &str) -> Vec<u8> {
         let is_latin_1 = |name: &str| self.latin_1.iter().any(|known| known.eq_ignore_ascii_case(name));
         let lines = text.split('\n').map(|line| {
@@ -57,31 +56,31 @@ impl Received<'_> {
     }
 }
 
-/// Whether something is as the document wants it.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Held {
-    /// It is.
+    /// It is correct.
     Yes,
     /// The document leaves it open: a bank may accept it or reject it.
     Open,
-    /// It is not.
+    /// It is wrong.
     No,
 }
 
-/// One thing that was looked at.
+/// The result for one part of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What was looked at: `Digest`, `keyId` ..
+    /// The part: `Digest`, `keyId` and so on.
     pub part: String,
-    /// Whether it is as it should be.
+    /// The severity.
     pub held: Held,
-    /// What was found, and what would explain it.
+    /// The result, and a likely explanation.
     pub says: String,
-    /// The text that was to be signed, where another one was.
+    /// The text that should have been signed, if another was.
     pub text: Option<String>,
 }
 
-/// Looks at everything that a signature rests on, in the order in which a bank does.
+/// Checks every part that a signature depends on, in the order in which a bank does.
 pub fn examine(received: &Received<'_>) -> Vec<Finding> {
     let mut seen = Examination { received, findings: Vec::new() };
     let certificate = seen.certificate();
@@ -101,8 +100,8 @@ pub fn examine(received: &Received<'_>) -> Vec<Finding> {
     seen.findings
 }
 
-/// Reads a certificate in whatever writing: whether a header has it as the document wants it, what is to be
-/// said, and the certificate.
+/// Reads a certificate in any encoding. Returns the severity of its encoding, a description, and the
+/// certificate.
 pub fn certificate(text: &str) -> (Held, String, Option<Certificate>) {
     let parse = |bytes: &[u8]| {
         let is_pem = bytes.starts_with(b"-----BEGIN");
@@ -112,16 +111,18 @@ pub fn certificate(text: &str) -> (Held, String, Option<Certificate>) {
         let says = match base64_text::read(text, &|_| true) {
             Some((bytes, oddities)) if oddities.is_empty() => {
                 let why = parse(&bytes).err().map(|error| error.to_string()).unwrap_or_default();
-                format!("holds no certificate: {why}")
+                format!("does not contain a certificate: {why}")
             }
-            _ => "is no base64 (RFC 4648, section 4) of a certificate".to_owned(),
+            _ => "is not the base64 (RFC 4648, section 4) of a certificate".to_owned(),
         };
         return (Held::No, says, None);
     };
-    let Ok(certificate) = parse(&bytes) else { return (Held::No, "holds no certificate".to_owned(), None) };
+    let Ok(certificate) = parse(&bytes) else {
+        return (Held::No, "does not contain a certificate".to_owned(), None);
+    };
     let (held, odd) = digests::odd(&oddities);
     let pem = if bytes.starts_with(b"-----BEGIN") {
-        "; it is base64 of PEM, which not every bank takes"
+        "; it is base64 of PEM, which not every bank accepts"
     } else {
         ""
     };
@@ -162,7 +163,7 @@ impl Examination<'_> {
     fn certificate(&mut self) -> Option<Certificate> {
         let part = self.received.certificate_header?;
         let Some(text) = self.field(part).map(str::to_owned) else {
-            self.say(part, Held::No, "is not there");
+            self.say(part, Held::No, "is missing");
             return None;
         };
         let (held, says, certificate) = certificate(&text);
@@ -181,14 +182,14 @@ impl Examination<'_> {
         }
     }
 
-    /// Date is signed as it stands, so that its form hinders no signature: banks may mind it all the same.
+    /// The format of a date does not affect the signature, but a bank may still reject it.
     fn date(&mut self) {
         let Some(text) = self.field("date").filter(|text| !dates::is_http_date(text)).map(str::to_owned)
         else {
             return;
         };
         let says = format!(
-            "{text:?} is no date of HTTP{}: a bank may reject it; RFC 9110, section 5.6.7, has Sun, 06 Nov 1994 08:49:37 GMT",
+            "{text:?} is not an HTTP date{}: a bank may reject it; expected a date such as Sun, 06 Nov 1994 08:49:37 GMT (RFC 9110, section 5.6.7)",
             dates::oddity(&text)
         );
         self.say("Date", Held::No, says);
@@ -199,7 +200,7 @@ impl Examination<'_> {
         let Some(text) = self.field("digest").map(str::to_owned) else {
             let is_due = self.received.signed_headers.iter().any(|name| name == "digest");
             if is_due && !body.is_empty() {
-                self.say("Digest", Held::No, "is not there, and the request has a body");
+                self.say("Digest", Held::No, "is missing, although the request has a body");
             }
             return;
         };
@@ -210,13 +211,13 @@ impl Examination<'_> {
 
     fn parameters(&mut self) -> Option<Parameters> {
         let Some(text) = self.field("signature").map(str::to_owned) else {
-            self.say("Signature", Held::No, "is not there");
+            self.say("Signature", Held::No, "is missing");
             return None;
         };
         if !text.is_ascii() {
             let charset = if self.is_latin_1("signature") { "ISO-8859-1" } else { "UTF-8" };
             let says = format!(
-                "has letters beyond ASCII in {charset} and stands bare: it has to be wrapped as =?{}?B?..?= (RFC 2047)",
+                "contains characters beyond ASCII in {charset} without encoding: it must be wrapped as =?{}?B?..?= (RFC 2047)",
                 charset.to_ascii_lowercase()
             );
             self.say("Signature", Held::No, says);
@@ -232,17 +233,14 @@ impl Examination<'_> {
                 self.say(
                     "Signature",
                     Held::No,
-                    "begins as an encoded word and is none (RFC 2047, section 2)",
+                    "begins like an encoded word but is not one (RFC 2047, section 2)",
                 );
                 return None;
             }
         };
         let later = parameters::of_later_drafts(&plain);
         if !later.is_empty() {
-            let says = format!(
-                "has {}, which came with a later draft: the tenth passes it over",
-                later.join(" and ")
-            );
+            let says = format!("has {}, from a later draft: draft 10 ignores it", later.join(" and "));
             self.say("Signature", Held::Yes, says);
         }
         let parameters = Parameters::read(&plain);
@@ -274,14 +272,14 @@ impl Examination<'_> {
 
     fn algorithm(&mut self, parameters: &Parameters) {
         match parameters.algorithm.as_deref() {
-            None => self.say("algorithm", Held::Yes, "is not there; the draft does not demand it"),
-            // What is said of the last depends on the signature.
+            None => self.say("algorithm", Held::Yes, "is missing; the draft does not require it"),
+            // The finding for RSA-SHA512 depends on the signature.
             Some(ALGORITHM | RSA_SHA_512) => {}
             Some(other) if other.eq_ignore_ascii_case(ALGORITHM) => {
                 self.say(
                     "algorithm",
                     Held::Open,
-                    format!("is {other}: not every bank reads it in other letters than {ALGORITHM}"),
+                    format!("is {other}: not every bank accepts another case than {ALGORITHM}"),
                 );
             }
             Some(other) => self.say("algorithm", Held::No, format!("expected {ALGORITHM}, found {other}")),
@@ -311,7 +309,7 @@ impl Examination<'_> {
             .collect();
         if !absent.is_empty() {
             let why = if absent.iter().any(|name| name.starts_with('(')) {
-                " (names in parentheses came with later drafts)"
+                " (names in parentheses are from later drafts)"
             } else {
                 ""
             };
@@ -335,7 +333,7 @@ impl Examination<'_> {
         if parameters.algorithm.as_deref() == Some(RSA_SHA_512) {
             let is_so = kind == Kind::Sha512;
             held = if is_so { Held::Open } else { held };
-            let says = format!("is {RSA_SHA_512}, which the draft does not have: expected {ALGORITHM}");
+            let says = format!("is {RSA_SHA_512}, which the draft does not define: expected {ALGORITHM}");
             self.say("algorithm", held.max(if is_so { Held::Open } else { Held::No }), says);
         }
         self.findings.push(Finding { part: PART.to_owned(), held, says, text });

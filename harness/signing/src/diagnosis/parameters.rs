@@ -1,10 +1,11 @@
 //! The parameters of a Signature header.
 
-/// The scheme of the Authorization header, which people write before the parameters (draft, section 3.1).
+/// The scheme of the Authorization header, which is often written before the parameters by mistake (draft,
+/// section 3.1).
 const SCHEME: &str = "Signature ";
 
-/// The parameters of a Signature header as they stand in it (draft-cavage-http-signatures-10, section 2.1),
-/// the last of those that are there twice (section 2.2).
+/// The parameters of a Signature header as written (draft-cavage-http-signatures-10, section 2.1). Of
+/// duplicates, the last one counts (section 2.2).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Parameters {
     /// `keyId`.
@@ -18,8 +19,8 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Reads a header that is no encoded word. What is not `name="value"` between commas is passed over, such
-    /// as `created=1402170695`, which came with a later draft.
+    /// Reads a header that is not an encoded word. Parts between commas that are not `name="value"` are
+    /// ignored, such as `created=1402170695` from a later draft.
     pub fn read(text: &str) -> Self {
         let mut read = Self::default();
         for part in parts(text) {
@@ -38,18 +39,18 @@ impl Parameters {
         read
     }
 
-    /// Returns true if none of those that the draft or the document wants is there.
+    /// Returns true if all parameters that the draft or the document requires are missing.
     pub fn is_empty(&self) -> bool {
         self.key_id.is_none() && self.headers.is_none() && self.signature.is_none()
     }
 
-    /// Returns true if one of them is not there.
+    /// Returns true if a required parameter is missing.
     pub fn is_incomplete(&self) -> bool {
         self.key_id.is_none() || self.headers.is_none() || self.signature.is_none()
     }
 }
 
-/// What stands between the commas outside quotation marks.
+/// Splits a header at the commas outside quotation marks.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     let mut is_quoted = false;
     text.split(move |letter| {
@@ -58,29 +59,29 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What of the form of a header explains that parameters are not found in it.
+/// Returns the syntax error that explains missing parameters, if there is one.
 pub fn oddity(text: &str) -> Option<&'static str> {
     let begins = |start: &str| text.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start));
     match () {
         () if begins(SCHEME) => Some(
-            "has the word Signature before its parameters, which belongs to the header Authorization (draft, section 3.1)",
+            "has the word Signature before its parameters, which belongs in the Authorization header (draft, section 3.1)",
         ),
         () if begins("Signature:") => Some("has its own name in its value"),
         () if text.contains("=\\\"") => Some("has backslashes before its quotation marks"),
         () if has_stray_quotation_mark(text) => Some(
-            "has a quotation mark inside a parameter, which ends there, since the draft has no escape for it; in keyId it is written \
+            "has a quotation mark inside a parameter, which ends there, because the draft has no escape for it; in keyId write \
              \\22 (RFC 4514, section 2.4)",
         ),
         () if text.starts_with('{') => Some("is JSON, not a list of parameters"),
         () if text.contains("sig1=") || text.contains("=:") => {
-            Some("is of RFC 9421, which is not the draft of the document")
+            Some("follows RFC 9421, not the draft that the document names")
         }
         () if text.contains("='") => Some("has single quotation marks"),
         () => None,
     }
 }
 
-/// What of a header came with a later draft: banks that follow the tenth pass it over (section 2.2).
+/// Returns the parameters from later drafts. Banks that follow draft 10 ignore them (section 2.2).
 pub(super) fn of_later_drafts(text: &str) -> Vec<&'static str> {
     let has = |name: &&str| {
         parts(text).any(|part| part.split_once('=').is_some_and(|(known, _)| known.trim() == *name))
@@ -88,7 +89,7 @@ pub(super) fn of_later_drafts(text: &str) -> Vec<&'static str> {
     ["created", "expires"].into_iter().filter(has).collect()
 }
 
-/// Returns true if a parameter goes on behind the quotation mark that ends it.
+/// Returns true if a parameter continues after its closing quotation mark.
 pub fn has_stray_quotation_mark(text: &str) -> bool {
     text.split('"').skip(2).step_by(2).any(|behind| {
         let behind = behind.trim_start_matches([' ', '\t']);

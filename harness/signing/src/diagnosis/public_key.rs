@@ -1,4 +1,4 @@
-//! What a signature was made of: the padded block, which the public key gives back.
+//! The input of a signature: the padded block, which the public key reveals.
 
 use aws_lc_rs::digest::{self, SHA1_FOR_LEGACY_USE_ONLY, SHA256, SHA384, SHA512};
 use num_bigint::BigUint;
@@ -14,20 +14,20 @@ pub(crate) struct PublicKey {
     pub(crate) length: usize,
 }
 
-/// What a signature gives back.
+/// The content of a decrypted signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Block {
     /// A hash, with the name of its algorithm before it (RFC 8017, section 9.2).
     Hash(&'static str, Vec<u8>),
-    /// What stands behind the padding of section 9.2 and names no algorithm.
+    /// Content after the padding of section 9.2 that names no algorithm.
     Bare(Vec<u8>),
     /// The padding of RSASSA-PSS (section 9.1), with this hash.
     Pss(&'static str),
-    /// Neither: the signature is by another key, or none.
+    /// Neither: a signature with another key, or not a signature.
     Foreign,
 }
 
-/// Hashes, with their object identifiers in DER: those of RFC 8017, appendix B.1.
+/// Hashes, with their object identifiers in DER (RFC 8017, appendix B.1).
 const HASHES: [(&str, &[u8], usize); 6] = [
     (SHA_256, &[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01], 32),
     ("SHA-384", &[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x02], 48),
@@ -37,10 +37,10 @@ const HASHES: [(&str, &[u8], usize); 6] = [
     ("MD5", &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x02, 0x05], 16),
 ];
 
-/// The hash of the document.
+/// The hash that the document requires.
 pub(crate) const SHA_256: &str = "SHA-256";
 
-/// The hash of bytes by the name of its algorithm, where the library has it.
+/// Returns the hash of bytes by the name of its algorithm, if the library supports it.
 pub(crate) fn hash(name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
     let algorithm = algorithm(name)?;
     Some(digest::digest(algorithm, bytes).as_ref().to_vec())
@@ -66,9 +66,9 @@ impl PublicKey {
         Some(Self { modulus, exponent, length })
     }
 
-    /// What a signature gives back.
+    /// Decrypts a signature.
     pub(crate) fn block(&self, signature: &[u8]) -> Block {
-        /// The least padding (RFC 8017, section 9.2, step 4).
+        /// The minimum of padding bytes (RFC 8017, section 9.2, step 4).
         const LEAST: usize = 8;
         let message = self.message(signature);
         let Some((_, info)) = unpadded(&message).filter(|(padding, _)| *padding >= LEAST) else {
@@ -86,14 +86,14 @@ impl PublicKey {
         found.unwrap_or_else(|| Block::Bare(info.to_vec()))
     }
 
-    /// What a signature gives back, in as many bytes as the modulus has (RFC 8017, sections 5.2.2 and 4.1).
+    /// Returns the message of a signature, as long as the modulus (RFC 8017, sections 5.2.2 and 4.1).
     fn message(&self, signature: &[u8]) -> Vec<u8> {
         let number = BigUint::from_bytes_be(signature).modpow(&self.exponent, &self.modulus).to_bytes_be();
         [vec![0; self.length.saturating_sub(number.len())], number].concat()
     }
 }
 
-/// The beginning of a `DigestInfo` (RFC 8017, section 9.2, note 1): what stands before a hash of this length.
+/// Returns the part of a `DigestInfo` before a hash of this length (RFC 8017, section 9.2, note 1).
 fn prefix(id: &[u8], length: usize) -> Vec<u8> {
     let byte = |number: usize| u8::try_from(number).unwrap_or(u8::MAX);
     let algorithm = [&[0x06, byte(id.len())][..], id, &[0x05, 0x00]].concat();
@@ -102,7 +102,7 @@ fn prefix(id: &[u8], length: usize) -> Vec<u8> {
     [&[0x30, byte(whole), 0x30, byte(algorithm.len())][..], &algorithm, &hash].concat()
 }
 
-/// How many bytes of padding a message has, and what stands behind them (RFC 8017, section 9.2).
+/// Returns the number of padding bytes of a message, and the content after them (RFC 8017, section 9.2).
 fn unpadded(message: &[u8]) -> Option<(usize, &[u8])> {
     let padded = message.strip_prefix(&[0, 1])?;
     let padding = padded.iter().take_while(|byte| **byte == 0xFF).count();

@@ -1,4 +1,4 @@
-//! Texts that are signed by mistake, each with the habit that leads there.
+//! Texts that are signed by mistake, each with its explanation.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use crate::{
     signing_string::{REQUEST_TARGET, listed_headers, signing_string},
 };
 
-/// Other texts that are signed by mistake, each with the habit that leads there.
+/// Returns other texts that may have been signed by mistake, each with its explanation.
 pub(super) fn habits<'a>(
     listed: &'a [&'a str],
     received: &'a Received<'a>,
@@ -27,7 +27,7 @@ pub(super) fn habits<'a>(
     of_text(listed, received, ours).into_iter().chain(of_lines)
 }
 
-/// Habits of the whole text.
+/// Returns mistakes in the whole text.
 fn of_text(listed: &[&str], received: &Received<'_>, ours: &str) -> Vec<(String, String)> {
     let lines: Vec<&str> = ours.split('\n').collect();
     let all =
@@ -45,24 +45,27 @@ fn of_text(listed: &[&str], received: &Received<'_>, ours: &str) -> Vec<(String,
     sorted.sort_unstable();
     backwards.reverse();
     let mut habits: Vec<(String, String)> = [
-        (format!("{ours}\n"), "it has a line end behind the last line"),
-        (format!("{ours}\r\n"), "it has CRLF behind the last line"),
+        (format!("{ours}\n"), "it has a line end after the last line"),
+        (format!("{ours}\r\n"), "it has CRLF after the last line"),
         (ours.replace('\n', "\r\n"), "its lines end with CRLF, not with LF"),
-        (format!("{}\r\n", ours.replace('\n', "\r\n")), "each of its lines ends with CRLF, the last one too"),
+        (
+            format!("{}\r\n", ours.replace('\n', "\r\n")),
+            "each of its lines ends with CRLF, including the last",
+        ),
         (ours.replace('\n', "\\n"), "its lines are joined with \\n as two characters"),
         (ours.replace('\n', ""), "its lines are joined without LF"),
-        (ours.replace('\n', " "), "its lines are joined with blanks"),
+        (ours.replace('\n', " "), "its lines are joined with spaces"),
         (ours.replace('\n', ","), "its lines are joined with commas"),
         (ours.replace('\n', ", "), "its lines are joined with commas"),
-        (all(&|line| line.replacen(": ", ":", 1)), "there is no blank behind the colons"),
+        (all(&|line| line.replacen(": ", ":", 1)), "there is no space after the colons"),
         (all(&|line| line.replacen(": ", "=", 1)), "names and values are joined with `=`"),
         (all(&str::to_lowercase), "its values are in lowercase"),
         (
             all(&|line| line.split_once(": ").map_or(line, |(_, value)| value).to_owned()),
             "it has the values without their names",
         ),
-        (as_listed.collect::<Vec<_>>().join("\n"), "its names are as the list writes them, not in lowercase"),
-        (as_sent, "its names are as they are sent, not in lowercase"),
+        (as_listed.collect::<Vec<_>>().join("\n"), "its names have the case of the list, not lowercase"),
+        (as_sent, "its names have the case of the request, not lowercase"),
         (sorted.join("\n"), "its lines are sorted by name"),
         (backwards.join("\n"), "its lines are in reverse order"),
         (String::from_utf8_lossy(received.body).into_owned(), "it is the body"),
@@ -72,7 +75,7 @@ fn of_text(listed: &[&str], received: &Received<'_>, ours: &str) -> Vec<(String,
     .to_vec();
     let document = listed_headers(received.signed_headers, received.fields);
     if let Ok(text) = signing_string(&document, received.fields, received.target) {
-        habits.push((text, format!("it is over {}, which is not what the list says", document.join(" "))));
+        habits.push((text, format!("it covers {}, which is not what the list contains", document.join(" "))));
     }
     if let Some(target) = received.target {
         let line = format!("{REQUEST_TARGET}: {} {}", target.method.to_ascii_lowercase(), target.path);
@@ -84,7 +87,7 @@ fn of_text(listed: &[&str], received: &Received<'_>, ours: &str) -> Vec<(String,
     habits
 }
 
-/// Habits of one line: the line that is signed in its place, or none.
+/// Returns mistakes in one line: the line that is signed instead, or None if it is omitted.
 fn of_line<'a>(
     name: &'a str,
     value: &'a str,
@@ -94,14 +97,15 @@ fn of_line<'a>(
         (String::new(), format!("{name} is empty in it")),
         (value.to_lowercase(), format!("{name} is in lowercase in it")),
         (value.to_uppercase(), format!("{name} is in uppercase in it")),
-        (format!("\"{value}\""), format!("{name} stands in quotation marks in it")),
+        (format!("\"{value}\""), format!("{name} is in quotation marks in it")),
     ];
     if name == "digest" {
         if let Some((_, hash)) = value.split_once('=') {
             values.push((hash.to_owned(), "digest is without its algorithm in it".to_owned()));
         }
         for algorithm in Algorithm::ALL {
-            let habit = format!("digest is {} of the body in it, and another one is sent", algorithm.token());
+            let habit =
+                format!("digest is the {} of the body in it, but the request has another", algorithm.token());
             values.push((algorithm.header_value(received.body), habit));
             values
                 .push((algorithm.base64(received.body), "digest is without its algorithm in it".to_owned()));
@@ -130,7 +134,7 @@ fn of_line<'a>(
     std::iter::once((None, format!("it lacks {name}"))).chain(lines)
 }
 
-/// A value as programs have it that encode or decode URLs (RFC 3986, section 2.1), or what they put into.
+/// Returns a value as code that handles URLs or markup would change it (RFC 3986, section 2.1).
 fn in_other_urls(value: &str) -> Vec<(String, &'static str)> {
     let encoded = |kept: &str| encoded(value, kept);
     let decoded = percent_decoded(value);
@@ -140,10 +144,10 @@ fn in_other_urls(value: &str) -> Vec<(String, &'static str)> {
         (encoded("-_.!~*'();,/?:@&=+$#"), "percent-encoded"),
         (encoded("-_.~/:?&=%"), "percent-encoded"),
         (encoded("-_.*").replace("%20", "+"), "encoded as in a form"),
-        (value.replace('&', "&amp;"), "with the escapes of HTML"),
-        (value.replace('/', "\\/"), "with the escapes of JSON"),
-        (format!("{value}/"), "with a slash behind it"),
-        (value.trim_end_matches('/').to_owned(), "without the slash behind it"),
+        (value.replace('&', "&amp;"), "with HTML escapes"),
+        (value.replace('/', "\\/"), "with JSON escapes"),
+        (format!("{value}/"), "with a trailing slash"),
+        (value.trim_end_matches('/').to_owned(), "without its trailing slash"),
         (value.split(['?', '#']).next().unwrap_or(value).to_owned(), "without its query"),
     ];
     if value.contains('%') {
@@ -152,14 +156,14 @@ fn in_other_urls(value: &str) -> Vec<(String, &'static str)> {
     }
     if let Some(decoded) = decoded {
         values.push((decoded.clone(), "percent-decoded"));
-        values.push((decoded.replace('+', " "), "decoded as a form is"));
+        values.push((decoded.replace('+', " "), "decoded as in a form"));
         values.extend(percent_decoded(&decoded).map(|twice| (twice, "decoded twice")));
     }
-    values.push((value.replace('+', " "), "with blanks for its plus signs"));
+    values.push((value.replace('+', " "), "with spaces instead of plus signs"));
     values
 }
 
-/// Percent-encodes all but ASCII letters, digits and some others.
+/// Percent-encodes a string except ASCII letters, digits and the characters in `kept`.
 fn encoded(text: &str, kept: &str) -> String {
     text.bytes().fold(String::new(), |mut out, byte| {
         let letter = char::from(byte);
@@ -173,7 +177,7 @@ fn encoded(text: &str, kept: &str) -> String {
     })
 }
 
-/// A text with the digits behind its percent signs in another letter case.
+/// Changes the case of the digits after percent signs.
 fn in_case(text: &str, case: fn(&char) -> char) -> String {
     let mut left = 0;
     text.chars()
@@ -185,7 +189,7 @@ fn in_case(text: &str, case: fn(&char) -> char) -> String {
         .collect()
 }
 
-/// Where two texts differ: line, byte, and what stands there.
+/// Describes the first difference of two texts: line, byte, and the text there.
 pub(super) fn difference(expected: &str, found: &str) -> String {
     let at = expected.bytes().zip(found.bytes()).take_while(|(one, other)| one == other).count();
     if at == expected.len() && at == found.len() {
@@ -200,7 +204,7 @@ pub(super) fn difference(expected: &str, found: &str) -> String {
     format!("differs from byte {} (line {line}): expected {}, found {}", at + 1, rest(expected), rest(found))
 }
 
-/// The last beginning of a character at or before this byte.
+/// Returns the last character boundary at or before this byte.
 fn boundary(text: &str, at: usize) -> usize {
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default()
 }

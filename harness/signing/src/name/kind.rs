@@ -1,6 +1,6 @@
-//! Types of attributes: their numbers, and the names that are written for them.
+//! Types of attributes: their numbers and names.
 
-/// The key words that RFC 4514, section 3, lists, and their types. No other is written.
+/// The key words that RFC 4514, section 3, lists, and their types. No others are written.
 const KEY_WORDS: [(&str, &str); 9] = [
     ("CN", "2.5.4.3"),
     ("L", "2.5.4.7"),
@@ -13,8 +13,8 @@ const KEY_WORDS: [(&str, &str); 9] = [
     ("UID", "0.9.2342.19200300.100.1.1"),
 ];
 
-/// Names of X.520, RFC 4519 and PKCS #9, and what OpenSSL, Java and .NET print, which are read. The first of
-/// a type is its usual one.
+/// Names that are also read: those of X.520, RFC 4519 and PKCS #9, and what OpenSSL, Java and .NET print. The
+/// first name of a type is its usual one.
 const OTHERS: [(&str, &str); 37] = [
     ("surname", "2.5.4.4"),
     ("SN", "2.5.4.4"),
@@ -55,19 +55,19 @@ const OTHERS: [(&str, &str); 37] = [
     ("userId", "0.9.2342.19200300.100.1.1"),
 ];
 
-/// The key word that RFC 4514 has for a type.
+/// Returns the key word of RFC 4514 for a type.
 pub fn key_word(kind: &str) -> Option<&'static str> {
     KEY_WORDS.iter().find(|(_, known)| *known == kind).map(|(word, _)| *word)
 }
 
-/// The name by which people know a type; the number itself where it has none.
+/// Returns the usual name of a type, or its number if it has none.
 pub fn usual(kind: &str) -> &str {
     let mut names = KEY_WORDS.iter().chain(&OTHERS);
     names.find(|(_, known)| *known == kind).map_or(kind, |(name, _)| name)
 }
 
-/// The dotted number that a written type stands for: a name in any letter case, or a number. `OID.` may stand
-/// before a number.
+/// Returns the dotted number of a written type: a name in any case, or a number with an optional prefix
+/// `OID.`.
 pub fn number(written: &str) -> Option<String> {
     let known = KEY_WORDS.iter().chain(&OTHERS).find(|(name, _)| name.eq_ignore_ascii_case(written));
     if let Some((_, number)) = known {
@@ -77,7 +77,7 @@ pub fn number(written: &str) -> Option<String> {
         Some(prefix) if prefix.eq_ignore_ascii_case("OID.") => &written[4..],
         _ => written,
     };
-    // Leading zeros say nothing.
+    // Leading zeros have no meaning.
     let arc = |arc: &str| {
         let is_number = !arc.is_empty() && arc.bytes().all(|byte| byte.is_ascii_digit());
         let significant = arc.trim_start_matches('0');

@@ -1,4 +1,4 @@
-//! Distinguished names: what a certificate says, and how it is written (RFC 4514).
+//! Distinguished names: their content in a certificate, and their written forms (RFC 4514).
 
 pub mod kind;
 pub mod template;
@@ -10,31 +10,31 @@ use x509_cert::der::{Encode, Tag, Tagged, asn1::Any};
 
 pub use template::{Template, TemplateError};
 
-/// How a distinguished name is written.
+/// The written form of a distinguished name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum NameForm {
-    /// RFC 4514: the last RDN first, separated by commas without blanks; types that its section 3 does not
-    /// list as dotted numbers (sections 2.1 to 2.4).
+    /// RFC 4514: the last RDN first, separated by commas without spaces. Types that its section 3 does not
+    /// list are dotted numbers (sections 2.1 to 2.4).
     #[default]
     Rfc4514,
-    /// The same with a blank after each comma.
+    /// The same with a space after each comma.
     Rfc4514Spaced,
-    /// The first RDN first, as it stands in the certificate; otherwise as RFC 4514 has it.
+    /// The first RDN first, as in the certificate. Otherwise as in RFC 4514.
     Forward,
-    /// The same with a blank after each comma.
+    /// The same with a space after each comma.
     ForwardSpaced,
-    /// A text of one's own, with placeholders or without.
+    /// A custom string, with or without placeholders.
     Template(Template),
 }
 
 impl NameForm {
-    /// Every form that a name alone decides.
+    /// Every form that depends only on the name.
     pub const ALL: [Self; 4] = [Self::Rfc4514, Self::Rfc4514Spaced, Self::Forward, Self::ForwardSpaced];
 }
 
 impl fmt::Display for NameForm {
-    /// As a target profile says it.
+    /// Writes the form as a bank profile does.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rfc4514 => f.write_str("RFC 4514"),
@@ -46,7 +46,7 @@ impl fmt::Display for NameForm {
     }
 }
 
-/// A distinguished name: its RDNs in the order of the certificate, each of one attribute or more.
+/// A distinguished name: its RDNs in the order of the certificate, each with one or more attributes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Name(Vec<Vec<Attribute>>);
 
@@ -58,17 +58,17 @@ pub struct Attribute {
     der: Vec<u8>,
 }
 
-/// What an attribute says.
+/// The value of an attribute.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Value {
-    /// A text of any of the kinds that ASN.1 has.
+    /// A string of any ASN.1 type.
     Text(String),
-    /// What is no text, in DER.
+    /// Another value, in DER.
     Other(Vec<u8>),
 }
 
 impl Name {
-    /// The name that a certificate holds.
+    /// Returns the name in a certificate.
     pub(crate) fn of(name: &x509_cert::name::Name) -> Self {
         let attributes = |rdn: &x509_cert::name::RelativeDistinguishedName| {
             let attribute = |one: &x509_cert::attr::AttributeTypeAndValue| Attribute {
@@ -81,7 +81,7 @@ impl Name {
         Self(name.0.iter().map(attributes).collect())
     }
 
-    /// Its attributes, in the order of the certificate.
+    /// Returns its attributes, in the order of the certificate.
     pub fn attributes(&self) -> impl Iterator<Item = &Attribute> {
         self.0.iter().flatten()
     }
@@ -90,11 +90,11 @@ impl Name {
         &self.0
     }
 
-    /// The name in this form. A template that does not fit it gives way to RFC 4514; [`Template::write`] says
-    /// why.
+    /// Writes the name in this form. If a template does not fit the name, RFC 4514 is used instead.
+    /// [`Template::write`] returns the reason.
     ///
-    /// A quotation mark is written as `\22`, since it would end the parameter keyId, for which the draft has
-    /// no escape.
+    /// A quotation mark is written as `\22`. It would end the keyId parameter, for which the draft has no
+    /// escape.
     pub fn write(&self, form: &NameForm) -> String {
         let rdns = self.0.iter().map(|rdn| joined(rdn));
         let (rdns, separator): (Vec<String>, _) = match form {
@@ -111,22 +111,22 @@ impl Name {
 }
 
 impl Attribute {
-    /// Its type as a dotted number.
+    /// Returns its type as a dotted number.
     pub fn kind(&self) -> &str {
         &self.kind
     }
 
-    /// The name by which people know its type: of RFC 4514, of X.520, or the dotted number.
+    /// Returns the usual name of its type: that of RFC 4514 or X.520, or the dotted number.
     pub fn known_as(&self) -> &str {
         kind::usual(&self.kind)
     }
 
-    /// Whether RFC 4514, section 3, has a key word for its type.
+    /// Returns true if RFC 4514, section 3, has a key word for its type.
     pub fn has_key_word(&self) -> bool {
         kind::key_word(&self.kind).is_some()
     }
 
-    /// Its value, if that is a text.
+    /// Returns its value, if that is a string.
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
@@ -138,12 +138,12 @@ impl Attribute {
         &self.value
     }
 
-    /// `#` and its encoding in hexadecimal (RFC 4514, section 2.4).
+    /// Returns `#` and its encoding in hexadecimal (RFC 4514, section 2.4).
     pub fn encoded(&self) -> String {
         format!("#{}", hex::encode(&self.der))
     }
 
-    /// For people: the usual name of the type, and its value as text where it is one.
+    /// Returns a readable form: the usual name of the type, and its value as a string if possible.
     pub(crate) fn shown(&self) -> String {
         let value = self.text().map_or_else(|| self.encoded(), str::to_owned);
         if self.has_key_word() || self.known_as() == self.kind {
@@ -155,8 +155,8 @@ impl Attribute {
 }
 
 impl fmt::Display for Attribute {
-    /// As RFC 4514 has it: a type without a key word goes with the encoding of the value (sections 2.3 and
-    /// 2.4).
+    /// Writes it as in RFC 4514: a type without a key word is followed by the encoding of the value (sections
+    /// 2.3 and 2.4).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (kind::key_word(&self.kind), &self.value) {
             (Some(key_word), Value::Text(text)) => write!(f, "{key_word}={}", escaped(text)),
@@ -166,8 +166,8 @@ impl fmt::Display for Attribute {
 }
 
 impl Value {
-    /// A value of a certificate. `TeletexString` is read as ISO-8859-1, which is what certificates have in
-    /// it.
+    /// Reads a value of a certificate. `TeletexString` is read as ISO-8859-1, which certificates contain in
+    /// practice.
     pub(crate) fn of(value: &Any) -> Self {
         let bytes = value.value();
         let text = match value.tag() {
@@ -193,8 +193,8 @@ impl Value {
         text.map_or_else(|| Self::Other(encoded(value)), Self::Text)
     }
 
-    /// What counts of it: texts are compared without letter case, and without the number of blanks between
-    /// words (RFC 5280, section 7.1).
+    /// Returns the value for comparison: case, and the number of spaces between words, are ignored (RFC 5280,
+    /// section 7.1).
     pub(crate) fn folded(&self) -> Self {
         match self {
             Self::Text(text) => {
@@ -209,7 +209,7 @@ impl Value {
 /// The tag of a `UniversalString` (X.680, section 8.4).
 pub(crate) const UNIVERSAL_STRING: u8 = 0x1C;
 
-/// The DER of a value; that of a `UniversalString` with its own tag. What was decoded can be encoded.
+/// Returns the DER of a value. A `UniversalString` gets its own tag. A decoded value can always be encoded.
 fn encoded(value: &Any) -> Vec<u8> {
     let mut der = value.to_der().unwrap_or_default();
     // Its characters have four bytes.
@@ -224,7 +224,7 @@ fn joined(rdn: &[Attribute]) -> String {
     rdn.iter().map(ToString::to_string).collect::<Vec<_>>().join("+")
 }
 
-/// A text as a value of RFC 4514, section 2.4.
+/// Escapes a string as a value of RFC 4514, section 2.4.
 pub(crate) fn escaped(text: &str) -> String {
     let last = text.chars().count().saturating_sub(1);
     let mut out = String::with_capacity(text.len());
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn names_of_the_standard_are_written_as_there() {
-        // RFC 4514, section 4, but for the quotation marks.
+        // RFC 4514, section 4, except for the quotation marks.
         for (text, written) in [
             ("UID=jsmith,DC=example,DC=net", "UID=jsmith,DC=example,DC=net"),
             ("OU=Sales+CN=J.  Smith,DC=example,DC=net", "OU=Sales+CN=J.  Smith,DC=example,DC=net"),

@@ -1,15 +1,15 @@
-//! A form of a name that a bank takes and no standard describes: a text with placeholders for what the name
-//! says, or a fixed text.
+//! A custom form of a name that a bank accepts and no standard describes: a string with placeholders for
+//! parts of the name, or a fixed string.
 //!
-//! `CN={CN}, O={O}, C={C}`: each placeholder gives way to the value of the first attribute of its type,
-//! escaped as RFC 4514 wants it. `{OU:2}` is the second organizational unit, as they stand in the
-//! certificate; `{#2.5.4.97}` is `#` and the encoding of the value. `{{` and `}}` stand for braces.
+//! In `CN={CN}, O={O}, C={C}`, each placeholder is replaced by the value of the first attribute of its type,
+//! escaped as in RFC 4514. `{OU:2}` is the second organizational unit, in the order of the certificate.
+//! `{#2.5.4.97}` is `#` and the encoding of the value. `{{` and `}}` are literal braces.
 
 use std::fmt;
 
 use super::{Attribute, Name, escaped, kind};
 
-/// A text with placeholders, or without.
+/// A string with or without placeholders.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Template {
     source: String,
@@ -20,59 +20,57 @@ pub struct Template {
 enum Piece {
     Text(String),
     Value {
-        /// Between the braces.
+        /// The text between the braces.
         said: String,
         /// The type, as a dotted number.
         kind: String,
-        /// Which of those of this type, from 1.
+        /// Position among the attributes of this type, from 1.
         number: usize,
-        /// As `#` and its encoding.
+        /// True for `#` and the encoding.
         is_encoded: bool,
     },
 }
 
-/// Why a text is no template, or does not fit a name.
+/// The reason that a string is not a template, or does not fit a name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
     /// A brace without its other half.
-    #[error("expected `{{TYPE}}`, or `{{{{` and `}}}}` for braces, found one brace alone in `{text}`")]
+    #[error("expected `{{TYPE}}`, or `{{{{` and `}}}}` for braces, found a single brace in `{text}`")]
     Brace {
         /// The template.
         text: String,
     },
     /// A placeholder of an unknown type.
     #[error(
-        "expected in `{{{found}}}` a type such as CN, O, organizationIdentifier or 2.5.4.97, with `#` before it for the encoding or `:2` behind it for the second one"
+        "expected in `{{{found}}}` a type such as CN, O, organizationIdentifier or 2.5.4.97, with `#` before it for the encoding or `:2` after it for the second one"
     )]
     Kind {
-        /// Between the braces.
+        /// The text between the braces.
         found: String,
     },
-    /// What cannot stand in keyId.
-    #[error(
-        "expected a text that can stand in keyId, found {found:?} in it; a quotation mark is written \\22 there (RFC 4514, section 2.4)"
-    )]
+    /// A character that keyId cannot contain.
+    #[error("keyId cannot contain {found:?}; write a quotation mark as \\22 (RFC 4514, section 2.4)")]
     Letter {
-        /// The letter.
+        /// The character.
         found: char,
     },
     /// The name has no such attribute.
-    #[error("expected what `{{{said}}}` stands for in the issuer of the certificate, found only {has}")]
+    #[error("the issuer of the certificate has no attribute for `{{{said}}}`, only {has}")]
     Missing {
-        /// Between the braces.
+        /// The text between the braces.
         said: String,
-        /// The attributes that are there.
+        /// The attributes of the name.
         has: String,
     },
 }
 
 impl Template {
-    /// Whether a text can be meant as one: it has a placeholder, or a part `TYPE=VALUE`.
+    /// Returns true if a string may be intended as a template: it has a placeholder, or a part `TYPE=VALUE`.
     pub fn is_meant(text: &str) -> bool {
         text.contains(['{', '='])
     }
 
-    /// Reads a template.
+    /// Parses a template.
     pub fn read(text: &str) -> Result<Self, TemplateError> {
         if let Some(found) = text.chars().find(|letter| *letter == '"' || letter.is_control()) {
             return Err(TemplateError::Letter { found });
@@ -104,12 +102,12 @@ impl Template {
         Ok(Self { source: text.to_owned(), pieces })
     }
 
-    /// Whether it is the same text for every name.
+    /// Returns true if it is the same for every name.
     pub fn is_literal(&self) -> bool {
         self.pieces.iter().all(|piece| matches!(piece, Piece::Text(_)))
     }
 
-    /// The text for this name. The error says which placeholder stands for nothing in it.
+    /// Writes the string for this name. The error names the placeholder without a value.
     pub fn write(&self, name: &Name) -> Result<String, TemplateError> {
         let pieces = self.pieces.iter().map(|piece| match piece {
             Piece::Text(text) => Ok(text.clone()),
@@ -129,7 +127,7 @@ impl Template {
 }
 
 impl Piece {
-    /// What stands between the braces of a placeholder.
+    /// Parses the text between the braces of a placeholder.
     fn read(said: &str) -> Result<Self, TemplateError> {
         let unknown = || TemplateError::Kind { found: said.to_owned() };
         let (is_encoded, rest) = said.strip_prefix('#').map_or((false, said), |rest| (true, rest));
@@ -144,7 +142,7 @@ impl Piece {
     }
 }
 
-/// The types that a name has, as placeholders would name them.
+/// Lists the types of a name's attributes, as placeholders would name them.
 fn has(name: &Name) -> String {
     let mut seen: Vec<(&str, usize)> = Vec::new();
     for attribute in name.attributes() {
@@ -162,7 +160,7 @@ fn has(name: &Name) -> String {
 }
 
 impl fmt::Display for Template {
-    /// As it was read.
+    /// Writes the original string.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.source)
     }
@@ -198,13 +196,13 @@ mod tests {
     #[test]
     fn what_does_not_fit_says_why() {
         for (template, why) in [
-            ("CN={CN", "found one brace alone in `CN={CN`"),
-            ("CN=}", "found one brace alone"),
+            ("CN={CN", "found a single brace in `CN={CN`"),
+            ("CN=}", "found a single brace"),
             ("{XY}", "expected in `{XY}` a type such as CN"),
             ("{OU:0}", "expected in `{OU:0}` a type"),
             ("{}", "expected in `{}` a type"),
-            ("O=\"{O}\"", "found '\"' in it; a quotation mark is written \\22"),
-            ("C=\n", "found '\\n' in it"),
+            ("O=\"{O}\"", "cannot contain '\"'; write a quotation mark as \\22"),
+            ("C=\n", "cannot contain '\\n'"),
         ] {
             let error = Template::read(template).unwrap_err().to_string();
             assert!(error.contains(why), "{template}: {error}");
@@ -212,7 +210,7 @@ mod tests {
         for (template, why) in [
             (
                 "L={L}",
-                "expected what `{L}` stands for in the issuer of the certificate, found only C, organizationIdentifier, OU (2 of them), CN",
+                "the issuer of the certificate has no attribute for `{L}`, only C, organizationIdentifier, OU (2 of them), CN",
             ),
             ("{OU:3}", "`{OU:3}`"),
         ] {

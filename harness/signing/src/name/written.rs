@@ -1,48 +1,46 @@
-//! Names that others wrote: the forms of RFC 4514 and of its forerunners (RFC 1779 and 2253), read into what
-//! they say.
+//! Parses written names: the forms of RFC 4514 and of its predecessors (RFC 1779 and 2253).
 //!
-//! The text becomes letters, of which each is plain, escaped or quoted; only plain ones separate and mean
-//! something.
+//! The text becomes a list of plain, escaped or quoted characters. Only plain ones act as separators.
 
 use x509_cert::der::{Decode, asn1::Any};
 
 use super::{Value, kind};
 
-/// A name as somebody wrote it: its RDNs in the order of the text.
+/// A name as written: its RDNs in the order of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Written {
     pub(crate) rdns: Vec<Vec<WrittenAttribute>>,
-    /// What the writing has that RFC 4514 does without.
+    /// Features of the spelling that RFC 4514 does not use.
     pub(crate) has: Has,
 }
 
-/// One attribute of it.
+/// One attribute of a written name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WrittenAttribute {
-    /// The type as it is written.
+    /// The type as written.
     pub(crate) said: String,
-    /// The same as a dotted number.
+    /// The type as a dotted number.
     pub(crate) kind: String,
     pub(crate) value: Value,
-    /// Whether the value is written as `#` and its encoding.
+    /// True if the value is written as `#` and its encoding.
     pub(crate) is_encoded: bool,
 }
 
-/// Ways of writing that change nothing.
+/// Variations of spelling that do not change the meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a habit of its own")]
 pub(crate) struct Has {
     pub(crate) semicolons: bool,
     pub(crate) quotation_marks: bool,
-    /// Behind commas.
+    /// Spaces after commas.
     pub(crate) blanks: bool,
-    /// Around `=` or `+`, or before a comma.
+    /// Spaces around `=` or `+`, or before a comma.
     pub(crate) odd_blanks: bool,
-    /// `\C3\A5`, but for `\22`, which cannot be avoided, and control characters.
+    /// Escapes such as `\C3\A5`, except for `\22`, which is necessary, and control characters.
     pub(crate) escaped_bytes: bool,
 }
 
-/// Why a text is no name.
+/// The reason that a text is not a name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum WrittenError {
     #[error("expected TYPE=VALUE, found `{found}`")]
@@ -50,32 +48,32 @@ pub(crate) enum WrittenError {
     #[error("expected a type of RFC 4514 or X.520, or a dotted number, found `{found}`")]
     Kind { found: String },
     #[error(
-        "expected behind `#` the encoding of a value in hexadecimal (RFC 4514, section 2.4), found `{found}`"
+        "expected after `#` the encoding of a value in hexadecimal (RFC 4514, section 2.4), found `{found}`"
     )]
     Encoded { found: String },
     #[error(
-        "expected a special character or two hexadecimal digits behind a backslash (RFC 4514, section 2.4), found neither"
+        "expected a special character or two hexadecimal digits after a backslash (RFC 4514, section 2.4), found neither"
     )]
     Escape,
-    #[error("expected quotation marks around a whole value, found one elsewhere, or no second one")]
+    #[error("expected quotation marks around a whole value, found a misplaced or unpaired one")]
     Quotation,
-    #[error("expected escaped bytes that are UTF-8, found others")]
+    #[error("the escaped bytes are not UTF-8")]
     Utf8,
 }
 
-/// A letter of the text.
+/// A character of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Letter {
-    /// As it is.
+    /// Unchanged.
     Plain(char),
-    /// Behind a backslash: a special character, or any byte in hexadecimal.
+    /// After a backslash: a special character, or any byte in hexadecimal.
     Escaped(u8),
     /// In quotation marks.
     Quoted(char),
 }
 
 impl Written {
-    /// Reads a name. What is no letter of the grammar but can be understood is understood.
+    /// Parses a name. Characters outside the grammar are accepted if their meaning is clear.
     pub(crate) fn read(text: &str) -> Result<Self, WrittenError> {
         let mut has = Has::default();
         let letters = letters(text, &mut has)?;
@@ -85,7 +83,7 @@ impl Written {
         let last = rdns.len() - 1;
         let mut read = Vec::new();
         for (at, rdn) in rdns.into_iter().enumerate() {
-            // One blank behind a comma is a form of its own.
+            // A single space after a comma is counted separately.
             let unspaced = rdn.strip_prefix(&[Letter::Plain(' ')]).filter(|_| at > 0);
             has.blanks |= unspaced.is_some();
             let rdn = unspaced.unwrap_or(rdn);
@@ -103,9 +101,9 @@ impl Written {
     }
 }
 
-/// The letters of a text. Quotation marks are gone: what stood in them is quoted.
+/// Splits a text into characters. Quotation marks are removed, and their content is marked as quoted.
 fn letters(text: &str, has: &mut Has) -> Result<Vec<Letter>, WrittenError> {
-    /// Where in an attribute a letter stands.
+    /// The position of a character in an attribute.
     #[derive(PartialEq)]
     enum Place {
         Kind,
@@ -152,7 +150,7 @@ fn letters(text: &str, has: &mut Has) -> Result<Vec<Letter>, WrittenError> {
     if place == Place::Quoted { Err(WrittenError::Quotation) } else { Ok(letters) }
 }
 
-/// The byte behind a backslash.
+/// Returns the byte after a backslash.
 fn escaped(rest: &mut std::str::Chars<'_>, has: &mut Has) -> Result<u8, WrittenError> {
     let first = rest.next().ok_or(WrittenError::Escape)?;
     if let ' ' | '"' | '#' | '+' | ',' | ';' | '<' | '=' | '>' | '\\' = first {
@@ -185,7 +183,7 @@ fn attribute(letters: &[Letter], has: &mut Has) -> Result<WrittenAttribute, Writ
     Ok(WrittenAttribute { said, kind, value, is_encoded })
 }
 
-/// `#` and the encoding of a value in hexadecimal.
+/// Decodes `#` and the encoding of a value in hexadecimal.
 fn encoded(letters: &[Letter]) -> Result<Value, WrittenError> {
     let wrong = || WrittenError::Encoded { found: shown(letters).chars().take(40).collect() };
     let digits: Option<Vec<u32>> = letters[1..]
@@ -214,7 +212,7 @@ fn text(letters: &[Letter]) -> Result<String, WrittenError> {
     String::from_utf8(bytes).map_err(|_| WrittenError::Utf8)
 }
 
-/// The letters as people may see them.
+/// Returns the characters in readable form.
 fn shown(letters: &[Letter]) -> String {
     let shown = letters.iter().map(|letter| match letter {
         Letter::Plain(letter) | Letter::Quoted(letter) => letter.to_string(),
@@ -235,9 +233,9 @@ mod tests {
             ("CN=a,b", "found `b`"),
             ("XY=a", "found `XY`"),
             ("C\\4e=a", "found `C\\4e`"),
-            ("CN=a\\", "behind a backslash"),
-            ("CN=a\\x", "behind a backslash"),
-            ("CN=a\\4", "behind a backslash"),
+            ("CN=a\\", "after a backslash"),
+            ("CN=a\\x", "after a backslash"),
+            ("CN=a\\4", "after a backslash"),
             ("CN=\\ff", "UTF-8"),
             ("CN=#", "behind `#`"),
             ("CN=#1", "behind `#`"),

@@ -1,4 +1,4 @@
-//! What somebody who signs gets wrong, and that the diagnosis names it.
+//! Tests that the diagnosis names the mistakes of signers.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use proptest::prelude::*;
@@ -26,7 +26,7 @@ fn target() -> RequestTarget {
     RequestTarget { method: "POST".into(), path: "/v1/payments?a=b".into() }
 }
 
-/// A right request.
+/// Returns a valid request.
 fn fields() -> Vec<(String, String)> {
     let digest = Algorithm::Sha256.header_value(BODY);
     let fields = [
@@ -38,17 +38,17 @@ fn fields() -> Vec<(String, String)> {
     fields.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec()
 }
 
-/// The headers that are signed where a request has them.
+/// Returns the headers that are signed if a request has them.
 fn due() -> Vec<String> {
     ["date", "digest", "x-request-id", "tpp-redirect-uri"].map(str::to_owned).to_vec()
 }
 
-/// Signs all of them.
+/// Returns the options of a valid signature over all of them.
 fn lawful() -> Options {
     Options { listed: due(), ..Options::default() }
 }
 
-/// What is seen of a request that was signed so, and changed after.
+/// Returns the findings for a request that was signed with these options and changed afterwards.
 fn seen(
     options: &Options,
     change: impl FnOnce(&mut Vec<(String, String)>),
@@ -74,7 +74,7 @@ fn set(fields: &mut [(String, String)], name: &str, value: impl Into<String>) {
     fields.iter_mut().find(|(known, _)| known == name).unwrap().1 = value.into();
 }
 
-/// The one thing that does not hold.
+/// Returns the only violation.
 fn wrong(findings: &[Finding]) -> String {
     let wrong: Vec<String> = findings
         .iter()
@@ -127,18 +127,18 @@ fn every_habit_of_signing_is_named() {
         "the order of the table is not that of the alphabet"
     );
     for (text, habit) in [
-        (format!("{right}\n"), "a line end behind the last line"),
+        (format!("{right}\n"), "a line end after the last line"),
         (right.replace('\n', "\r\n"), "CRLF"),
         (right.replace('\n', ""), "joined without LF"),
-        (right.replace('\n', " "), "joined with blanks"),
-        (right.replace(": ", ":"), "no blank behind the colons"),
+        (right.replace('\n', " "), "joined with spaces"),
+        (right.replace(": ", ":"), "no space after the colons"),
         (
             right
                 .replace("date: ", "Date: ")
                 .replace("digest: ", "Digest: ")
                 .replace("x-request-id", "X-Request-ID")
                 .replace("tpp-redirect-uri", "TPP-Redirect-URI"),
-            "as they are sent",
+            "the case of the request",
         ),
         (sorted.join("\n"), "sorted by name"),
         (lines.iter().rev().copied().collect::<Vec<_>>().join("\n"), "reverse order"),
@@ -152,33 +152,33 @@ fn every_habit_of_signing_is_named() {
         (with(3, "tpp-redirect-uri: https://tpp.example/back"), "tpp-redirect-uri is in lowercase"),
         (
             with(1, &format!("digest: {}", Algorithm::Sha512.header_value(BODY))),
-            "digest is SHA-512 of the body in it",
+            "digest is the SHA-512 of the body in it",
         ),
         (with(1, &format!("digest: {}", Algorithm::Sha256.base64(BODY))), "digest is without its algorithm"),
         (
             with(0, "date: Sat, 21 Nov 2026 09:00:34 GMT"),
-            "1 second earlier: something between client and bank set it anew",
+            "1 second earlier: something between client and bank replaced it",
         ),
         (with(0, "date: Sat, 21 Nov 2026 10:00:35 GMT"), "1 hour later"),
-        (with(0, "date: 2026-11-21T09:00:35Z"), "the same moment in another writing"),
+        (with(0, "date: 2026-11-21T09:00:35Z"), "the same moment in another format"),
         (
             with(3, "tpp-redirect-uri: https%3A%2F%2Ftpp.example%2FBack"),
             "tpp-redirect-uri is percent-encoded",
         ),
-        (with(3, "tpp-redirect-uri: https://tpp.example/Back/"), "with a slash behind it"),
+        (with(3, "tpp-redirect-uri: https://tpp.example/Back/"), "with a trailing slash"),
     ] {
         let says = wrong(&seen(&Options { text: Some(text), ..lawful() }, |_| {}, None));
         assert!(
-            says.starts_with("signature: is over another text") && says.contains(habit),
+            says.starts_with("signature: covers another text") && says.contains(habit),
             "{habit}: {says}"
         );
     }
     let text = Some("something else".to_owned());
     let says = wrong(&seen(&Options { text, ..lawful() }, |_| {}, None));
-    assert!(says.contains("no usual habit explains"), "{says}");
+    assert!(says.contains("no common mistake explains"), "{says}");
 }
 
-/// What is not RSA-SHA256 of the signing string, though the key of the certificate made it.
+/// The key of the certificate made these, but they are not RSA-SHA256 of the signing string.
 #[test]
 fn what_stands_in_the_padded_block_is_named() {
     let right =
@@ -197,9 +197,9 @@ fn what_stands_in_the_padded_block_is_named() {
         (again(&hash), "hashed twice"),
         (again(digits.as_bytes()), "the hash in hexadecimal was signed"),
         (again(digits.to_uppercase().as_bytes()), "the hash in hexadecimal was signed"),
-        (other(OtherHash::Sha1), "with SHA-1 in place of SHA-256, over the right text"),
-        (other(OtherHash::Sha384), "with SHA-384 in place of SHA-256"),
-        (other(OtherHash::Sha512), "with SHA-512 in place of SHA-256"),
+        (other(OtherHash::Sha1), "with SHA-1 instead of SHA-256, over the right text"),
+        (other(OtherHash::Sha384), "with SHA-384 instead of SHA-256"),
+        (other(OtherHash::Sha512), "with SHA-512 instead of SHA-256"),
         (other(OtherHash::Sha256Pss), "the padding of RSASSA-PSS and SHA-256"),
         (reversed, "with its bytes in reverse order"),
         (plain.replace('+', "-").replace('/', "_"), "alphabet for URLs"),
@@ -248,10 +248,7 @@ fn a_text_that_is_given_is_compared_byte_by_byte() {
     let theirs = theirs.replace("c63ec4ff", "c63ec4fe");
     let options = Options { text: Some(theirs.clone()), ..lawful() };
     let says = wrong(&seen(&options, |_| {}, Some(&theirs)));
-    assert!(
-        says.contains(&format!("is over the text that was given; differs from byte {byte} (line 3)")),
-        "{says}"
-    );
+    assert!(says.contains(&format!("covers the given text; differs from byte {byte} (line 3)")), "{says}");
     assert!(says.contains("expected \"f-3e4f") && says.contains("found \"e-3e4f"), "{says}");
 }
 
@@ -266,10 +263,10 @@ fn every_part_that_differs_is_named() {
     let digits =
         Algorithm::Sha256.hash(BODY).iter().map(|byte| format!("{byte:02X}")).collect::<Vec<_>>().concat();
     for (value, habit) in [
-        (sha(b""), "no body at all"),
-        (sha(b"{ \"a\": 1 }"), "without the blanks or the line end behind it"),
-        (sha(b"{\"a\":1}"), "another spelling: compact"),
-        (sha(b"{ \"a\": 1 }\r\n"), "CRLF for LF"),
+        (sha(b""), "an empty body"),
+        (sha(b"{ \"a\": 1 }"), "without its trailing white space"),
+        (sha(b"{\"a\":1}"), "another format: compact"),
+        (sha(b"{ \"a\": 1 }\r\n"), "CRLF instead of LF"),
         (sha(BODY).trim_end_matches('=').to_owned(), "lacks its padding"),
         (format!("SHA-256={}", "ab".repeat(32)), "hexadecimal"),
         (format!("SHA-256={}", Algorithm::Sha512.base64(BODY)), "of the other algorithm"),
@@ -280,7 +277,7 @@ fn every_part_that_differs_is_named() {
         (sha(&Algorithm::Sha256.hash(BODY)), "the hash of the hash"),
         (sha(digits.to_lowercase().as_bytes()), "the hash of the hash in hexadecimal"),
         (sha(b"{\"a\": 1}"), "as Python writes it"),
-        (sha(b"{\n  \"a\": 1\n}\n"), "indented by two blanks, with a line end"),
+        (sha(b"{\n  \"a\": 1\n}\n"), "indented by two spaces, followed by a line end"),
         (format!("\"{}\"", sha(BODY)), "in quotation marks"),
     ] {
         let finding = digest(value);
@@ -320,9 +317,9 @@ fn every_part_that_differs_is_named() {
         "{findings:#?}"
     );
     for (name, value, habit) in [
-        ("TPP-Signature-Certificate", CERTIFICATE.replace('\n', " "), "is PEM as it stands in a file"),
-        ("TPP-Signature-Certificate", "AAAA".to_owned(), "holds no certificate"),
-        ("Signature", "=?utf-8?X?a?=".to_owned(), "begins as an encoded word and is none"),
+        ("TPP-Signature-Certificate", CERTIFICATE.replace('\n', " "), "is a PEM file"),
+        ("TPP-Signature-Certificate", "AAAA".to_owned(), "does not contain a certificate"),
+        ("Signature", "=?utf-8?X?a?=".to_owned(), "begins like an encoded word but is not one"),
         ("Signature", "keyId=1".to_owned(), "lacks keyId and headers and signature"),
     ] {
         let findings = seen(&legal, |fields| set(fields, name, value), None);
@@ -358,7 +355,10 @@ fn a_value_beyond_ascii_has_to_be_wrapped() {
         bare.iter().map(|finding| finding.part.as_str()).collect::<Vec<_>>(),
         ["Signature", "algorithm"]
     );
-    assert!(bare[0].says.starts_with("has letters beyond ASCII in UTF-8 and stands bare"), "{bare:#?}");
+    assert!(
+        bare[0].says.starts_with("contains characters beyond ASCII in UTF-8 without encoding"),
+        "{bare:#?}"
+    );
     assert!(bare[0].says.contains("=?utf-8?B?..?="), "{bare:#?}");
 }
 
@@ -394,9 +394,8 @@ fn values_in_iso_8859_1_are_signed_in_their_own_bytes() {
 fn a_quotation_mark_inside_a_parameter_is_named() {
     let key_id = Parameter::Text("SN=1,CA=O=A \\\"B\\\" C".to_owned());
     let findings = seen(&Options { key_id, ..lawful() }, |_| {}, None);
-    let named = findings
-        .iter()
-        .any(|finding| finding.held == Held::No && finding.says.contains("it is written \\22"));
+    let named =
+        findings.iter().any(|finding| finding.held == Held::No && finding.says.contains("write \\22"));
     assert!(named, "{findings:#?}");
 }
 
@@ -450,7 +449,7 @@ fn long_headers_take_no_longer_than_they_are_long() {
         let (short, long) = (of(8 * 1024), of(64 * 1024));
         let short = (0..5).map(|_| time(&short)).min().unwrap();
         let long = (0..5).map(|_| time(&long)).min().unwrap();
-        // Eight times as long: linear is 8, quadratic is 64. Short times are mostly noise.
+        // The input is eight times as long: linear is 8, quadratic is 64. Short times are mostly noise.
         assert!(long < short * 40 + std::time::Duration::from_millis(5), "{part}: {short:?} and {long:?}");
     };
     for part in ["a=\"\",", "=", "\"", ",", "=?", "keyId=\"a\"", "=?utf-8?Q?=20?= "] {

@@ -1,4 +1,4 @@
-//! The crate from outside: signatures of others, and what is said of wrong ones.
+//! Tests of the public interface: signatures of others, and the diagnosis of wrong ones.
 
 mod diagnosis;
 mod vectors;

@@ -1,5 +1,4 @@
-//! The caller's side against the published test values of the draft (draft-cavage-http-signatures-10,
-//! appendix C).
+//! Tests against the published values of the draft (draft-cavage-http-signatures-10, appendix C).
 
 use aws_lc_rs::signature::{RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY, UnparsedPublicKey};
 use base64::{Engine, prelude::BASE64_STANDARD};
@@ -29,7 +28,7 @@ fn signing_strings_are_those_of_the_draft() {
     let cases = vectors["cases"].as_array().unwrap();
     assert_eq!(cases.len(), 3);
     for case in cases {
-        // Without a `headers` parameter the list is `date` alone (draft, section 2.1).
+        // Without a `headers` parameter, the list is `date` alone (draft, section 2.1).
         let listed: Vec<&str> = case["headers_param"].as_str().unwrap_or("date").split(' ').collect();
         let ours = signing_string(&listed, &fields(&vectors), Some(&target)).unwrap();
         assert_eq!(ours, text(&case["signing_string"]), "{}", case["id"]);
@@ -40,7 +39,7 @@ fn signing_strings_are_those_of_the_draft() {
 fn signatures_of_the_draft_verify() {
     let vectors = vectors();
     let key = pem::parse(text(&vectors["public_key_pem"])).unwrap();
-    // The draft's key has 1024 bits, which only the algorithm for old signatures takes.
+    // The draft's key has 1024 bits, which only the algorithm for old signatures accepts.
     let key = UnparsedPublicKey::new(&RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY, key.contents());
     for case in vectors["cases"].as_array().unwrap() {
         let signature = BASE64_STANDARD.decode(text(&case["signature"])).unwrap();
@@ -59,14 +58,14 @@ fn the_digest_of_the_draft_is_the_digest_of_its_body() {
     assert_eq!(digest::Algorithm::Sha256.header_value(body.as_bytes()), *stated);
 }
 
-/// What another program writes for the issuer of a certificate.
+/// Returns another program's rendering of the issuer of a certificate.
 fn rendering(certificate: &str, tool: &str, form: &str) -> &'static str {
     let renderings = include_str!("../../../../fixtures/vectors/issuers/renderings.tsv");
     let start = [certificate, tool, form, ""].join("\t");
     renderings.lines().find_map(|line| line.strip_prefix(&start)).unwrap()
 }
 
-/// A certificate of a made-up authority whose name is unusual.
+/// Returns a certificate of a fictitious authority with an unusual name.
 fn certificate(name: &str) -> Certificate {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vectors/issuers");
     Certificate::from_pem(std::fs::read(format!("{folder}/{name}.pem")).unwrap()).unwrap()
@@ -78,7 +77,7 @@ fn issuers_are_written_as_java_writes_them_by_the_predecessor_of_rfc_4514() {
         let ours = certificate(name).issuer().write(&NameForm::Rfc4514);
         assert_eq!(ours, rendering(name, "Java", "RFC2253"), "{name}");
     }
-    // Java escapes = and # everywhere, which RFC 2253 wants and RFC 4514 does not; a bare quotation mark
+    // Java escapes = and # everywhere, as RFC 2253 requires and RFC 4514 does not. A bare quotation mark
     // would end keyId.
     let theirs = rendering("special", "Java", "RFC2253")
         .replace("\\=", "=")
@@ -90,8 +89,8 @@ fn issuers_are_written_as_java_writes_them_by_the_predecessor_of_rfc_4514() {
 
 #[test]
 fn issuers_are_written_as_openssl_writes_them_where_it_writes_rfc_4514() {
-    // Of types that RFC 4514 does not list OpenSSL writes names of its own, and the values of an RDN it turns
-    // around.
+    // For types that RFC 4514 does not list, OpenSSL writes its own names. It also reverses the values of an
+    // RDN.
     for name in ["components", "encodings", "letters"] {
         for form in NameForm::ALL {
             let ours = certificate(name).issuer().write(&form);

@@ -54,7 +54,7 @@ const MISTAKES: [Mistake; 61] = [
         "[choices]",
         "[choices]\n\"key-id.issuer\" = \"L={L}\"",
         2,
-        "`{L}` stands for in the issuer of the certificate",
+        "the issuer of the certificate has no attribute for `{L}`",
     ),
     (
         "\"psu-identity.alone\" = \"accept\"",
@@ -106,7 +106,7 @@ const MISTAKES: [Mistake; 61] = [
         TOP,
         "signing = { key = \"pkcs8-aes.key.pem\", certificate = \"tpp.cert.pem\", passphrase = { file = \"wrong\" } }",
         2,
-        "`[signing] key`: the private key does not open",
+        "`[signing] key`: cannot decrypt the private key",
     ),
     (
         TOP,
@@ -125,7 +125,7 @@ const MISTAKES: [Mistake; 61] = [
         TOP,
         "signing = { pkcs12 = \"tpp.p12\", passphrase = { file = \"wrong\" } }",
         2,
-        "`[signing] pkcs12`: expected PKCS#12 that this passphrase opens",
+        "`[signing] pkcs12`: cannot open the PKCS#12 file",
     ),
     (
         TOP,
@@ -137,13 +137,13 @@ const MISTAKES: [Mistake; 61] = [
         TOP,
         "signing = { command = [\"false\"], certificate = \"tpp.cert.pem\" }",
         2,
-        "the command that signs: `false` ended",
+        "the signing command failed: `false` ended",
     ),
     (
         TOP,
         "signing = { command = [\"echo\"], certificate = \"tpp.cert.pem\" }",
         2,
-        "expected that `echo` prints the RSA-SHA256 signature",
+        "`echo` must print the RSA-SHA256 signature",
     ),
     (TOP, "signing = { command = [\"echo\"] }", 2, "`[signing] command` requires `certificate`"),
     (TOP, "tls = { key = \"tpp.key.pem\", certificate = \"other.cert.pem\" }", 2, "`[tls]`"),

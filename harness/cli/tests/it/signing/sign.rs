@@ -76,17 +76,17 @@ fn what_is_wrong_with_a_request_is_named() {
         .collect();
     let (exit, said) = verify(&other, "{\"a\": 1}", &[]);
     assert_eq!(exit, Some(1), "{said}");
-    assert!(said.contains("NO  signature: is over another text, by the right key"), "{said}");
+    assert!(said.contains("NO  signature: covers another text, with the right key"), "{said}");
     let signed = explained.split("  | ").skip(1).collect::<String>().replace("\\n\n", "\n");
     let signed = signed.trim_end_matches('\n');
     fs::write(path("signed"), signed).unwrap();
     let (_, said) = verify(&other, "{\"a\": 1}", &["--signed", &path("signed")]);
-    assert!(said.contains("is over the text that was given; differs from byte"), "{said}");
+    assert!(said.contains("covers the given text; differs from byte"), "{said}");
     assert!(said.contains("expected \"another\", found \"synthetic\""), "{said}");
 
     let (exit, said) = verify(&[("no-header".into(), String::new())], "", &[]);
     assert_eq!(exit, Some(1), "{said}");
-    assert!(said.contains("NO  TPP-Signature-Certificate: is not there"), "{said}");
+    assert!(said.contains("NO  TPP-Signature-Certificate: is missing"), "{said}");
     fs::write(path("request"), "no request\nat all").unwrap();
     let (exit, _, wrong) = xs2aspec(&["sign", "--verify", "--request", &path("request")]);
     assert_eq!(
@@ -182,7 +182,7 @@ fn a_name_beyond_ascii_has_to_be_wrapped() {
         let wrong: Vec<&str> = said.lines().filter(|line| line.starts_with("NO")).collect();
         assert_eq!(wrong.len(), 1, "{said}");
         let says = format!(
-            "NO  Signature: has letters beyond ASCII in {charset} and stands bare: it has to be wrapped"
+            "NO  Signature: contains characters beyond ASCII in {charset} without encoding: it must be wrapped"
         );
         assert!(wrong[0].starts_with(&says), "{said}");
     }
@@ -227,7 +227,10 @@ fn certificates_are_explained() {
     assert!(said.contains("2.5.4.97 is organizationIdentifier: \"PSDXX-TEST-3\""), "{said}");
     assert!(said.contains("1.2.840.113549.1.9.1 is emailAddress: \"ca@trust.example\""), "{said}");
     let (exit, _, wrong) = inspect("CN={CN}, L={L}");
-    assert!(exit == Some(2) && wrong.contains("expected what `{L}` stands for in the issuer"), "{wrong}");
+    assert!(
+        exit == Some(2) && wrong.contains("the issuer of the certificate has no attribute for `{L}`"),
+        "{wrong}"
+    );
     let (exit, _, wrong) = xs2aspec(&["inspect-cert", &format!("{keys}/tpp.key.pem")]);
     assert_eq!((exit, wrong.contains("expected a PEM block `CERTIFICATE`")), (Some(2), true), "{wrong}");
 }
