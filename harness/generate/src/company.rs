@@ -1,26 +1,26 @@
-//! Which partitions are in one request: first each once, then each in company that it did not have.
+//! Combinations of partitions in one request: first each partition once, then each in new company.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::partition::{Aim, Partition};
 
-/// Moves of one request besides the one that it is made for, at most.
+/// Limit of the partitions of one request in addition to its own.
 pub(crate) const COMPANY: usize = 6;
 
-/// Valid forms of a request that must be accepted, at most.
+/// Limit of the valid partitions in a request that must be accepted.
 pub(crate) const PACKED: usize = 8;
 
-/// Values of one place that are each company of their own.
+/// Limit of the values of one place that count as different company.
 const FEW: usize = 10;
 
-/// Requests that break the same clause, in a round after the first.
+/// Number of requests that violate the same clause, in each round after the first.
 const OF_ONE_CLAUSE: usize = 6;
 
-/// Partitions of requests, by their numbers, each with whether more company is drawn.
+/// Partitions of requests, by their numbers, each with true if random company is added.
 pub(crate) type Planned = Vec<(Vec<usize>, bool)>;
 
-/// One request for each partition that breaks a rule or is open, and as few as can be for all those that keep
-/// them.
+/// Plans one request for each partition that is invalid or open, and as few requests as possible for the
+/// valid ones.
 pub(crate) fn every_partition_once(all: &[Partition], order: &[usize]) -> Planned {
     let mut plans = Vec::new();
     let mut packed: Vec<(Vec<usize>, BTreeSet<&str>)> = Vec::new();
@@ -46,15 +46,14 @@ pub(crate) fn every_partition_once(all: &[Partition], order: &[usize]) -> Planne
     plans
 }
 
-/// Which classes of an operation have been in one request with which places: of those that keep the rules
-/// each class by itself, of the others all of one clause together, since there are many ways to break one
-/// rule.
+/// The combinations of partitions and places that an operation has had. Each valid partition counts on its
+/// own. The others count together by clause, because there are many ways to violate a clause.
 #[derive(Debug, Default)]
 pub(crate) struct Met(BTreeSet<(String, String)>);
 
 impl Met {
-    /// Requests in which classes meet places that they have not met; each class that keeps the rules once at
-    /// least.
+    /// Plans requests in which partitions meet places that they have not met, at least one for each valid
+    /// partition.
     pub(crate) fn in_new_company(&mut self, all: &[Partition], order: &[usize]) -> Planned {
         let mut plans = Vec::new();
         let mut broken = BTreeMap::new();
@@ -66,7 +65,7 @@ impl Met {
         for at in order {
             let class = &all[*at];
             if class.aim == Aim::Valid {
-                // Of few values each is company of its own.
+                // With few values, each counts as different company.
                 let place = class.place();
                 let own = if values[place] <= FEW { class.form.name.as_str() } else { place };
                 company.entry(own).or_default().push(*at);
@@ -86,7 +85,7 @@ impl Met {
                 plans.push((pack, false));
             }
         }
-        // Where all have met, it begins again with other values.
+        // If all have met, start over with other values.
         let left = plans.len();
         if left == 0 {
             self.0.retain(|(who, _)| !broken.keys().any(|(clause, _)| who.starts_with(clause)));
@@ -105,7 +104,7 @@ impl Met {
         plans
     }
 
-    /// A class with others of places that it has not met.
+    /// Combines a partition with others at places that it has not met.
     fn pack(
         &mut self,
         all: &[Partition],
@@ -122,7 +121,7 @@ impl Met {
             if pack.len() == most {
                 break;
             }
-            // Another place first each time.
+            // Start with another place each turn.
             let (met, there) = places[(step + turn * 7) % places.len()];
             let pair = (who.to_owned(), (**met).to_owned());
             if self.0.contains(&pair) {
@@ -137,7 +136,7 @@ impl Met {
             self.0.insert(pair);
             pack.push(other);
         }
-        // Those that keep the rules meet each other as well.
+        // Valid partitions of the request meet each other as well.
         let kept: Vec<usize> = pack.iter().copied().filter(|at| all[*at].aim == Aim::Valid).collect();
         if all[first].aim == Aim::Valid {
             for one in &kept {

@@ -1,4 +1,4 @@
-//! Draws requests: each partition first once, then in company that it did not have.
+//! Generates requests: each partition first once, then in new company.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet, VecDeque},
@@ -16,18 +16,18 @@ use crate::{
     partition::{Aim, Partition},
 };
 
-/// Draws requests, the same ones for the same seed.
+/// A generator of requests, deterministic for a seed.
 pub struct Explorer {
     partitions: BTreeMap<String, Vec<Partition>>,
     rng: Rng,
-    /// What is drawn next: requests whose partitions are fixed, and then one for each partition in turn.
+    /// The next plans: requests with fixed partitions, then one for each partition in turn.
     waiting: VecDeque<Plan>,
-    /// How often the partitions were gone through.
+    /// Number of completed passes over the partitions.
     round: usize,
-    /// Which partitions have met, by operation.
+    /// The combinations so far, by operation.
     met: BTreeMap<String, Met>,
     reached: BTreeSet<String>,
-    /// Pairs of partitions that were in one request, as numbers.
+    /// Hashes of the pairs of partitions that were in one request.
     pairs: HashSet<u64>,
 }
 
@@ -37,7 +37,7 @@ impl std::fmt::Debug for Explorer {
     }
 }
 
-/// Which partitions a request is made of, by their numbers; with company that is drawn.
+/// The partitions of a request, by their numbers, and true if random company is added.
 #[derive(Debug, Clone)]
 struct Plan {
     operation: String,
@@ -46,7 +46,7 @@ struct Plan {
 }
 
 impl Explorer {
-    /// An explorer of this suite's operations, or of some of them.
+    /// Creates an explorer of this suite's operations, or of those in `only`.
     pub fn new(suite: &Suite, seed: u64, only: &[String]) -> Self {
         let mut rng = Rng::with_seed(seed);
         let wanted = suite
@@ -75,17 +75,18 @@ impl Explorer {
         }
     }
 
-    /// Every partition.
+    /// Returns every partition.
     pub fn partitions(&self) -> impl Iterator<Item = &Partition> {
         self.partitions.values().flatten()
     }
 
-    /// How many partitions were reached, how many there are, and how many pairs of them were in one request.
+    /// Returns the number of partitions reached, the number of all partitions, and the number of pairs that
+    /// were in one request.
     pub fn coverage(&self) -> (usize, usize, usize) {
         (self.reached.len(), self.partitions.values().map(Vec::len).sum(), self.pairs.len())
     }
 
-    /// Partitions that were not reached, with their operations.
+    /// Returns the partitions that were not reached, with their operations.
     pub fn unreached(&self) -> Vec<String> {
         let all = self
             .partitions
@@ -94,12 +95,12 @@ impl Explorer {
         all.filter(|name| !self.reached.contains(name)).collect()
     }
 
-    /// How often every partition has been drawn.
+    /// Returns how many times every partition was generated.
     pub fn rounds(&self) -> usize {
         self.round
     }
 
-    /// The next request. Says whether a partition, or a pair of them, is in it that was never drawn before.
+    /// Returns the next request, and true if it has a new partition or pair of partitions.
     pub fn draw(&mut self, suite: &Suite) -> (Combination, bool) {
         let plan = loop {
             match self.waiting.pop_front() {
@@ -112,7 +113,7 @@ impl Explorer {
         let is_valid = plan.partitions.iter().all(|at| all[*at].aim == Aim::Valid);
         let mut alone = Vec::new();
         for at in &plan.partitions {
-            // Two things that keep the rules can leave open what must become of both.
+            // Two valid partitions together can make the outcome open.
             let is_checked = is_valid && plan.partitions.len() > 1;
             if !added(&mut combination, &all[*at], &mut self.rng, suite, is_checked) {
                 alone.push(Plan { partitions: vec![*at], company: false, ..plan.clone() });
@@ -121,7 +122,7 @@ impl Explorer {
         if plan.company {
             let aim = plan.partitions.first().map_or(Aim::Valid, |at| all[*at].aim);
             let company: Vec<&Partition> = all.iter().filter(|one| one.aim == Aim::Valid).collect();
-            // Members and headers are as likely each, however many values they have.
+            // Each field and header is equally likely, however many values it has.
             let places: BTreeSet<&str> = company.iter().map(|one| one.place()).collect();
             let places: Vec<&str> = places.into_iter().collect();
             let most = if aim == Aim::Valid { PACKED } else { COMPANY };
@@ -131,13 +132,13 @@ impl Explorer {
                 let one = there[self.rng.usize(..there.len())];
                 added(&mut combination, one, &mut self.rng, suite, is_valid);
             }
-            // Sometimes a second rule is broken, once each was broken alone.
+            // Occasionally violate a second rule, once each was violated alone.
             let broken: Vec<&Partition> = all.iter().filter(|one| one.aim == Aim::Broken).collect();
             if self.round > 1 && aim == Aim::Broken && !broken.is_empty() && self.rng.u8(..8) == 0 {
                 combination.add(broken[self.rng.usize(..broken.len())].draw(&mut self.rng));
             }
         }
-        // What was left out comes by itself, if it is not one of many that come again anyway.
+        // An omitted partition gets a request of its own. In later rounds it comes again anyway.
         if self.round <= 1 {
             self.waiting.extend(alone);
         }
@@ -145,7 +146,7 @@ impl Explorer {
         (combination, is_new)
     }
 
-    /// Notes what a request reaches.
+    /// Records the partitions of a request.
     fn note(&mut self, combination: &Combination) -> bool {
         let mut is_new = false;
         let names: Vec<String> =
@@ -161,7 +162,7 @@ impl Explorer {
         is_new
     }
 
-    /// What is drawn next: first every partition once, then each in company that it did not have.
+    /// Plans the next round: first every partition once, then each in new company.
     fn refill(&mut self) {
         let mut plans = Vec::new();
         for (operation, all) in &self.partitions {
@@ -181,7 +182,7 @@ impl Explorer {
     }
 }
 
-/// Adds what a partition draws. If it is checked the request must be accepted with it.
+/// Adds an instance of a partition. If `is_checked`, it is added only if the request must still be accepted.
 fn added(
     combination: &mut Combination,
     one: &Partition,

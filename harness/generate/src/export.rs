@@ -1,4 +1,4 @@
-//! A request that shows a violation, as a case file.
+//! Writes a request that reveals a violation as a case file.
 
 use serde_json::{Map, Value, json};
 use xs2aspec_spec::request::Due;
@@ -8,15 +8,15 @@ use xs2aspec_suite::combination::{edited, expected};
 
 use crate::{Combination, sequence::Written};
 
-/// The line of the case in a file that has it alone.
+/// Line of the case in a file that contains nothing else.
 pub const ALONE: u32 = 4;
 
-/// The text of a case file with this request alone. Its control is the plain request of the suite.
+/// Returns a case file with this request alone. Its control is the suite's baseline request.
 pub fn alone(suite: &Suite, combination: &Combination, case: &Case, due: &Due, name: &str) -> Option<String> {
     text(&case.changes(), &[written_case(suite, combination, case, due, name)?])
 }
 
-/// The text of a case file with this request and its control, the plain request. `name` is the name of the
+/// Returns a case file with this request and its control, the baseline request. `name` is the name of the
 /// case.
 pub fn file(suite: &Suite, combination: &Combination, case: &Case, due: &Due, name: &str) -> Option<String> {
     let clause = suite.requests().plain_clause(&combination.operation)?;
@@ -27,12 +27,12 @@ pub fn file(suite: &Suite, combination: &Combination, case: &Case, due: &Due, na
     text(&case.changes(), &[control_case, written])
 }
 
-/// The text of a case file with this sequence alone. Its control is a case of the suite.
+/// Returns a case file with this sequence alone. Its control is a case of the suite.
 pub fn sequence(written: &Written, name: &str) -> Option<String> {
     text(&written.says, &[sequence_case(written, name)])
 }
 
-/// The text of a case file with this sequence and its control.
+/// Returns a case file with this sequence and its control.
 pub fn sequence_file(suite: &Suite, written: &Written, name: &str) -> Option<String> {
     let mut case = sequence_case(written, name);
     let known = suite.case(case["control"].as_str()?)?;
@@ -55,7 +55,7 @@ fn sequence_case(written: &Written, name: &str) -> Value {
     Value::Object(case)
 }
 
-/// A comment that says what is different from the plain request, the title, and the cases.
+/// Returns a comment with the differences from the baseline request, the title, and the cases.
 fn text(changes: &[String], cases: &[Value]) -> Option<String> {
     let says = changes.join("; ").replace('\n', " ");
     let clause = cases.last()?["clause"].as_str()?;
@@ -64,7 +64,7 @@ fn text(changes: &[String], cases: &[Value]) -> Option<String> {
     Some(cases.iter().filter_map(Value::as_object).fold(head, |text, case| text + &block(case)))
 }
 
-/// A case, a line for each of its fields and of their items. Flow style of YAML is JSON.
+/// Returns a case with one line per field and per item of a list. JSON is valid YAML in flow style.
 fn block(case: &Map<String, Value>) -> String {
     let mut lines = Vec::new();
     for (name, value) in case {
@@ -81,14 +81,14 @@ fn block(case: &Map<String, Value>) -> String {
     lines.concat()
 }
 
-/// Whether YAML reads a word as a text without quotation marks.
+/// Returns true if YAML reads a word as a string without quotation marks.
 fn is_plain(word: &str) -> bool {
     word.starts_with(|letter: char| letter.is_ascii_lowercase())
         && word.chars().all(|letter| letter.is_ascii_alphanumeric() || "-./".contains(letter))
         && !["true", "false", "null"].contains(&word)
 }
 
-/// The case as a case file says it.
+/// Returns the case in the format of a case file.
 fn written_case(
     suite: &Suite,
     combination: &Combination,
@@ -117,7 +117,7 @@ fn written_case(
     Some(Value::Object(file))
 }
 
-/// What is sent before, as a case file says it.
+/// Returns the setup steps in the format of a case file.
 fn written_steps(suite: &Suite, combination: &Combination, case: &Case) -> Vec<Value> {
     let steps = case.before.iter().map(|step| {
         let mut file = json!({"name": step.name, "baseline": step.baseline});
@@ -146,7 +146,7 @@ fn written_steps(suite: &Suite, combination: &Combination, case: &Case) -> Vec<V
     steps.collect()
 }
 
-/// A change as a case file says it.
+/// Returns a change in the format of a case file.
 fn written(change: &Change) -> Value {
     let mut written = Map::new();
     let verbs = [

@@ -1,10 +1,11 @@
-//! Requests that nobody wrote. The spec says of every place which values are tried there ([`Form`]s); an
-//! [`Explorer`] draws requests from them, each form in changing company, and the rules of the spec say what
-//! must become of the whole request. What breaks the expectation is made smaller ([`smaller`]) and kept as a
-//! case file ([`export`]). A [`Sequencer`] draws several requests one after the other, from a small model of
-//! what a server remembers.
+//! Generates requests from the spec.
 //!
-//! Nothing here knows the case files, the document's names, or the reference bank.
+//! The spec lists the values to try at every place ([`Form`]s). An [`Explorer`] combines them into requests,
+//! each form in changing company. The rules of the spec give the expected outcome of the whole request. A
+//! request that reveals a violation is shrunk ([`smaller`]) and saved as a case file ([`export`]). A
+//! [`Sequencer`] generates sequences of requests from a small model of a server's state.
+//!
+//! This crate does not depend on the case files, on names in the document, or on the reference bank.
 
 mod company;
 mod explorer;

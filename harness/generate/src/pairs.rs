@@ -1,14 +1,14 @@
-//! Requests in which every two optional things of an operation are together, apart, and both absent: pairwise
-//! arrays.
+//! Pairwise arrays: requests in which every two optional parts of an operation occur together, apart, and
+//! both absent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::partition::{Aim, Partition};
 
-/// Two things, by their numbers, and whether each is there.
+/// Two parts, by their numbers, each with true if it is present.
 type Pair = (usize, usize, bool, bool);
 
-/// The partitions of each request, by their numbers: one valid partition stands for each place.
+/// Returns the partitions of each request, by their numbers. One valid partition represents each place.
 pub(crate) fn pairwise(partitions: &[Partition]) -> Vec<Vec<usize>> {
     let mut of_place: BTreeMap<&str, usize> = BTreeMap::new();
     for (at, one) in partitions.iter().enumerate().filter(|(_, one)| one.aim == Aim::Valid) {
@@ -28,14 +28,14 @@ pub(crate) fn pairwise(partitions: &[Partition]) -> Vec<Vec<usize>> {
     while let Some(seed) = open.first().copied() {
         let row = row(factors.len(), seed, &open, &fit);
         open.retain(|(one, other, first, second)| row[*one] != *first || row[*other] != *second);
-        // What cannot be together stays so.
+        // The pair may be impossible.
         open.remove(&seed);
         requests.push((0..factors.len()).filter(|at| row[*at]).map(|at| factors[at]).collect());
     }
     requests
 }
 
-/// Greedily: each thing is there if that settles more pairs with those that are decided.
+/// Builds a row greedily: a part is present if that settles more pairs with the parts decided so far.
 fn row(count: usize, seed: Pair, open: &BTreeSet<Pair>, fit: &dyn Fn(usize, usize) -> bool) -> Vec<bool> {
     let mut row: Vec<Option<bool>> = vec![None; count];
     row[seed.0] = Some(seed.2);

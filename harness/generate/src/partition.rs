@@ -1,4 +1,4 @@
-//! Partitions of the requests of an operation: the forms of the spec, each with what it comes to alone.
+//! Partitions of the requests of an operation: the forms of the spec, each with its outcome on its own.
 
 use std::collections::BTreeSet;
 
@@ -8,18 +8,18 @@ use xs2aspec_suite::Suite;
 
 use crate::{AppliedForm, Combination};
 
-/// What a request with this form, and nothing else, must come to.
+/// The required outcome of a request with this form and no other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Aim {
-    /// It is accepted.
+    /// The request must be accepted.
     Valid,
-    /// It is refused.
+    /// The request must be rejected.
     Broken,
-    /// Both are right: a server does not fail on it.
+    /// Both are allowed, but the server must not fail.
     Open,
 }
 
-/// A form, and what it comes to alone.
+/// A form, and its outcome on its own.
 #[derive(Debug)]
 pub struct Partition {
     pub(crate) form: Form,
@@ -28,8 +28,7 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// Every partition of an operation. What a form does to a request that has no place for it, or has it
-    /// already, is none.
+    /// Returns every partition of an operation. A form without an effect on the baseline request is not one.
     pub(crate) fn all(suite: &Suite, operation: &str, rng: &mut Rng) -> Vec<Self> {
         let forms = suite.requests().forms(operation).iter();
         forms.filter_map(|form| Self::new(suite, operation, form, rng)).collect()
@@ -46,28 +45,28 @@ impl Partition {
         Some(Self { touches: form.touches(), form: form.clone(), aim })
     }
 
-    /// The name of its form.
+    /// Returns the name of its form.
     pub fn name(&self) -> &str {
         &self.form.name
     }
 
-    /// What it comes to alone.
+    /// Returns its outcome on its own.
     pub fn aim(&self) -> Aim {
         self.aim
     }
 
-    /// The place that it is about; of what is about none the first words of its name.
+    /// Returns its place, or the first words of its name if it has none.
     pub(crate) fn place(&self) -> &str {
         let name = &self.form.name;
         if self.form.place.is_empty() { name.split(": ").next().unwrap_or(name) } else { &self.form.place }
     }
 
-    /// Whether both can be in one request.
+    /// Returns true if both fit in one request.
     pub(crate) fn fits(&self, other: &Self) -> bool {
         self.touches.is_disjoint(&other.touches)
     }
 
-    /// What it does this time.
+    /// Returns a random instance of its form.
     pub(crate) fn draw(&self, rng: &mut Rng) -> AppliedForm {
         AppliedForm::draw(&self.form, &self.touches, &mut |below| rng.u64(..below))
     }

@@ -1,5 +1,5 @@
-//! Sequences of requests that nobody wrote: what was made, by whom, and what happened to it decide what must
-//! become of the last one.
+//! Generated sequences of requests. The state (what was created, by whom, and what happened to it) determines
+//! the expected outcome of the last request.
 
 use std::collections::BTreeSet;
 
@@ -9,43 +9,43 @@ use xs2aspec_spec::sequence::{ANOTHER, Act, Caller, Demand, Rule, SequenceRules}
 /// A request of a sequence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Move {
-    /// A thing of this kind is made by this caller.
+    /// A caller creates a thing.
     Make {
-        /// The kind.
+        /// The kind of thing.
         kind: String,
         /// The number of the caller.
         caller: usize,
     },
-    /// This is done by this caller.
+    /// A caller does something with things.
     Act {
         /// The act.
         act: String,
         /// The number of the caller.
         caller: usize,
-        /// The numbers of the moves that made the things.
+        /// The numbers of the moves that created the things.
         things: Vec<usize>,
     },
 }
 
-/// Requests, one after the other. The last one is judged.
+/// A series of requests. The last one is judged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sequence {
     /// The requests.
     pub moves: Vec<Move>,
 }
 
-/// A sequence as a case of a file, and what it says.
+/// A sequence as a case of a file, and its description.
 #[derive(Debug, Clone)]
 pub struct Written {
     /// The case, without its name.
     pub case: Map<String, Value>,
     /// The requests in words.
     pub says: Vec<String>,
-    /// The number of the rule by which the last one is judged.
+    /// The number of the rule that judges the last request.
     pub rule: usize,
 }
 
-/// A thing, as far as it has come.
+/// A thing and its state.
 struct Thing<'a> {
     number: usize,
     kind: &'a str,
@@ -53,15 +53,15 @@ struct Thing<'a> {
     marks: BTreeSet<&'a str>,
 }
 
-/// What is known after some of the requests.
+/// The state after some of the requests.
 #[derive(Default)]
 struct World<'a> {
     things: Vec<Thing<'a>>,
 }
 
 impl Sequence {
-    /// The case file entry of the sequence. None if the document leaves open what becomes of one of its
-    /// requests.
+    /// Returns the sequence as an entry of a case file. Returns None if the document leaves the outcome of
+    /// one of its requests open.
     pub fn written(&self, rules: &SequenceRules) -> Option<Written> {
         let (last, before) = self.moves.split_last()?;
         let mut world = World::default();
@@ -98,14 +98,14 @@ impl Sequence {
         Some(Written { case, says, rule: number })
     }
 
-    /// Whether something can follow.
+    /// Returns true if another request can follow.
     pub fn can_go_on(&self, rules: &SequenceRules) -> bool {
         let mut world = World::default();
         self.moves.iter().enumerate().all(|(number, one)| world.step(number, one, rules).is_some())
     }
 
-    /// Sequences that may show the same, the smallest first: without one of the requests, with all that needs
-    /// it, or with fewer things.
+    /// Returns smaller sequences that may reveal the same violation, the smallest first: without one request
+    /// and those that depend on it, or with fewer things.
     pub fn smaller(&self) -> Vec<Self> {
         let mut smaller: Vec<Self> = (0..self.moves.len()).filter_map(|at| self.without(at)).collect();
         for (at, one) in self.moves.iter().enumerate() {
@@ -124,7 +124,8 @@ impl Sequence {
         smaller
     }
 
-    /// The sequence without a request, and without what is done with nothing else. The last one stays.
+    /// Returns the sequence without a request and without those that depend on it alone. Returns None if that
+    /// removes the last request.
     fn without(&self, left_out: usize) -> Option<Self> {
         if left_out + 1 == self.moves.len() {
             return None;
@@ -152,22 +153,22 @@ impl Sequence {
     }
 }
 
-/// What is judged last: the request, its changes, who asks, what must come back, by which rule, and what its
-/// placeholders are.
+/// The request to judge: its baseline, its changes, the caller, the expected outcome, the number of the rule,
+/// and the names for its placeholders.
 type Judged<'a> = (&'a str, Vec<Value>, &'a Caller, &'a Demand, usize, Names);
 
-/// What stands for the placeholders of a request: names of steps.
+/// Names of steps that replace the placeholders of a request.
 struct Names {
-    /// The step that made the thing.
+    /// The step that created the thing.
     thing: Option<String>,
-    /// Those that made all of them.
+    /// The steps that created all of the things.
     every: Vec<String>,
-    /// The one that made something before.
+    /// The step that created something earlier.
     earlier: Option<String>,
 }
 
 impl<'a> World<'a> {
-    /// A request that others follow, as a step of a case.
+    /// Returns a request that others follow as a step of a case, and updates the state.
     fn step(&mut self, number: usize, one: &'a Move, rules: &'a SequenceRules) -> Option<Value> {
         let name = step_name(number);
         match one {
@@ -231,7 +232,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// How an act is asked of these things.
+    /// Returns the baseline, the changes and the names for an act on these things.
     fn asked(
         &self,
         act: &str,
@@ -248,7 +249,7 @@ impl<'a> World<'a> {
         Some((&asked.request, asked.change.clone(), names))
     }
 
-    /// The rule for an act, with its number.
+    /// Returns the rule for an act, with its number.
     fn rule(
         &self,
         act: &str,
@@ -271,7 +272,7 @@ impl<'a> World<'a> {
         let mut fitting = rules.rules.iter().enumerate().filter(|(_, rule)| fits(rule));
         let (number, first) = fitting.next().filter(|_| can_be_asked)?;
         let is_about_one = |rule: &Rule| rule.by.is_some() || rule.of.is_some() || rule.has.is_some();
-        // What somebody else made is nothing that is open.
+        // Without a rule for foreign callers, the outcome is not defined.
         let is_left_out = is_foreign && first.by.is_none();
         let is_mixed = *most > 1 && is_about_one(first) && fitting.any(|(_, rule)| is_about_one(rule));
         (!is_left_out && !is_mixed).then_some((number, first))
@@ -292,7 +293,7 @@ fn put(step: &mut Value, name: &str, value: Value) {
     }
 }
 
-/// A value in which `<KEY>`, `<every KEY>` and `<earlier.KEY>` are what steps have kept.
+/// Replaces `<KEY>`, `<every KEY>` and `<earlier.KEY>` by references to values that steps keep.
 fn filled(value: &Value, names: &Names) -> Value {
     match value {
         Value::String(text) => {
@@ -317,7 +318,7 @@ fn filled(value: &Value, names: &Names) -> Value {
     }
 }
 
-/// What one request of a sequence does, in words.
+/// Describes one request of a sequence in words.
 fn says_move(one: &Move, number: usize, rules: &SequenceRules) -> String {
     let caller = |at: &usize| rules.callers.get(*at).map_or("nobody", |caller| caller.name.as_str());
     match one {

@@ -1,4 +1,4 @@
-//! Draws sequences of requests, the same ones for the same seed.
+//! Generates sequences of requests, deterministic for a seed.
 
 use std::collections::BTreeSet;
 
@@ -7,28 +7,28 @@ use xs2aspec_spec::sequence::SequenceRules;
 
 use crate::sequence::{Move, Sequence, Written};
 
-/// Requests of a sequence, at most.
+/// Limit of the requests of a sequence.
 const MOST: usize = 8;
 
-/// How often another request is drawn for one that comes to nothing.
+/// Limit of the attempts to generate a valid sequence.
 const TRIES: usize = 60;
 
-/// Draws sequences.
+/// A generator of sequences.
 #[derive(Debug)]
 pub struct Sequencer {
     rng: Rng,
-    /// Rules by which a last request was judged.
+    /// The rules that have judged a last request.
     reached: BTreeSet<usize>,
 }
 
 impl Sequencer {
-    /// One with this seed.
+    /// Creates a sequencer with this seed.
     pub fn new(seed: u64) -> Self {
         Self { rng: Rng::with_seed(seed ^ 0x73_65_71), reached: BTreeSet::new() }
     }
 
-    /// The next sequence, and whether it is judged by a rule that was never drawn before. None where a
-    /// document has no model of what is remembered, or where nothing came of all tries.
+    /// Returns the next sequence, and true if it is the first one judged by its rule. Returns None if the
+    /// document has no model of the state, or if no attempt was successful.
     pub fn draw(&mut self, rules: &SequenceRules) -> Option<(Sequence, Written, bool)> {
         if rules.callers.is_empty() {
             return None;
@@ -43,7 +43,7 @@ impl Sequencer {
                 let is_new = self.reached.insert(written.rule);
                 return Some((sequence, written, is_new));
             }
-            // One that can be no step, or that cannot be judged, is drawn again.
+            // A request that cannot be a step, or cannot be judged, is replaced.
             if is_last || !sequence.can_go_on(rules) {
                 sequence.moves.pop();
             }
@@ -51,7 +51,7 @@ impl Sequencer {
         None
     }
 
-    /// How many rules a last request was judged by.
+    /// Returns the number of rules that have judged a last request.
     pub fn reached(&self) -> usize {
         self.reached.len()
     }
@@ -71,17 +71,17 @@ impl Sequencer {
             return self.make(rules);
         }
         let (act, how) = rules.acts.get_index(self.rng.usize(..rules.acts.len()))?;
-        // Most requests are those of whose the things are.
+        // Most requests come from the owner of the things.
         let caller = if self.rng.u8(..3) > 0 { 0 } else { self.rng.usize(..rules.callers.len()) };
         let mut things: Vec<(usize, &str)> =
             made.iter().filter(|(_, kind)| how.of.contains_key(*kind)).copied().collect();
-        // Of too few it cannot be asked yet.
+        // There are too few things for this act.
         if !things.is_empty() && things.len() < how.least && !is_last {
             return self.make(rules);
         }
         self.rng.shuffle(&mut things);
-        // A rule about one thing says nothing where another is about another thing beside it: most have
-        // things of one kind, of which there are enough.
+        // If rules about different kinds of things apply at once, the outcome is not defined. Most acts
+        // therefore have things of one kind, if there are enough.
         if how.least > 1 && self.rng.u8(..3) > 0 {
             let alike = |kind: &str| things.iter().filter(|(_, other)| *other == kind).count();
             if let Some(kind) = things.iter().map(|(_, kind)| *kind).find(|kind| alike(kind) >= how.least) {
@@ -114,7 +114,7 @@ mod tests {
         let mut sequencer = Sequencer::new(1);
         let mut clauses = BTreeSet::new();
         for number in 0..600 {
-            let (sequence, written, _) = sequencer.draw(rules).expect("something comes of it");
+            let (sequence, written, _) = sequencer.draw(rules).expect("a sequence");
             let text = crate::export::sequence(&written, &format!("drawn-{number}")).unwrap();
             let cases = suite.written("cases/explored/drawn.yaml", &text);
             let cases = cases.unwrap_or_else(|problem| panic!("{problem}: {:?}\n{text}", sequence.moves));

@@ -1,11 +1,11 @@
-//! Smaller requests that may show the same.
+//! Smaller requests that may reveal the same violation.
 
 use serde_json::{Value, json};
 
 use crate::{AppliedForm, Combination, Edit};
 
-/// Smaller combinations that may show the same, the smallest first: without half of the forms, without one,
-/// without one edit of a form that has several, and with shorter texts.
+/// Returns smaller combinations that may reveal the same violation, the smallest first: without half of the
+/// forms, without one form, without one edit of a form, or with shorter strings.
 pub fn smaller(whole: &Combination) -> Vec<Combination> {
     let count = whole.forms.len();
     let with = |keep: &dyn Fn(usize) -> bool| {
@@ -50,7 +50,7 @@ fn simpler_edits(one: &AppliedForm) -> Vec<(usize, Edit)> {
     edits
 }
 
-/// Simpler values than this one: shorter, of one letter, with fewer items or members.
+/// Returns simpler values: shorter strings, strings of one letter, fewer items or fields.
 fn simpler(value: &Value) -> Vec<Value> {
     match value {
         Value::String(text) if !text.contains("${") && text.chars().count() > 1 => {
@@ -95,7 +95,7 @@ mod tests {
             without.forms[0].edits.remove(gone);
             assert_eq!(smaller(&whole).iter().filter(|one| **one == without).count(), 1, "{gone}");
         }
-        // A form of one edit is left out whole, and nothing is left of it as an empty one.
+        // A form with a single edit is removed as a whole.
         assert!(smaller(&whole).iter().all(|one| one.forms.iter().all(|form| !form.edits.is_empty())));
     }
 }

@@ -33,7 +33,7 @@ fn act(act: &str, caller: usize, things: &[usize]) -> Move {
     Move::Act { act: act.to_owned(), caller, things: things.to_vec() }
 }
 
-/// The clause by which the last of these is judged.
+/// Returns the clause that judges the last of these moves.
 fn clause(moves: &[Move]) -> Option<String> {
     let written = Sequence { moves: moves.to_vec() }.written(&rules())?;
     Some(written.case["clause"].as_str()?.to_owned())
@@ -54,7 +54,7 @@ fn what_happened_decides_what_must_become_of_the_last_request() {
     let two = [make("box"), make("jar"), act("drop", 0, &[0]), act("pack", 0, &[0, 1])];
     assert_eq!(clause(&two), None, "wrong in two ways");
     assert_eq!(clause(&[make("box"), act("drop", 0, &[0])]), None, "open");
-    assert_eq!(clause(&[make("box"), act("drop", 1, &[0])]), None, "nobody says what becomes of it");
+    assert_eq!(clause(&[make("box"), act("drop", 1, &[0])]), None, "no rule defines the outcome");
     assert_eq!(clause(&[make("jar"), act("read", 0, &[0])]), None, "a jar cannot be read");
     let late = [make("box"), act("drop", 0, &[0]), act("read", 0, &[0]), act("read", 0, &[0])];
     assert_eq!(clause(&late), None, "no step is open");

@@ -1,4 +1,4 @@
-//! What is drawn from the embedded spec.
+//! Tests of requests generated from the embedded spec.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ fn every_plain_request_is_to_be_accepted() {
     let mut operations = 0;
     for operation in suite.requests().operations() {
         let (_, due) = suite.drawn(&Combination::plain(operation)).unwrap();
-        // Whether a payment can be deleted is the bank's to say.
+        // The bank decides if a payment can be deleted.
         let is_open = operation == "deletion";
         assert_eq!(is_open, !matches!(due, Due::Accepted { .. }), "{operation}: {due:?}");
         operations += 1;
@@ -47,7 +47,7 @@ fn the_same_seed_draws_the_same_requests_and_another_one_others() {
     assert_ne!(drawn(1), drawn(2));
 }
 
-/// The embedded suite, in which this stated clause is only expected.
+/// Returns the embedded suite with this stated clause changed to expected.
 fn with_expected(clause: &str) -> Suite {
     let tree = Tree::embedded();
     let (file, text) = tree
@@ -74,7 +74,9 @@ fn what_is_only_expected_makes_no_violation_of_what_it_is_and_none_less_of_anoth
         assert!(both_broken.add(AppliedForm::draw(form, &form.touches(), &mut |below| below - 1)));
     }
     let combination = &both_broken;
-    let Due::Refused { clauses, .. } = suite.drawn(combination).unwrap().1 else { panic!("it is lawful") };
+    let Due::Refused { clauses, .. } = suite.drawn(combination).unwrap().1 else {
+        panic!("the request is valid")
+    };
     assert!(clauses.len() == 2 && clauses.iter().all(|id| is_stated(id)), "{clauses:?}");
     let blamed = |expected: &str| with_expected(expected).drawn(combination).unwrap().0.clause;
     assert_eq!(suite.drawn(combination).unwrap().0.clause, clauses[0]);
@@ -91,7 +93,7 @@ fn what_is_only_expected_makes_no_violation_of_what_it_is_and_none_less_of_anoth
     assert_eq!(softer.drawn(lawful).unwrap().0.clause, lawful.forms[0].clause);
 }
 
-/// Reading 23: whether an account of two numbers needs an agent is open; one of a BBAN alone does.
+/// Reading 23: it is open if an account with two numbers needs an agent, but one with only a BBAN does.
 #[test]
 fn an_agent_is_due_where_the_bban_is_alone() {
     let suite = suite();
@@ -103,11 +105,13 @@ fn an_agent_is_due_where_the_bban_is_alone() {
     let with_bban = Edit::Set("body/creditorAccount/bban".to_owned(), json!(bban));
     let without_iban = Edit::Remove("body/creditorAccount/iban".to_owned());
     assert!(matches!(due(vec![with_bban.clone()]), Due::Open(_)));
-    let Due::Refused { clauses, .. } = due(vec![without_iban, with_bban]) else { panic!("it is lawful") };
+    let Due::Refused { clauses, .. } = due(vec![without_iban, with_bban]) else {
+        panic!("the request is valid")
+    };
     assert_eq!(clauses, ["ncbct.creditor-agent.bban"]);
 }
 
-/// A form says in its name, or by its clause, what it tries: what the rules make of it is the same.
+/// The name or the clause of a form gives its intent, and the rules must agree.
 #[test]
 fn forms_come_to_what_their_names_say() {
     let suite = suite();
