@@ -1,5 +1,5 @@
-//! Whether a reader of the findings looks in the right place: of banks with one fault, which clause the
-//! findings of a whole run name first, and how many findings there are.
+//! Measures if findings point to the right place: for banks with one fault, the clause that the findings of a
+//! whole run name first, and the number of findings.
 
 use std::fmt::Write as _;
 
@@ -7,44 +7,44 @@ use xs2aspec_reference::Fault;
 
 use crate::{draw, masking::Names};
 
-/// Clauses whose faults break another sentence of the document as well, one a line: the clause of the fault,
-/// the other one, and why no request tells them apart. `*` stands for the same text in both.
+/// Clauses whose faults violate another sentence of the document as well, one per line: the clause of the
+/// fault, the other one, and why no request distinguishes them. `*` represents the same text in both.
 const SAME: &str = include_str!("../../../fixtures/kill-matrix/same.tsv");
 
-/// What a run said of a bank with one fault: for each finding its clause, then those it carries.
+/// The findings of a run on a bank with one fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttributionRow {
     /// Name of the fault.
     pub fault: String,
-    /// The clause that it breaks.
+    /// The clause that it violates.
     pub clause: String,
-    /// The findings, the first one first: the clause of each, and the other clauses that it explains.
+    /// The findings in order: the clause of each, and the other clauses that it explains.
     pub findings: Vec<(String, Vec<String>)>,
 }
 
-/// Where the right clause is.
+/// The position of the right clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
-    /// It is that of the first finding.
+    /// The first finding is of this clause.
     First,
-    /// The first finding is of a clause that says the same of such a fault, as a table has it.
+    /// The first finding is of an equivalent clause, according to a table.
     InOtherWords,
     /// The first finding explains it.
     Carried,
-    /// Another finding is of it, or explains it.
+    /// Another finding is of this clause, or explains it.
     Later,
-    /// Something is found, and nothing names it.
+    /// There are findings, but none names it.
     Absent,
-    /// Nothing is found.
+    /// There are no findings.
     Silent,
 }
 
 impl Place {
-    /// All of them, the best first.
+    /// All positions, the best first.
     pub const ALL: [Self; 6] =
         [Self::First, Self::InOtherWords, Self::Carried, Self::Later, Self::Absent, Self::Silent];
 
-    /// The word for it.
+    /// Returns the words for it.
     pub const fn word(self) -> &'static str {
         match self {
             Self::First => "first",
@@ -58,7 +58,7 @@ impl Place {
 }
 
 impl AttributionRow {
-    /// Where the right clause is.
+    /// Returns the position of the right clause.
     pub fn place(&self) -> Place {
         let names = |(clause, others): &(String, Vec<String>)| {
             *clause == self.clause || others.contains(&self.clause)
@@ -74,14 +74,14 @@ impl AttributionRow {
     }
 }
 
-/// So many of these faults, drawn by a seed.
+/// Returns `count` faults, chosen by a seed.
 pub fn drawn(mut faults: Vec<Fault>, count: usize, seed: u64) -> Vec<Fault> {
     faults.sort_by_key(|fault| fault.name());
     draw::positions(faults.len(), seed).take(count).map(|at| faults[at]).collect()
 }
 
-/// How many rows have the right clause where, and the mean number of findings of those in which something is
-/// found, in hundredths.
+/// Returns the number of rows with each position, and the mean number of findings of rows with findings, in
+/// hundredths.
 pub fn totals(rows: &[AttributionRow]) -> (Vec<(Place, usize)>, usize) {
     let places = Place::ALL.map(|place| (place, rows.iter().filter(|row| row.place() == place).count()));
     let found: Vec<usize> = rows.iter().map(|row| row.findings.len()).filter(|count| *count > 0).collect();
@@ -89,7 +89,7 @@ pub fn totals(rows: &[AttributionRow]) -> (Vec<(Place, usize)>, usize) {
     (places.to_vec(), (sum * 100 + found.len() / 2).checked_div(found.len()).unwrap_or_default())
 }
 
-/// A line for each fault, as a table of tab-separated columns.
+/// Renders a tab-separated table with a row per fault.
 pub fn table(rows: &[AttributionRow]) -> String {
     let mut text =
         "# fault, where its clause is, how many findings, each with the clauses that it explains\n"
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(totals(&[]).1, 0);
     }
 
-    /// The clauses of each line of the table that names them in full.
+    /// Returns the clauses of each line of the table that has no `*`.
     fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {
         let cells = SAME.lines().filter(|line| !line.starts_with('#') && !line.contains('*'));
         cells

@@ -1,9 +1,9 @@
-//! What the profile of a reference bank with variations says, so that it is judged by what it has decided.
+//! The profile of a reference bank with variations, which declares the bank's decisions.
 
 use xs2aspec_judge::{Profile, profile::Offered};
 use xs2aspec_reference::{Declaration, Variation};
 
-/// Declares in a profile what a bank with these variations has decided.
+/// Adds the decisions of a bank with these variations to a profile.
 pub fn declare(profile: &mut Profile, variations: &[Variation]) {
     for declaration in variations.iter().copied().flat_map(Variation::declares) {
         match *declaration {

@@ -1,9 +1,8 @@
-//! Drawing some of many by a seed. What is drawn is no secret: it is spread evenly, and the same for the same
-//! seed.
+//! Selection by a seed, spread evenly and deterministic.
 
-/// All positions below a number, each once, in an order that a seed begins: neighbours are far from each
-/// other, so that the first ones are spread over all. It goes by a stride near the golden section that has no
-/// divisor with the number (D. E. Knuth, The Art of Computer Programming 3, section 6.4).
+/// Returns all positions below `all`, each once, in an order that depends on the seed. Neighbors are far
+/// apart, so the first positions are spread over all. The stride is near the golden section and coprime with
+/// `all` (D. E. Knuth, The Art of Computer Programming 3, section 6.4).
 pub(crate) fn positions(all: usize, seed: u64) -> impl Iterator<Item = usize> {
     let start = usize::try_from(seed % (all.max(1) as u64)).unwrap_or_default();
     let stride = (all * 618 / 1000..=all).find(|stride| greatest_divisor(*stride, all) == 1).unwrap_or(1);

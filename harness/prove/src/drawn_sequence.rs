@@ -1,14 +1,14 @@
-//! A drawn sequence of requests, as a case that can be run.
+//! A generated sequence of requests as an executable case.
 
 use xs2aspec_generate::{Sequence, export, sequence::Written};
 use xs2aspec_judge::Done;
 use xs2aspec_runner::Runner;
 use xs2aspec_suite::{Case, Suite};
 
-/// The area of drawn cases, below `cases/`.
+/// The area of generated cases, below `cases/`.
 pub const AREA: &str = "explored";
 
-/// A drawn sequence, and what must become of its last request.
+/// A generated sequence with the expected outcome of its last request.
 #[derive(Debug, Clone)]
 pub struct DrawnSequence {
     pub(crate) sequence: Sequence,
@@ -17,28 +17,28 @@ pub struct DrawnSequence {
 }
 
 impl DrawnSequence {
-    /// A sequence with what must become of it, as the case of this name. None if that is open.
+    /// Creates the case with this name. Returns None if the expected outcome is open.
     pub(crate) fn new(sequence: Sequence, suite: &Suite, name: &str) -> Option<Self> {
         let written = sequence.written(&suite.spec().sequences)?;
         let text = export::sequence(&written, name)?;
-        // Each that is drawn is a case, as a test of `generate` holds.
+        // A test of `generate` ensures that every generated sequence is a valid case.
         let cases = suite.written(&format!("cases/{AREA}/{name}.yaml"), &text).ok()?;
         Some(Self { sequence, written, case: cases.into_iter().next()? })
     }
 
-    /// The requests in words.
+    /// Returns the requests in words.
     pub fn says(&self) -> &[String] {
         &self.written.says
     }
 
-    /// The text of a case file that has it alone.
+    /// Returns a case file with this sequence alone.
     pub(crate) fn source(&self, name: &str) -> Option<String> {
         export::sequence(&self.written, name)
     }
 }
 
-/// The smallest sequence that breaks the clause that this one breaks, as far as the runner's limit goes, and
-/// what it came to. None if it does not show again.
+/// Returns the smallest sequence that violates the same clause, within the runner's limit, and its result.
+/// Returns None if the violation does not recur.
 pub(crate) async fn shrink(
     suite: &Suite,
     runner: &Runner,
@@ -68,7 +68,7 @@ pub(crate) async fn shrink(
     Some((best, shown))
 }
 
-/// The case once more, with identifiers of its own.
+/// Returns the case with new identifiers.
 fn again(drawn: &DrawnSequence, runner: &Runner) -> Case {
     Case { id: format!("explore/shrink/{}", runner.exchanges()), ..drawn.case.clone() }
 }

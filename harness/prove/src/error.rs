@@ -1,29 +1,29 @@
-//! Why a bank could not be asked.
+//! Errors of running the suite against a bank.
 
 use std::io;
 
 use xs2aspec_judge::{JudgeError, ProfileError};
 use xs2aspec_suite::PlanError;
 
-/// Why a bank could not be asked.
+/// The reason that the suite could not be run against a bank.
 #[derive(Debug, thiserror::Error)]
 pub enum ProveError {
-    /// Its profile.
+    /// The profile is invalid.
     #[error(transparent)]
     Profile(#[from] ProfileError),
-    /// Nothing may be sent to it.
+    /// The profile does not authorize sending.
     #[error("{0}")]
     NotAuthorized(String),
-    /// What is judged by it.
+    /// The judge could not be created.
     #[error(transparent)]
     Judge(#[from] JudgeError),
-    /// Which cases it is asked.
+    /// The cases could not be planned.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// It does not start.
+    /// The bank does not start.
     #[error("a bank cannot start: {0}")]
     Start(#[source] io::Error),
-    /// It does not stop.
+    /// The bank does not stop.
     #[error("a bank cannot stop: {0}")]
     Stop(#[source] io::Error),
 }

@@ -1,5 +1,5 @@
-//! How many drawn requests it takes to find each fault, without a single written case; and that none of them
-//! accuses the clean bank or a variation.
+//! Measures how many generated requests find each fault, without a handwritten case, and checks that none of
+//! them accuses the clean bank or a variation.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,41 +21,41 @@ use crate::{
     variant::{BankVariant, NOWHERE},
 };
 
-/// Requests that are drawn and signed at once, and then sent to every bank: no more than each bank gets.
+/// Number of requests that are generated and signed together, and then sent to every bank, within its budget.
 const BATCH: u64 = 5_000;
 
-/// Of so many drawn requests the first is a sequence.
+/// One generated case in this many is a sequence.
 const SEQUENCE_EVERY: usize = 12;
 
-/// Clauses that no single request shows, one a line.
+/// Clauses that a single request cannot test, one per line.
 const OF_STATE: &str = include_str!("../../../fixtures/kill-matrix/of-state.txt");
 
-/// How the banks are searched.
+/// Options of the search.
 #[derive(Debug, Clone)]
 pub struct SearchOptions {
-    /// Seed of all that is drawn.
+    /// Seed of the generator.
     pub seed: u64,
     /// The clock of the runner and of all banks.
     pub now: DateTime<Utc>,
-    /// Requests that each bank gets at most.
+    /// Limit of the requests per bank.
     pub budget: u64,
-    /// Banks that are asked side by side.
+    /// Number of banks that are tested in parallel.
     pub banks: usize,
 }
 
-/// One bank, and what the drawn requests showed of it.
+/// One bank, and the result of the generated requests.
 #[derive(Debug, Clone)]
 pub struct Searched {
     /// The bank.
     pub bank: BankVariant,
-    /// Requests that were sent.
+    /// Requests sent.
     pub sent: u64,
-    /// The request that showed a violation first, in words, and what it showed.
+    /// The first request that reveals a violation, in words, and its findings.
     pub found: Option<(String, Vec<Finding>)>,
 }
 
 impl Searched {
-    /// What was found, in one line.
+    /// Returns the request and the findings, in one line.
     pub fn found_by(&self) -> Option<String> {
         let (request, findings) = self.found.as_ref()?;
         let says = |one: &Finding| format!("{}: expected {}, got {}", one.clause, one.expected, one.actual);
@@ -64,21 +64,21 @@ impl Searched {
     }
 }
 
-/// What a fault shows in.
+/// The kind of messages in which a fault appears.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Concern {
-    /// In the answer to any request.
+    /// The response to any request.
     Answers,
-    /// In one request that breaks a rule or keeps it.
+    /// One request that violates a rule or conforms.
     Requests,
-    /// In several requests.
+    /// Several requests.
     State,
-    /// In one request that takes two things at once.
+    /// One request with a combination of two things.
     TwoThings,
 }
 
 impl Concern {
-    /// The word for it.
+    /// Returns the word for it.
     pub fn word(self) -> &'static str {
         match self {
             Self::Answers => "answers",
@@ -89,15 +89,15 @@ impl Concern {
     }
 }
 
-/// What the drawn requests showed of all banks.
+/// The results of the generated requests on all banks.
 #[derive(Debug)]
 pub struct FaultSearch {
-    /// The banks, with what their fault or variation concerns.
+    /// The banks, with the concern of their fault or variation.
     pub banks: Vec<(Searched, Concern)>,
 }
 
 impl FaultSearch {
-    /// Sends the same drawn requests to each bank until one shows a violation.
+    /// Sends the same generated requests to each bank until one reveals a violation.
     pub async fn run(
         suite: &Arc<Suite>,
         banks: Vec<BankVariant>,
@@ -157,7 +157,8 @@ impl FaultSearch {
         Self { banks: searched.into_iter().map(with_concern).collect() }
     }
 
-    /// How many requests it took to find each fault in a rule for requests, the fewest first.
+    /// Returns the numbers of requests that it took to find each fault in a rule for requests, in ascending
+    /// order.
     pub fn needed(&self) -> Vec<u64> {
         let mut needed: Vec<u64> =
             self.of_requests().filter(|one| one.found.is_some()).map(|one| one.sent).collect();
@@ -165,7 +166,7 @@ impl FaultSearch {
         needed
     }
 
-    /// Faults in a rule for requests that were not found.
+    /// Returns the faults in a rule for requests that were not found.
     pub fn missed(&self) -> impl Iterator<Item = &Searched> {
         self.of_requests().filter(|one| one.found.is_none())
     }
@@ -175,7 +176,7 @@ impl FaultSearch {
         banks.map(|(one, _)| one).filter(|one| one.bank.kind() == Kind::Fault)
     }
 
-    /// Of the other faults: how many there are, and how many of them were found, by what they concern.
+    /// Returns the numbers of all and of found faults, by concern, for the other faults.
     pub fn others(&self) -> BTreeMap<Concern, (usize, usize)> {
         let mut others = BTreeMap::<Concern, (usize, usize)>::new();
         for (one, concern) in &self.banks {
@@ -188,24 +189,24 @@ impl FaultSearch {
         others
     }
 
-    /// Banks that keep the document.
+    /// Returns the conforming banks.
     pub fn lawful(&self) -> impl Iterator<Item = &Searched> {
         self.banks.iter().map(|(one, _)| one).filter(|one| one.bank.kind() != Kind::Fault)
     }
 
-    /// Those of them of which a violation was said.
+    /// Returns the conforming banks with a violation.
     pub fn false_positives(&self) -> impl Iterator<Item = &Searched> {
         self.lawful().filter(|one| one.found.is_some())
     }
 
-    /// Whether so many percent of the faults in rules for requests were found, and nobody accused who keeps
-    /// the document.
+    /// Returns true if at least `at_least` percent of the faults in rules for requests were found, and no
+    /// conforming bank was accused.
     pub fn is_complete(&self, at_least: u8) -> bool {
         let (all, missed) = (self.of_requests().count(), self.missed().count());
         (all - missed) * 100 >= all * usize::from(at_least) && self.false_positives().next().is_none()
     }
 
-    /// A line for each bank.
+    /// Renders a table with a row per bank.
     pub fn table(&self) -> String {
         let mut table = String::from("kind\tname\tclause\tconcerns\trequests\tfound by\n");
         for (one, concern) in &self.banks {
@@ -219,7 +220,7 @@ impl FaultSearch {
     }
 }
 
-/// Requests that are drawn once and sent to every bank, signed once for all of them.
+/// Requests that are generated and signed once, and then sent to every bank.
 struct Batch {
     cases: Vec<Case>,
     requests: Arc<RequestCache>,
@@ -251,14 +252,14 @@ impl Batch {
         Self { cases, requests: Arc::default() }
     }
 
-    /// Sends them to one bank, until one shows a violation or the budget is used up.
+    /// Sends the requests to one bank, until one reveals a violation or the budget is used up.
     async fn send(
         &self,
         runner: &Runner,
         mut one: Searched,
         options: &SearchOptions,
     ) -> Result<Searched, ProveError> {
-        // What makes a bank another one below the messages shows only on a connection.
+        // A difference below the HTTP messages appears only on a connection.
         let (bank, profile, inside) = if one.bank.is_above_http() {
             (None, one.bank.profile(NOWHERE)?, Some(one.bank.in_process(options.now)))
         } else {
@@ -274,8 +275,8 @@ impl Batch {
             let done = runner.run(case).await;
             let is_found = match done.verdict.verdict {
                 Verdict::Fail => true,
-                // A drawn request takes several plain readings at once: whichever of them a lawful bank does
-                // not take, the warning may name another.
+                // A generated request may depend on several plain readings at once. If a conforming bank uses
+                // another reading, the warning may name the wrong one.
                 Verdict::Warn => one.bank.kind() == Kind::Fault,
                 _ => false,
             };

@@ -1,6 +1,6 @@
-//! What the suite notices and what it leaves alone, measured: every bank (clean, with a fault, with a
-//! variation, in a style) against every case. A fault must be caught by its own clause; on the clean bank, on
-//! a variation and on a style nothing may fire, but for a warning about the freedoms that they use.
+//! Measures detection and false alarms: every bank (clean, with a fault, with a variation, in a style)
+//! against every case. A fault must be caught by its own clause. On the clean bank, on a variation and in a
+//! style, only warnings about the freedoms that they use are allowed.
 
 pub mod breakdown;
 
@@ -11,21 +11,21 @@ use std::{
 
 use xs2aspec_record::{CaseVerdict, Reason, Verdict};
 
-/// What is special about a bank.
+/// The kind of bank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// Nothing: it keeps the whole document.
+    /// It conforms to the whole document.
     Clean,
-    /// It breaks one clause in one way.
+    /// It violates one clause in one way.
     Fault,
-    /// It uses one freedom that the document leaves.
+    /// It uses one freedom of the document.
     Variation,
-    /// It uses many of them: a whole lawful bank.
+    /// A whole conforming bank that uses many freedoms.
     Style,
 }
 
 impl Kind {
-    /// The word for it: `clean`, `fault`, `variation` or `style`.
+    /// Returns the word for it: `clean`, `fault`, `variation` or `style`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Clean => "clean",
@@ -36,23 +36,23 @@ impl Kind {
     }
 }
 
-/// What is said of a fault.
+/// The result for a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Caught {
-    /// A case fails for its own clause.
+    /// A case fails for the fault's own clause.
     Denied,
-    /// A case warns of its own clause, and none fails for it.
+    /// A case warns about the fault's own clause, and none fails for it.
     Warned,
-    /// A control is refused, which is denied, so that cases of its own clause could not be judged.
+    /// A control is rejected, which is denied, so that cases of the fault's own clause could not be judged.
     ByControl,
-    /// Only of other clauses anything is said.
+    /// Only other clauses have findings.
     ByAnother,
-    /// Nothing.
+    /// There are no findings.
     Missed,
 }
 
 impl Caught {
-    /// The words for it in a matrix that is kept.
+    /// Returns the words for it in a stored matrix.
     pub fn word(self) -> &'static str {
         match self {
             Self::Denied => "denied",
@@ -62,44 +62,44 @@ impl Caught {
     }
 }
 
-/// One bank and what every case said of it.
+/// One bank and the results of every case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// What is special about it.
+    /// The kind of bank.
     pub kind: Kind,
-    /// Name of the fault or variation; `clean` for neither.
+    /// Name of the fault or variation, or `clean`.
     pub name: String,
-    /// The clause that is broken, or that leaves the freedom; empty for the clean bank.
+    /// The clause that is violated, or that leaves the freedom. It is empty for the clean bank.
     pub clause: String,
-    /// The operator that made the fault, where nobody wrote it.
+    /// The operator that derived the fault, unless it was handwritten.
     pub operator: Option<String>,
-    /// The name of the fault that shows in more requests, of which this one is a part.
+    /// The name of the fault that affects more requests, which includes this one.
     pub whole: Option<String>,
-    /// The style in which the bank has the fault, where it is not the plain one.
+    /// The style of a bank with a fault, unless it is the clean bank.
     pub style: Option<String>,
-    /// Cases that ran.
+    /// Number of cases that ran.
     pub cases: usize,
-    /// Cases that failed, by id: each with its clause and the clauses of its findings.
+    /// Failed cases, by id: each with its clause and the clauses of its findings.
     pub fired: BTreeMap<String, BTreeSet<String>>,
-    /// Cases that are a plain request once more, said by name, where that request failed: each with its
-    /// clause. They are not told apart from it, and the request is theirs as well.
+    /// Cases that share a failed baseline request, by id, each with its clause. They cannot be distinguished
+    /// from it, and test the same request.
     pub by_name: BTreeMap<String, String>,
-    /// Controls of cases of the broken clause that were not accepted, and failed.
+    /// Controls of cases of the violated clause that were rejected, and failed.
     pub controls: BTreeSet<String>,
     /// Cases that only warn, by id: each with its clause and the clauses of its findings.
     pub warned: BTreeMap<String, (String, BTreeSet<String>)>,
-    /// Clauses of which a bank that keeps the document may be warned: it uses the freedom that they leave in
-    /// another way than they are plainly read.
+    /// Clauses with allowed warnings on a conforming bank, which uses their freedom in another way than the
+    /// plain reading.
     pub may_warn: BTreeSet<String>,
     /// Cases that could not be judged, by id, with the reason.
     pub unjudged: BTreeMap<String, Reason>,
-    /// Cases that a bank which names its reasons refused for another one than their clause, by id, each with
-    /// what it says.
+    /// Cases that were rejected for another reason than their clause, by id, each with a message. Only banks
+    /// that name their reasons have any.
     pub masked: BTreeMap<String, String>,
 }
 
 impl Row {
-    /// The row of a bank from the verdicts of its run.
+    /// Creates the row of a bank from the verdicts of its run.
     pub fn new<'a>(
         (kind, name, clause): (Kind, &str, &str),
         verdicts: impl IntoIterator<Item = &'a CaseVerdict>,
@@ -158,8 +158,8 @@ impl Row {
         row
     }
 
-    /// Cases that fired or warned for the clause of the fault itself, by themselves or as the plain request
-    /// that they are.
+    /// Returns the cases that fail or warn for the fault's own clause, including cases that share a failed
+    /// baseline request.
     pub fn own(&self) -> impl Iterator<Item = &str> {
         let warned = self
             .warned
@@ -168,7 +168,7 @@ impl Row {
         self.denied().chain(warned.map(|(case, _)| case.as_str()))
     }
 
-    /// What is said of its fault.
+    /// Returns the result for its fault.
     pub fn caught(&self) -> Caught {
         if self.denied().next().is_some() {
             Caught::Denied
@@ -183,22 +183,22 @@ impl Row {
         }
     }
 
-    /// Those of them that fired.
+    /// Returns the cases among them that fail.
     fn denied(&self) -> impl Iterator<Item = &str> {
         let fired = self.fired.iter().filter(|(_, clauses)| clauses.contains(&self.clause));
         let by_name = self.by_name.iter().filter(|(_, clause)| **clause == self.clause);
         fired.map(|(case, _)| case.as_str()).chain(by_name.map(|(case, _)| case.as_str()))
     }
 
-    /// Clauses that its failing and warning cases name.
+    /// Returns the clauses that its failing and warning cases name.
     pub fn accused(&self) -> BTreeSet<&str> {
         let warned = self.warned.values().flat_map(|(_, clauses)| clauses);
         let by_name = self.by_name.values();
         self.fired.values().flatten().chain(warned).chain(by_name).map(String::as_str).collect()
     }
 
-    /// Cases that accuse a bank which keeps the document, each with what it says: those that fire, and those
-    /// that warn of something else than the freedom that the bank uses.
+    /// Returns the cases that accuse a conforming bank, each with a message: those that fail, and those that
+    /// warn about anything but the freedom that the bank uses.
     pub fn alarms(&self) -> Vec<(&str, String)> {
         let joined = |clauses: &BTreeSet<String>| clauses.iter().cloned().collect::<Vec<_>>().join(", ");
         let fired =
@@ -209,13 +209,14 @@ impl Row {
         fired.chain(warned).collect()
     }
 
-    /// Whether a bank that keeps the document is accused of anything, or a case cannot be judged there.
+    /// Returns true if a conforming bank is accused, or a case cannot be judged on it.
     pub fn is_accused(&self) -> bool {
         self.kind != Kind::Fault
             && !(self.alarms().is_empty() && self.unjudged.is_empty() && self.masked.is_empty())
     }
 
-    /// Firing cases by clause, most first, then warning ones: what the bank is accused of.
+    /// Returns the accused clauses with the number of cases: failing cases first, then warning ones, most
+    /// first.
     fn accusations(&self) -> Vec<(String, usize)> {
         let mut counts = BTreeMap::<(bool, &str), usize>::new();
         let warned = self.warned.values().flat_map(|(_, clauses)| clauses).map(|clause| (true, clause));
@@ -235,58 +236,57 @@ impl Row {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct KillMatrix {
     rows: Vec<Row>,
-    /// Clauses that a bank can be seen to break.
+    /// Clauses whose violations can be observed.
     testable: BTreeSet<String>,
 }
 
-/// One thing that makes a proof red.
+/// A reason that a proof fails.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flaw(pub String);
 
 impl KillMatrix {
-    /// A matrix. `testable` are the clauses for which there must be a fault.
+    /// Creates a matrix. `testable` are the clauses that must have a fault.
     pub fn new(mut rows: Vec<Row>, testable: BTreeSet<String>) -> Self {
         rows.sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
         Self { rows, testable }
     }
 
-    /// The rows: the clean bank, then faults, then variations, each by name.
+    /// Returns the rows: the clean bank, then faults, then variations, each by name.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
 
-    /// Those of this kind.
+    /// Returns the rows of this kind.
     pub fn of(&self, kind: Kind) -> impl Iterator<Item = &Row> {
         self.rows.iter().filter(move |row| row.kind == kind)
     }
 
-    /// Everything that makes it red: faults that survive or are caught by other clauses only, alarms and
-    /// unjudged cases where nothing is wrong, and testable clauses without a fault. `whole` is whether every
-    /// fault was tried, and `survivors` are faults of which it is known that their own clause does not catch
-    /// them.
+    /// Returns all flaws: faults that survive or are caught by other clauses only, false alarms and unjudged
+    /// cases on conforming banks, and testable clauses without a fault. `whole` is true if every fault was
+    /// tried. `survivors` are the known faults that their own clause does not catch.
     pub fn flaws(&self, whole: bool, survivors: &BTreeMap<String, String>) -> Vec<Flaw> {
         let mut flaws = Vec::new();
         for row in &self.rows {
             let Row { name, clause, .. } = row;
             let whole = row.whole.as_ref().and_then(|whole| survivors.get_key_value(whole));
             if let Some((whole, why)) = whole.filter(|_| row.own().next().is_none()) {
-                flaws.push(Flaw(format!("fault {name} is not caught, as {whole} is not: {why}")));
+                flaws.push(Flaw(format!("fault {name} is not caught, like {whole}: {why}")));
             } else if row.kind == Kind::Fault && survivors.contains_key(name) {
                 if row.own().next().is_some() {
-                    flaws.push(Flaw(format!("fault {name} is caught, and still among the survivors")));
+                    flaws.push(Flaw(format!("fault {name} is caught, but still listed as a survivor")));
                 }
             } else if row.kind == Kind::Fault && row.caught() == Caught::Missed {
                 flaws.push(Flaw(format!("fault {name} survives: no case fails")));
             } else if row.kind == Kind::Fault && row.caught() == Caught::ByControl {
                 let controls = row.controls.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
                 flaws.push(Flaw(format!(
-                    "fault {name} refuses {controls}, which is denied, so that {clause} cannot be judged"
+                    "fault {name} rejects {controls}, which is denied, so {clause} cannot be judged"
                 )));
             } else if row.kind == Kind::Fault && row.caught() == Caught::ByAnother {
                 let by = row.accusations();
                 let by: Vec<&str> = by.iter().take(3).map(|(clause, _)| clause.as_str()).collect();
                 flaws
-                    .push(Flaw(format!("fault {name} is caught by {} only, not by {clause}", by.join(", "))));
+                    .push(Flaw(format!("fault {name} is caught only by {}, not by {clause}", by.join(", "))));
             }
             if row.kind != Kind::Fault {
                 let what = if row.kind == Kind::Clean { "the clean bank" } else { name };
@@ -304,16 +304,16 @@ impl KillMatrix {
             let known: BTreeSet<&str> = self.of(Kind::Fault).map(|row| row.name.as_str()).collect();
             let gone = survivors.keys().filter(|name| !known.contains(name.as_str()));
             flaws.extend(
-                gone.map(|name| Flaw(format!("there is no fault {name}, which is among the survivors"))),
+                gone.map(|name| Flaw(format!("the survivors list the fault {name}, which does not exist"))),
             );
             let broken: BTreeSet<&str> = self.of(Kind::Fault).map(|row| row.clause.as_str()).collect();
             let without = self.testable.iter().filter(|clause| !broken.contains(clause.as_str()));
-            flaws.extend(without.map(|clause| Flaw(format!("no fault breaks the clause {clause}"))));
+            flaws.extend(without.map(|clause| Flaw(format!("no fault violates the clause {clause}"))));
         }
         flaws
     }
 
-    /// Cases that alone catch some fault for its own clause, with that fault.
+    /// Returns the cases that alone catch some fault for its own clause, with that fault.
     pub fn alone(&self) -> BTreeMap<&str, &str> {
         let mut alone = BTreeMap::new();
         for row in self.of(Kind::Fault) {
@@ -325,19 +325,20 @@ impl KillMatrix {
         alone
     }
 
-    /// How many of a hundred faults are caught by their own clause, rounded down; 100 without any.
+    /// Returns the percentage of faults that are caught by their own clause, rounded down, or 100 if there
+    /// are none.
     pub fn percent_caught(&self) -> usize {
         let faults = self.of(Kind::Fault).count();
         let caught = self.of(Kind::Fault).filter(|row| row.own().next().is_some()).count();
         (caught * 100).checked_div(faults).unwrap_or(100)
     }
 
-    /// Whether no bank that keeps the document is accused of anything, and every case can be judged there.
+    /// Returns true if no conforming bank is accused, and every case can be judged on it.
     pub fn is_silent(&self) -> bool {
         !self.rows.iter().any(Row::is_accused)
     }
 
-    /// One line of totals.
+    /// Returns one line of totals.
     pub fn totals(&self) -> String {
         let faults = self.of(Kind::Fault).count();
         let killed = self.of(Kind::Fault).filter(|row| row.own().next().is_some()).count();
@@ -349,7 +350,7 @@ impl KillMatrix {
         let by_control = self.of(Kind::Fault).filter(|row| row.caught() == Caught::ByControl).count();
         let by_control = match by_control {
             0 => String::new(),
-            faults => format!(", {faults} by a control that they refuse"),
+            faults => format!(", {faults} by a control that they reject"),
         };
         let clauses: BTreeSet<&str> = self.of(Kind::Fault).map(|row| row.clause.as_str()).collect();
         let lawful = match (self.of(Kind::Variation).count(), self.of(Kind::Style).count()) {
@@ -367,9 +368,9 @@ impl KillMatrix {
         )
     }
 
-    /// The matrix as a file to compare: a line for each bank, with what is said of its fault, or with the
-    /// clauses that are named where there is none. But for the case that catches a fault it is stable between
-    /// runs with the same suite and banks.
+    /// Returns the matrix as a file for comparison: a line per bank, with the result for its fault, or with
+    /// the clauses named on a conforming bank. Apart from the catching case, it is stable between runs with
+    /// the same suite and banks.
     pub fn snapshot(&self) -> String {
         let mut text = format!(
             "# {}\n# bank, name, whether its own clause denies it or warns of it, and by which case, which is asked first; or what else \
@@ -384,7 +385,7 @@ impl KillMatrix {
                     row.caught().word().to_owned() + &by.unwrap_or_default()
                 }
                 Kind::Clean | Kind::Variation | Kind::Style => {
-                    // How often depends on which answers come first, where a bank counts.
+                    // The counts depend on the order of requests if a bank counts them.
                     let mut clauses: Vec<String> =
                         row.accusations().into_iter().map(|(clause, _)| clause).collect();
                     clauses.sort_unstable();
@@ -396,7 +397,8 @@ impl KillMatrix {
         text
     }
 
-    /// The whole matrix: a line for each bank and case that fires, with the clauses that it names.
+    /// Returns the whole matrix: a line for each bank and failing or warning case, with the clauses that it
+    /// names.
     pub fn details(&self) -> String {
         let mut text = "# bank, name, case that fails or warns, clauses that it names\n".to_owned();
         for row in &self.rows {
@@ -412,8 +414,8 @@ impl KillMatrix {
         text
     }
 
-    /// Each of these cases: how many faults it fails on, and the fault that it alone catches for its own
-    /// clause. A case without one catches nothing that no other case catches.
+    /// Returns a line for each of these cases: the number of faults on which it fails or warns, and a fault
+    /// that it alone catches for its own clause. A case without one is redundant.
     pub fn cases(&self, cases: &[&str]) -> String {
         let alone = self.alone();
         let mut counts = BTreeMap::<&str, usize>::new();
@@ -428,7 +430,8 @@ impl KillMatrix {
         text
     }
 
-    /// The summary in Markdown: totals, flaws, and faults by clause, by area, by operator and by style.
+    /// Returns the summary in Markdown: totals, flaws, and faults by clause, by area, by operator and by
+    /// style.
     pub fn summary(&self, flaws: &[Flaw]) -> String {
         let mut text = format!("## Proof\n\n{}.\n\n", self.totals());
         if !flaws.is_empty() {
@@ -454,26 +457,30 @@ impl KillMatrix {
         text
     }
 
-    /// What rests on a single case, in Markdown: clauses all whose faults only one case catches, and the
-    /// cases that alone catch a fault. It takes banks that were asked every case.
+    /// Returns, in Markdown, everything that depends on a single case: clauses all of whose faults only one
+    /// case catches, and the cases that alone catch a fault. The banks must have been tested with every case.
     pub fn needs(&self) -> String {
         let fragile = self.fragile();
         let mut text = format!(
-            "\n### Fragile clauses\n\n{} clauses have faults that one case alone catches, all of them the same:\n\n",
+            "\n### Fragile clauses\n\n{} clauses depend on one case, which alone catches all of their faults:\n\n",
             fragile.len()
         );
         for (clause, case) in fragile {
             _ = writeln!(text, "- `{clause}`: `{case}`");
         }
         let alone = self.alone();
-        _ = writeln!(text, "\n### Cases\n\n{} cases alone catch a fault for its own clause:\n", alone.len());
+        _ = writeln!(
+            text,
+            "\n### Cases\n\n{} cases are the only one to catch some fault by its own clause:\n",
+            alone.len()
+        );
         for (case, fault) in alone {
             _ = writeln!(text, "- `{case}`: `{fault}`");
         }
         text
     }
 
-    /// Clauses of which one case alone catches all faults that are caught, with that case.
+    /// Returns the clauses for which one case alone catches all caught faults, with that case.
     fn fragile(&self) -> BTreeMap<&str, &str> {
         let mut catching = BTreeMap::<&str, BTreeSet<&str>>::new();
         for row in self.of(Kind::Fault) {

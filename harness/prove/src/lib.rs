@@ -1,20 +1,20 @@
-//! How much the suite notices, measured on banks of which it is known what is wrong with them.
+//! Measures what the suite detects, on banks with known defects.
 //!
-//! - [`variant`]: the reference bank as it is, with one fault, with one variation, or in a style;
-//!   [`declare`](mod@declare): what its profile then says.
-//! - [`mutation`]: every case against such banks; [`kill_matrix`]: what it shows; [`snapshot`]: what it
-//!   showed before.
-//! - [`pairs`]: whether two faults at once are two findings.
-//! - [`attribution`]: whether the first finding of a whole run names the broken clause.
-//! - [`order`](mod@order): which cases catch the most for the fewest requests.
-//! - [`kill_matrix::breakdown`]: its faults by area, by operator, by style.
+//! - [`variant`]: the reference bank unchanged, with one fault, with one variation, or in a style.
+//!   [`declare`](mod@declare): the profile that matches it.
+//! - [`mutation`]: every case against such banks. [`kill_matrix`]: the results. [`snapshot`]: earlier
+//!   results.
+//! - [`pairs`]: two faults at once must be two findings.
+//! - [`attribution`]: the first finding of a whole run must name the violated clause.
+//! - [`order`](mod@order): the cases that catch the most with the fewest requests.
+//! - [`kill_matrix::breakdown`]: faults by area, by operator and by style.
 //! - [`conditions`]: banks under circumstances that are nobody's violation.
-//! - [`masking`]: whether what must be refused is refused for its own clause.
-//! - [`exploration`]: drawn requests against one target, until some show a violation; `shrink`: the smallest
-//!   that shows it.
-//! - [`fault_search`]: how many drawn requests it takes to find each fault.
+//! - [`masking`]: invalid requests must be rejected for their own clause.
+//! - [`exploration`]: generated requests against one target, until some reveal a violation. `shrink`: the
+//!   smallest request that reveals it.
+//! - [`fault_search`]: the number of generated requests that it takes to find each fault.
 //!
-//! Nothing here prints or writes a file: what comes of it are values, and the events of a record.
+//! This crate does not print or write files. It returns values and the events of a record.
 
 pub mod attribution;
 pub mod conditions;

@@ -1,5 +1,5 @@
-//! Whether each request that must be refused is refused for the reason of its own clause. One that breaks
-//! another rule as well shows nothing of its clause on a bank that looks at the other rule first.
+//! Checks that each invalid request is rejected for the reason of its own clause. If it also violates another
+//! rule, a bank that checks that rule first does not test its clause.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,24 +7,24 @@ use xs2aspec_record::{CaseVerdict, Exchange, Role, Verdict};
 use xs2aspec_reference::REASON;
 use xs2aspec_suite::{Expectation, Suite};
 
-/// Reasons by another name than the clause has, one a line: clause, reason, and why both are the same breach.
-/// `*` stands for the same text in both.
+/// Reasons whose name differs from that of the clause, one per line: clause, reason, and why both are the
+/// same violation. `*` represents the same text in both.
 const NAMES: &str = include_str!("../../../fixtures/kill-matrix/reasons.tsv");
 
-/// The reasons for which a bank refused, by the number of the exchange.
+/// The reasons for which a bank rejected requests, by the number of the exchange.
 #[derive(Debug, Default)]
 pub struct Reasons(BTreeMap<u64, String>);
 
 impl Reasons {
-    /// Keeps the reason of an answer that gives one.
+    /// Records the reason of a response that gives one.
     pub fn see(&mut self, exchange: &Exchange) {
         let headers = exchange.response.iter().flat_map(|response| &response.headers);
         let reason = headers.filter(|header| header.0.eq_ignore_ascii_case(REASON)).map(|header| &header.1);
         self.0.extend(reason.map(|reason| (exchange.number, reason.clone())).next());
     }
 
-    /// Cases that must be refused and were refused for another reason, by id, each with what is wrong. Where
-    /// the run is whole, lines of the table that no case needs are wrong as well.
+    /// Returns the cases that must be rejected and were rejected for another reason, by id, each with a
+    /// message. In a whole run, unused lines of the table are reported as well.
     pub fn masked(
         &self,
         suite: &Suite,
@@ -36,7 +36,7 @@ impl Reasons {
         let refused: BTreeSet<&str> =
             suite.cases().iter().filter(is_refused).map(|case| case.id.as_str()).collect();
         let (mut masked, mut used) = (BTreeMap::new(), BTreeSet::new());
-        // What was only observed says nothing of a rule.
+        // Observed cases do not test a rule.
         let is_judged =
             |verdict: &&CaseVerdict| verdict.role == Role::Selected && verdict.verdict != Verdict::Observed;
         for verdict in verdicts.iter().filter(is_judged) {
@@ -46,7 +46,8 @@ impl Reasons {
                 Same::Name => {}
                 Same::Line(line) => drop(used.insert(line)),
                 Same::Not => {
-                    let says = format!("must be refused for {}, and is refused for {reason}", verdict.clause);
+                    let says =
+                        format!("must be rejected for {}, but is rejected for {reason}", verdict.clause);
                     masked.insert(verdict.case.clone(), says);
                 }
             }
@@ -55,25 +56,25 @@ impl Reasons {
             let idle = names.0.iter().filter(|name| !used.contains(&name.line));
             masked.extend(idle.map(|name| {
                 let at = format!("fixtures/kill-matrix/reasons.tsv:{}", name.line);
-                (at, format!("no case of {} is refused for {}", name.clause, name.reason))
+                (at, format!("no case of {} is rejected for {}", name.clause, name.reason))
             }));
         }
         masked
     }
 }
 
-/// Whether a reason is that of a clause.
+/// The relation of a reason to a clause.
 #[derive(Debug, PartialEq, Eq)]
 enum Same {
-    /// By its name.
+    /// The same by name.
     Name,
-    /// By this line of the table.
+    /// The same by this line of the table.
     Line(usize),
-    /// It is another.
+    /// Different.
     Not,
 }
 
-/// Lines of two names for one breach, and why they are.
+/// Lines with two names for one violation, and why they are equal.
 pub(crate) struct Names<'a>(Vec<Name<'a>>);
 
 struct Name<'a> {
@@ -95,7 +96,7 @@ impl<'a> Names<'a> {
         )
     }
 
-    /// Whether a line holds both, in this order.
+    /// Returns true if a line contains both, in this order.
     pub(crate) fn holds(&self, clause: &str, other: &str) -> bool {
         self.0.iter().any(|name| name.fits(clause, other))
     }

@@ -1,4 +1,4 @@
-//! Every case against the reference bank as it is, with each fault, with each variation, and in styles.
+//! Runs every case against the reference bank unchanged, with each fault, with each variation, and in styles.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,43 +24,43 @@ use crate::{
     variant::{BankVariant, NOWHERE},
 };
 
-/// The folder into which the commands of a record write.
+/// The folder for the commands in a record.
 const AGAIN: &str = "reports/again";
 
-/// How the banks are asked.
+/// Options of the runs.
 #[derive(Debug, Clone)]
 pub struct MutationOptions {
     /// Seed of all fresh identifiers.
     pub seed: u64,
     /// The clock of all runs and banks.
     pub now: DateTime<Utc>,
-    /// How much is asked of each bank.
+    /// The depth of the runs.
     pub depth: Depth,
-    /// Patterns of cases that are left out.
+    /// Patterns of cases to skip.
     pub skip: Vec<String>,
-    /// Only as many of the most telling cases as so many requests suffice for.
+    /// Limit of the requests per bank, most effective cases first.
     pub requests: Option<u64>,
-    /// Cases in flight at once, for each bank.
+    /// Cases in flight at once, per bank.
     pub jobs: usize,
-    /// Banks that are asked side by side.
+    /// Number of banks that are tested in parallel.
     pub banks: usize,
-    /// Whether a bank with a fault is asked everything. Otherwise the case comes first that caught it when
-    /// the matrix was kept, then its own clause, and the rest only if that does not catch it; in each no
-    /// further than to a case that says of the clause what can be said of it.
+    /// True to run every case on a bank with a fault. Otherwise, the case that caught it in the stored matrix
+    /// runs first, then its own clause, and the rest only if that does not catch it. Each run ends at the
+    /// first case that gives the best possible result for the clause.
     pub every_case: bool,
-    /// Among how many of the banks that have the variations between them the cases are shared out; 1 asks
-    /// each of them every case.
+    /// Number of banks among which the cases are divided, for banks that combine the variations. With 1, each
+    /// of them gets every case.
     pub shares: u32,
-    /// Whether every bank is asked over TCP, also one whose difference shows without.
+    /// True to use TCP for every bank, even if its difference does not need it.
     pub tcp: bool,
 }
 
-/// Who hears of each event of a run.
+/// A receiver of the events of a run.
 pub type Sink<'a> = &'a mut (dyn FnMut(&Event) + Send);
 
-/// A row for each of these banks, which `done` sees as soon as it is there. The clean bank comes first and
-/// alone, and `record` gets the events of its run; what is signed for it and for the next one serves all
-/// others, which are asked side by side.
+/// Returns a row for each of these banks, and passes it to `done` as soon as it is ready. The clean bank is
+/// tested first and alone, and `record` gets its events. Its signed requests, and those of the next bank, are
+/// reused for all others, which are tested in parallel.
 pub fn rows<'a>(
     suite: &'a Arc<Suite>,
     banks: Vec<BankVariant>,
@@ -85,7 +85,7 @@ async fn all_rows(
     };
     let (clean, mut others): (Vec<_>, Vec<_>) =
         banks.into_iter().partition(|bank| matches!(bank, BankVariant::Clean));
-    // What takes longest does not come last. The first one signs, and is the bank as it is but for one thing.
+    // The longest runs start early. The first bank signs, and differs from the clean one in one thing only.
     if let Some((_, rest)) = others.split_first_mut() {
         rest.sort_by_key(|bank| !matches!(bank, BankVariant::Style(_)));
     }
@@ -107,26 +107,26 @@ async fn all_rows(
         let (options, suite, shared) = (options.clone(), Arc::clone(suite), Arc::clone(&shared));
         boxed(async move { shared.row(&options, &suite, bank).await })
     });
-    // The first one signs for all.
+    // The first one signs for all others.
     side_by_side(&mut asked.by_ref().take(1), 1, &mut add).await?;
     side_by_side(&mut asked, options.banks, &mut add).await?;
     Ok(rows)
 }
 
-/// What is done beside others.
+/// A task that runs in parallel with others.
 pub(crate) type Task<T> = BoxFuture<'static, Result<T, ProveError>>;
 
 pub(crate) fn boxed<T>(task: impl Future<Output = Result<T, ProveError>> + Send + 'static) -> Task<T> {
     Box::pin(task)
 }
 
-/// Does these tasks, so many of them at once, and hands on what comes of each.
+/// Runs tasks, at most `most` at once, and passes on the result of each.
 pub(crate) async fn side_by_side<T: Send + 'static>(
     tasks: &mut (dyn Iterator<Item = Task<T>> + Send),
     most: usize,
     done: &mut (dyn FnMut(T) + Send),
 ) -> Result<(), ProveError> {
-    // A task of ours that panics is a defect: it must not pass for a quiet end.
+    // A panic in a task is a bug, and must not look like a normal end.
     let joined =
         |ended: Result<_, JoinError>| ended.unwrap_or_else(|error| resume_unwind(error.into_panic()));
     let mut running = JoinSet::new();
@@ -144,7 +144,7 @@ pub(crate) async fn side_by_side<T: Send + 'static>(
     Ok(())
 }
 
-/// Runs the cases against one bank, over TCP, with a record as any run has it.
+/// Runs the cases against one bank over TCP, with a record as in any run.
 pub fn run<'a>(
     suite: &'a Arc<Suite>,
     bank: BankVariant,
@@ -166,7 +166,7 @@ pub fn run<'a>(
     })
 }
 
-/// The row of a bank: what its selected cases came to.
+/// Returns the row of a bank from the verdicts of its selected cases.
 pub fn row(suite: &Suite, bank: BankVariant, verdicts: &[CaseVerdict]) -> Row {
     let selected = verdicts.iter().filter(|verdict| verdict.role == Role::Selected);
     let mut row = Row::new((bank.kind(), &bank.label(), bank.clause()), selected);
@@ -177,21 +177,21 @@ pub fn row(suite: &Suite, bank: BankVariant, verdicts: &[CaseVerdict]) -> Row {
     row
 }
 
-/// Clauses that the document demands: each of them must have a fault, whether or not the suite has a case
-/// that could see it.
+/// Returns the required clauses. Each of them must have a fault, even if the suite has no case that could
+/// detect it.
 pub fn testable(suite: &Suite) -> BTreeSet<String> {
     let coverage = Coverage::of(suite);
     coverage.demanded().map(|statement| statement.clause.clone()).collect()
 }
 
-/// What banks that differ only in their address share: signed requests, and which cases there are.
+/// State shared by banks that differ only in their address: signed requests, and the chosen cases.
 pub(crate) struct Shared {
     runner: Runner,
     requests: Arc<RequestCache>,
     survivors: BTreeMap<String, String>,
-    /// What caught each fault before.
+    /// The case that caught each fault before.
     catchers: BTreeMap<&'static str, Catcher>,
-    /// The ids of the cases that so many requests suffice for.
+    /// The ids of the cases within the limit of requests.
     chosen: Option<BTreeSet<String>>,
 }
 
@@ -205,7 +205,7 @@ impl Shared {
             Clock::at(options.now),
         )?;
         let (survivors, mut catchers) = (snapshot::survivors(), snapshot::catchers());
-        // A case that is named alone runs at each depth.
+        // A case that is selected by name runs at any depth.
         let whole = suite.plan(&[], &options.skip, options.depth)?;
         let asked: BTreeSet<&str> = whole.selected.iter().map(|case| case.id.as_str()).collect();
         catchers.retain(|_, catcher| asked.contains(catcher.case));
@@ -213,7 +213,7 @@ impl Shared {
         Ok(Self { runner, requests: Arc::default(), survivors, catchers, chosen })
     }
 
-    /// A runner that keeps its exchanges, and takes only the signatures of others.
+    /// Returns a runner that keeps its exchanges, and reuses signatures.
     fn recorded(
         &self,
         options: &MutationOptions,
@@ -240,17 +240,17 @@ impl Shared {
         };
         let until = Some((fault.clause(), Caught::Denied));
         if let Some(before) = self.catchers.get(fault.name()) {
-            // A case that is a plain request once more says nothing without it.
+            // A case that shares a baseline request needs that request.
             let plain = suite.case(before.case).and_then(|case| case.same_as.clone());
             let only: Vec<String> = [before.case.to_owned()].into_iter().chain(plain).collect();
             match self.asked(options, suite, bank, &only, Some((fault.clause(), before.caught))).await {
                 Ok(row) if row.caught() <= before.caught => return Ok(row),
-                // It may be gone, or left out.
+                // The case may be removed or skipped.
                 Ok(_) | Err(ProveError::Plan(_)) => {}
                 ended => return ended,
             }
         }
-        // A clause may have no cases, or none that are asked.
+        // A clause may have no cases, or none at this depth.
         if suite.cases().iter().any(|case| plans::matches(fault.clause(), case)) {
             match self.asked(options, suite, bank, &[fault.clause().to_owned()], until).await {
                 Err(ProveError::Plan(_)) => {}
@@ -261,8 +261,8 @@ impl Shared {
         self.asked(options, suite, bank, &[], until).await
     }
 
-    /// What the cases that `only` selects say of a bank, all of them if it is empty; and no more than until
-    /// one of them says this of a clause.
+    /// Tests a bank with the cases that `only` selects, or all if it is empty. Stops at the first case with
+    /// this result for a clause.
     pub(crate) async fn asked(
         &self,
         options: &MutationOptions,
@@ -276,7 +276,7 @@ impl Shared {
         self.asked_all(suite, bank, asks, until).await
     }
 
-    /// What these cases say of a bank, and no more than until one of them says this of a clause.
+    /// Tests a bank with these cases. Stops at the first case with this result for a clause.
     pub(crate) async fn asked_all(
         &self,
         suite: &Arc<Suite>,
@@ -289,7 +289,7 @@ impl Shared {
         let enough = Arc::new(Notify::new());
         let mut is_enough = false;
         let mut sink = |event: &Event| match event {
-            // Those that were under way still come, now more of them and now less.
+            // Verdicts of cases in flight still arrive, in varying numbers.
             Event::Verdict(_) if is_enough => {}
             Event::Verdict(verdict) => {
                 verdicts.push(verdict.clone());
@@ -307,7 +307,7 @@ impl Shared {
         };
         let gives_reasons = matches!(bank, BankVariant::Style(style) if style.gives_reasons());
         if gives_reasons {
-            // They stand in the answers, which a shared runner does not keep.
+            // The reasons are in the responses, which a shared runner does not keep.
             let runner = |profile| self.recorded(options, suite, profile);
             over_tcp(suite, bank, asks, runner, &mut sink).await?;
         } else if bank.is_above_http() && !options.tcp {
@@ -326,7 +326,8 @@ impl Shared {
     }
 }
 
-/// Whether a selected case fails, or warns where no more than that is asked, and names this clause.
+/// Returns true if a selected case fails, or warns if that is the best possible result, and names this
+/// clause.
 fn says(verdict: &CaseVerdict, clause: &str, most: Caught) -> bool {
     let mut named = verdict.findings.iter().map(|finding| &finding.clause).chain([&verdict.clause]);
     let is_caught = match verdict.verdict {
@@ -337,28 +338,28 @@ fn says(verdict: &CaseVerdict, clause: &str, most: Caught) -> bool {
     is_caught && verdict.role == Role::Selected && named.any(|named| named == clause)
 }
 
-/// What one bank is asked.
+/// The selection of cases for one bank.
 #[derive(Clone)]
 pub(crate) struct Asks<'a> {
     pub(crate) options: &'a MutationOptions,
-    /// Patterns of cases; all without any.
+    /// Patterns of cases, or all if empty.
     pub(crate) only: &'a [String],
-    /// The cases that it may be asked; all without any.
+    /// The allowed cases, or all if None.
     pub(crate) chosen: Option<&'a BTreeSet<String>>,
-    /// Ends the run where it is.
+    /// Ends the run early.
     pub(crate) enough: Arc<Notify>,
-    /// Whether only what the cases come to is of use.
+    /// True if only the verdicts are needed.
     pub(crate) is_unrecorded: bool,
 }
 
 impl<'a> Asks<'a> {
-    /// Every case of these options, with a record.
+    /// Selects every case of these options, with a record.
     pub(crate) fn everything(options: &'a MutationOptions) -> Self {
         Self { options, only: &[], chosen: None, enough: Arc::default(), is_unrecorded: false }
     }
 }
 
-/// The cases that so many requests suffice for, by their ids.
+/// Returns the ids of the cases within the limit of requests.
 fn chosen(suite: &Suite, options: &MutationOptions) -> Result<Option<BTreeSet<String>>, ProveError> {
     let Some(requests) = options.requests else { return Ok(None) };
     let plan = suite.plan(&[], &options.skip, options.depth)?;
@@ -366,7 +367,7 @@ fn chosen(suite: &Suite, options: &MutationOptions) -> Result<Option<BTreeSet<St
     Ok(Some(plan.selected.into_iter().map(|case| case.id.clone()).collect()))
 }
 
-/// The cases of one bank; there may be none.
+/// Returns the plan for one bank, which may be empty.
 fn plan<'a>(suite: &'a Suite, asks: &Asks<'_>) -> Result<Plan<'a>, PlanError> {
     let plan = suite.plan(asks.only, &asks.options.skip, asks.options.depth)?;
     Ok(match asks.chosen {

@@ -1,6 +1,6 @@
-//! Which cases a run asks first that may send so many requests only: each fault is asked, in each style, for
-//! the cases of its own clause, for the plain requests, and for what the other faults show to be telling; and
-//! of all these cases those come first that catch the most for what they cost.
+//! The order of cases for a run with a limit of requests. Each fault, in each style, is tested with the cases
+//! of its own clause, with the baseline requests, and with the most effective cases for other faults. The
+//! cases that catch the most for their cost come first.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,16 +18,17 @@ use crate::{
     snapshot,
 };
 
-/// A fault of the bank that everybody gets counts for so much; one on another lawful bank counts for one.
+/// Weight of a fault of the default bank. A fault in a style has weight 1.
 const PLAIN_WEIGHT: usize = 4;
 
-/// So many requests of the first order are asked of every fault: cases of other clauses catch it as well.
+/// Requests of the first order that are sent for every fault, because cases of other clauses may catch it
+/// too.
 const ASKED_OF_ALL: usize = 1500;
 
-/// The faults, each in each style, and which cases catch it.
+/// The faults, each in each style, and the cases that catch them.
 #[derive(Debug, Default)]
 pub struct Catches {
-    /// Name of the fault, and of the style where it is not the plain bank.
+    /// Name of the fault, and of its style unless it is the default bank.
     faults: Vec<(String, Option<String>)>,
     /// The faults by case.
     by_case: BTreeMap<String, BTreeSet<usize>>,
@@ -38,25 +39,25 @@ pub struct Catches {
 pub struct Step {
     /// Case id.
     pub case: String,
-    /// Requests with it and all before it, without those that only confirm.
+    /// Requests up to and including this case, without those that only confirm.
     pub requests: usize,
-    /// Faults that it and all before it catch on the bank that everybody gets.
+    /// Faults of the default bank that are caught up to and including this case.
     pub caught: usize,
-    /// Faults that nothing before it catches; those in a style with its name.
+    /// Faults that no earlier case catches. Those in a style include its name.
     pub adds: Vec<String>,
 }
 
-/// Where the first case stands that catches a fault, in parts of all requests.
+/// The median position of the first case that catches a fault, as a fraction of all requests.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct First {
-    /// Of half of the faults it stands at most so far in the order.
+    /// Position in this order.
     pub in_order: f64,
-    /// The same where cases come by their ids, after the plain requests.
+    /// Position if cases are ordered by id, after the baseline requests.
     pub by_id: f64,
 }
 
 impl Catches {
-    /// Takes the row of a bank.
+    /// Adds the row of a bank.
     pub fn add(&mut self, name: &str, style: Option<&str>, row: &Row) {
         let at =
             self.faults.iter().position(|(known, in_style)| known == name && in_style.as_deref() == style);
@@ -73,8 +74,8 @@ impl Catches {
         if self.faults[fault].1.is_none() { PLAIN_WEIGHT } else { 1 }
     }
 
-    /// Cases that together catch all that any catches: first the plain requests, then always the case that
-    /// adds the most for its cost. Of equal ones the cheaper comes first, then the one whose id does.
+    /// Returns cases that together catch all caught faults: after the baseline requests, always the case that
+    /// adds the most for its cost. Ties are broken by lower cost, then by id.
     pub fn order(&self, suite: &Suite) -> Vec<Step> {
         let cases = suite.cases();
         let number: BTreeMap<&str, usize> =
@@ -90,7 +91,7 @@ impl Catches {
         for (at, _) in cases.iter().enumerate().filter(|(_, case)| case.is_plain) {
             cost.add(at);
         }
-        // What a plain request shows needs no line: it comes first anyway.
+        // The baseline requests need no line, because they always come first.
         for (_, faults) in left.iter().filter(|(at, _)| cases[*at].is_plain) {
             caught.extend(faults.iter().copied());
         }
@@ -120,7 +121,7 @@ impl Catches {
         }
     }
 
-    /// Where the first case stands that catches a fault of the bank that everybody gets, if any does.
+    /// Returns the median positions for the faults of the default bank.
     pub fn first(&self, suite: &Suite, steps: &[Step]) -> First {
         let named: Vec<&str> = steps.iter().map(|step| step.case.as_str()).collect();
         let mut by_id: Vec<&Case> = suite.cases().iter().collect();
@@ -157,7 +158,7 @@ fn share(part: usize, whole: usize) -> f64 {
     number(part) / number(whole.max(1))
 }
 
-/// The order as a file. Stable between runs with the same suite and banks.
+/// Renders the order as a file. It is stable between runs with the same suite and banks.
 pub fn text(steps: &[Step]) -> String {
     let mut text = String::from(
         "# case, requests with it and all before it, faults that these catch, those that it adds; made by `xs2aspec prove order FILE \
@@ -169,7 +170,7 @@ pub fn text(steps: &[Step]) -> String {
     text
 }
 
-/// Asks each fault, on the bank that everybody gets and on the banks of these styles. `done` hears of each.
+/// Tests each fault, on the default bank and in these styles. Calls `done` after each.
 pub fn catches<'a>(
     suite: &'a Arc<Suite>,
     options: &'a MutationOptions,
@@ -220,7 +221,7 @@ async fn all_catches(
         |bank: BankVariant| Some(own.get(bank.clause()).cloned().unwrap_or_else(|| plain.clone()));
     side_by_side(&mut asked(&banks, &of_clause), options.banks, &mut |(bank, row)| {
         done();
-        // What a style hides from the cases of its clause is not looked for among all others.
+        // Faults that a style hides from the cases of their clause are not tested with all others.
         if take((bank, row), &mut catches) && bank.style().is_none() {
             missed.push(bank);
         }
@@ -260,18 +261,18 @@ mod tests {
             suite.cases().iter().filter(|case| of_plain(case) && case.before.is_empty()).take(3).collect();
         let dear = suite.cases().iter().find(|case| case.before.len() > 1).unwrap();
         let mut catches = Catches::default();
-        catches.add("shown by the plain request", None, &row("", &[plain, cheap[0]]));
+        catches.add("caught by the baseline request", None, &row("", &[plain, cheap[0]]));
         catches.add("one", None, &row("", &[cheap[1], dear, cheap[2]]));
         catches.add("two", None, &row("", &[cheap[1], dear]));
         catches.add("three", None, &row("", &[dear]));
         catches.add("one", Some("strict"), &row("", &[cheap[2]]));
         let steps = catches.order(&suite);
         let cases: Vec<&str> = steps.iter().map(|step| step.case.as_str()).collect();
-        assert_eq!(cases[0], cheap[1].id, "two faults for one request");
+        assert_eq!(cases[0], cheap[1].id, "two faults with one request");
         assert_eq!(BTreeSet::from([cases[1], cases[2]]), BTreeSet::from([dear.id.as_str(), &cheap[2].id]));
         assert_eq!(cases.len(), 3);
         let caught: Vec<usize> = steps.iter().map(|step| step.caught).collect();
-        assert_eq!((caught[0], caught[2]), (3, 4), "with the one that the plain request shows");
+        assert_eq!((caught[0], caught[2]), (3, 4), "with the one that the baseline request catches");
         assert!(steps.iter().any(|step| step.adds == ["one on strict"]));
         assert!(steps.is_sorted_by_key(|step| step.requests));
         let text = text(&steps);

@@ -1,4 +1,4 @@
-//! Two faults at once: each must be found as if it were alone, and no clause be blamed that neither breaks.
+//! Tests two faults at once: each must be found as if it were alone, and no other clause may be blamed.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,26 +15,26 @@ use crate::{
     mutation::{Shared, boxed, side_by_side},
 };
 
-/// What came of two faults at once.
+/// The result for two faults at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PairRow {
     /// The names of both.
     pub names: [&'static str; 2],
-    /// Those that their own clause finds alone, and does not find beside the other.
+    /// Faults that their own clause catches alone, but not together with the other.
     pub hidden: Vec<&'static str>,
-    /// Clauses that are accused, and that neither fault alone leads to accuse.
+    /// Accused clauses that neither fault alone accuses.
     pub blamed: BTreeSet<String>,
 }
 
 impl PairRow {
-    /// Whether both are found, and nothing else is blamed.
+    /// Returns true if both are found, and no other clause is blamed.
     pub fn is_clear(&self) -> bool {
         self.hidden.is_empty() && self.blamed.is_empty()
     }
 }
 
-/// So many pairs of faults of different clauses, drawn by a seed; each pair is of two that no other pair has,
-/// as long as there are such.
+/// Returns `count` pairs of faults of different clauses, chosen by a seed. The pairs are disjoint as long as
+/// possible.
 pub fn drawn(mut faults: Vec<Fault>, count: usize, seed: u64) -> Vec<(Fault, Fault)> {
     faults.sort_by_key(|fault| fault.name());
     let all = faults.len();
@@ -45,7 +45,7 @@ pub fn drawn(mut faults: Vec<Fault>, count: usize, seed: u64) -> Vec<(Fault, Fau
     pairs.filter(|(one, other)| one.clause() != other.clause()).take(count).collect()
 }
 
-/// Asks banks with both faults of each pair for the clauses of both, and banks with one for the same.
+/// Tests banks with both faults of each pair, and with one of them, on the clauses of both.
 pub fn rows<'a>(
     suite: &'a Arc<Suite>,
     pairs: Vec<(Fault, Fault)>,
@@ -104,7 +104,7 @@ async fn row(
     })
 }
 
-/// A line for each pair, as a table of tab-separated columns.
+/// Renders a tab-separated table with a row per pair.
 pub fn table(rows: &[PairRow]) -> String {
     let mut text =
         "# one fault, the other, which of them is hidden, clauses that neither breaks and that are blamed\n"

@@ -1,4 +1,4 @@
-//! The smallest request that still shows what a larger one showed.
+//! Shrinks a request to the smallest one that reveals the same violation.
 
 use xs2aspec_judge::Done;
 use xs2aspec_record::Finding;
@@ -7,12 +7,12 @@ use xs2aspec_suite::{Case, Expectation, Suite};
 
 use crate::violation::DrawnRequest;
 
-/// What is wrong with an answer, as far as a smaller request must show the same.
+/// The kind of violation that a smaller request must reveal as well.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Wrong<'a> {
-    /// A request that keeps every rule is refused, whichever clause its last change is about.
+    /// A valid request is rejected, whatever the clause of its last change.
     Refusal,
-    /// A clause is broken.
+    /// A clause is violated.
     Clause(&'a str),
 }
 
@@ -27,8 +27,8 @@ impl<'a> Wrong<'a> {
     }
 }
 
-/// The smallest request that still breaks what this one breaks, as far as the runner's limit goes, and what
-/// it came to. `None` if it does not show again.
+/// Returns the smallest request that reveals the same violation, within the runner's limit, and its result.
+/// Returns None if the violation does not recur.
 pub(crate) async fn shrink(
     suite: &Suite,
     runner: &Runner,

@@ -1,12 +1,12 @@
-//! The matrix that was kept, and where the one of now differs from it.
+//! The stored kill matrix, and its differences from the current one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{Caught, Flaw};
 
-/// Where a matrix is not the one that was kept: its lines that are gone, then those that are new. `name` says
-/// where it is kept. Where variations were asked together, nothing is said of what each is by itself. Which
-/// case caught a fault is not compared: there are several.
+/// Returns the differences from the stored matrix `name`: removed lines, then added ones. If variations were
+/// tested together, lines about single variations are ignored. The case that caught a fault is not compared,
+/// because there may be several.
 pub fn differences(name: &str, kept: &str, now: &str, is_together: bool) -> Vec<Flaw> {
     let is_held = |line: &&str| {
         let is_alone = ["#", "variation\t", "style\ttogether-"].iter().any(|begin| line.starts_with(begin));
@@ -14,35 +14,35 @@ pub fn differences(name: &str, kept: &str, now: &str, is_together: bool) -> Vec<
     };
     let lines = |text| -> BTreeSet<&str> { str::lines(text).filter(is_held).map(without_case).collect() };
     let (kept, now) = (lines(kept), lines(now));
-    let gone = kept.difference(&now).map(|line| format!("{name}: no longer so: {line}"));
-    let new = now.difference(&kept).map(|line| format!("{name}: not there yet: {line}"));
+    let gone = kept.difference(&now).map(|line| format!("{name}: removed: {line}"));
+    let new = now.difference(&kept).map(|line| format!("{name}: added: {line}"));
     gone.chain(new).map(Flaw).collect()
 }
 
-/// A line of a matrix without the case that caught the fault.
+/// Returns a line of a matrix without the case that caught the fault.
 fn without_case(line: &str) -> &str {
     let end = line.match_indices('\t').nth(2).map_or(line.len(), |(at, _)| at);
     &line[..end]
 }
 
-/// What caught a fault when the matrix was kept.
+/// The case that caught a fault in the stored matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Catcher {
-    /// What it said of the fault's clause.
+    /// Its result for the fault's clause.
     pub caught: Caught,
     /// Its id.
     pub case: &'static str,
 }
 
-/// The kill matrix that was kept last.
+/// The stored kill matrix.
 static MATRIX: &str = include_str!("../../../fixtures/kill-matrix/matrix.tsv");
 
-/// What the kept matrix says of all faults together: its first line.
+/// Returns the totals of the stored matrix: its first line.
 pub fn sum() -> &'static str {
     MATRIX.lines().next().unwrap_or_default().trim_start_matches(['#', ' '])
 }
 
-/// The case that caught each fault when the matrix was kept, by the fault: it will do so again.
+/// Returns the case that caught each fault in the stored matrix, by fault. It is likely to catch it again.
 pub fn catchers() -> BTreeMap<&'static str, Catcher> {
     let caught = MATRIX.lines().filter_map(|line| {
         let cells: Vec<&str> = line.split('\t').collect();
@@ -53,13 +53,13 @@ pub fn catchers() -> BTreeMap<&'static str, Catcher> {
     caught.collect()
 }
 
-/// Returns the names of the faults that the kept matrix has as denied.
+/// Returns the names of the faults that are denied in the stored matrix.
 pub fn denied() -> BTreeSet<&'static str> {
     let denied = catchers().into_iter().filter(|(_, catcher)| catcher.caught == Caught::Denied);
     denied.map(|(name, _)| name).collect()
 }
 
-/// Faults of which it is known that their own clause does not catch them, each with the reason.
+/// Returns the known faults that their own clause does not catch, each with the reason.
 pub fn survivors() -> BTreeMap<String, String> {
     let lines = include_str!("../../../fixtures/kill-matrix/survivors.tsv").lines();
     let lines = lines.filter(|line| !line.starts_with('#'));
@@ -85,7 +85,7 @@ mod tests {
             !survivors.contains_key(*fault) && case.is_none_or(|case| suite.case(case).is_none())
         };
         let lost: Vec<&str> = Fault::all().map(Fault::name).filter(is_lost).collect();
-        assert_eq!(lost, Vec::<&str>::new(), "`prove --matrix FILE --update` asks them anew");
+        assert_eq!(lost, Vec::<&str>::new(), "run `prove --matrix FILE --update`");
         assert!(survivors.keys().all(|fault| !catchers.contains_key(fault.as_str())));
     }
 
@@ -95,7 +95,7 @@ mod tests {
             differences("kept.tsv", "a\nb\n", now, false).into_iter().map(|Flaw(flaw)| flaw).collect()
         };
         assert!(flaws("b\na\n").is_empty());
-        assert_eq!(flaws("a\nc\n"), ["kept.tsv: no longer so: b", "kept.tsv: not there yet: c"]);
+        assert_eq!(flaws("a\nc\n"), ["kept.tsv: removed: b", "kept.tsv: added: c"]);
         let together =
             |now| differences("kept.tsv", "# 1\nfault\ta\tdenied\nvariation\tb\t\n", now, true).len();
         assert_eq!(together("# 2\nfault\ta\tdenied\nstyle\ttogether-1\twarn c 1\n"), 0);

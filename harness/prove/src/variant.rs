@@ -1,5 +1,5 @@
-//! Variants of the reference bank: the bank as it is, with one fault, with one variation, or in a style,
-//! which has many variations, and a fault besides or none.
+//! Variants of the reference bank: unchanged, with one fault, with one variation, or in a style (many
+//! variations), with or without a fault.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,32 +16,32 @@ use xs2aspec_suite::{Clause, Shard, Strength, Suite};
 
 use crate::{Kind, ProveError, declare, draw};
 
-/// The reference bank as it is, or with the one thing that makes it another.
+/// The reference bank, unchanged or with a difference.
 #[derive(Debug, Clone, Copy)]
 pub enum BankVariant {
-    /// As it is: it keeps the whole document.
+    /// Unchanged: it conforms to the whole document.
     Clean,
-    /// It breaks one clause in one way.
+    /// It violates one clause in one way.
     Fault(Fault),
-    /// It uses one freedom that the document leaves.
+    /// It uses one freedom of the document.
     Variation(Variation),
-    /// It decides many freedoms, each in a way of its own.
+    /// It uses many freedoms.
     Style(Style),
-    /// It does, and breaks one clause in one way.
+    /// It uses many freedoms, and violates one clause in one way.
     FaultIn(Style, Fault),
-    /// It breaks two clauses, each in one way.
+    /// It violates two clauses, each in one way.
     Pair(Fault, Fault),
 }
 
-/// Longest time for one exchange with a bank in this process.
+/// Time limit of one exchange with a bank in this process.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// Variations and styles, by the beginning of their names, that use other freedoms as well, with the clauses
-/// that leave them.
+/// Variations and styles, by the beginning of their names, that use further freedoms, with the clauses of
+/// these freedoms.
 const FREEDOMS: &str = include_str!("../../../fixtures/kill-matrix/freedoms.tsv");
 
 impl BankVariant {
-    /// The clean bank, one for each fault, one for each variation, and one for each named style.
+    /// Returns the clean bank, one bank for each fault and each variation, and one for each named style.
     pub fn all() -> impl Iterator<Item = Self> {
         let faults = Fault::all().map(Self::Fault);
         let styles = Style::named().filter(|style| !style.variations().is_empty()).map(Self::Style);
@@ -49,38 +49,38 @@ impl BankVariant {
         [Self::Clean].into_iter().chain(faults).chain(variations).chain(styles)
     }
 
-    /// The same with all variations in as few banks as they fit into.
+    /// Returns the same banks, with all variations combined in as few banks as possible.
     pub fn all_together() -> impl Iterator<Item = Self> {
         Self::all()
             .filter(|bank| !matches!(bank, Self::Variation(_)))
             .chain(Style::together().into_iter().map(Self::Style))
     }
 
-    /// Its part of the cases where so many of the banks that have the variations between them share them out.
+    /// Returns its share of the cases, if the banks with combined variations divide them into `of` shares.
     pub fn share(self, of: u32) -> Option<Shard> {
         let Self::Style(style) = self else { return None };
         let number = style.number_together()? % of + 1;
         (of > 1).then_some(Shard { number, of })
     }
 
-    /// Each of the variations of this bank alone.
+    /// Returns a bank for each of its variations.
     pub fn apart(self) -> impl Iterator<Item = Self> {
         self.variations().into_iter().map(Self::Variation)
     }
 
-    /// The clean bank, and so many drawn styles, the first of them with this seed.
+    /// Returns the clean bank, and `count` random styles, starting with this seed.
     pub fn drawn(count: u64, seed: u64) -> impl Iterator<Item = Self> {
         let drawn = (0..count).map(move |number| Self::Style(Style::drawn(seed.wrapping_add(number))));
         [Self::Clean].into_iter().chain(drawn)
     }
 
-    /// Banks with a fault that takes two things of a request, which no written case has together.
+    /// Returns banks with a fault that depends on a combination of two things, which no handwritten case has.
     pub fn interactions() -> impl Iterator<Item = Self> {
         Fault::interactions().map(Self::Fault)
     }
 
-    /// The clean bank, and so many of the faults that operators make of the bank's tables: as many of each
-    /// operator as there are, and of each evenly over its places.
+    /// Returns the clean bank, and `count` of the faults that operators derive from the bank's tables, spread
+    /// evenly over operators and places.
     pub fn derived(count: usize, seed: u64) -> Vec<Self> {
         let mut by_operator = BTreeMap::<&str, Vec<Fault>>::new();
         for fault in Fault::derived() {
@@ -95,7 +95,7 @@ impl BankVariant {
         [Self::Clean].into_iter().chain(drawn.map(Self::Fault)).collect()
     }
 
-    /// What makes it another bank.
+    /// Returns the kind of bank.
     pub fn kind(self) -> Kind {
         match self {
             Self::Clean => Kind::Clean,
@@ -105,7 +105,7 @@ impl BankVariant {
         }
     }
 
-    /// The name of its fault, variation or style, or `clean`.
+    /// Returns the name of its fault, variation or style, or `clean`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Clean => "clean",
@@ -115,7 +115,7 @@ impl BankVariant {
         }
     }
 
-    /// The name, and the style in which a fault is another one.
+    /// Returns the name, with the style of a fault if it has one.
     pub fn label(self) -> String {
         match self {
             Self::FaultIn(style, fault) => format!("{} on {}", fault.name(), style.name()),
@@ -124,12 +124,13 @@ impl BankVariant {
         }
     }
 
-    /// Its style, if it has one.
+    /// Returns its style, if it has one.
     pub fn style(self) -> Option<Style> {
         if let Self::Style(style) | Self::FaultIn(style, _) = self { Some(style) } else { None }
     }
 
-    /// The clause that it breaks, or that leaves it the freedom; empty for the clean bank and for styles.
+    /// Returns the clause that it violates, or that leaves the freedom. It is empty for the clean bank and
+    /// for styles.
     pub fn clause(self) -> &'static str {
         match self {
             Self::Clean | Self::Style(_) => "",
@@ -138,9 +139,8 @@ impl BankVariant {
         }
     }
 
-    /// Clauses of which this bank may be warned though it keeps the document: the one that leaves it the
-    /// freedom, and those of the choices that its profile declares in another way than that of the clean
-    /// bank.
+    /// Returns the clauses with allowed warnings on this conforming bank: the one that leaves the freedom,
+    /// and those of choices that its profile declares differently from the clean bank.
     pub fn may_warn(self, suite: &Suite) -> BTreeSet<String> {
         let variations = match self {
             Self::Variation(_) | Self::Style(_) => self.variations(),
@@ -170,14 +170,14 @@ impl BankVariant {
         declared.chain(own).chain(too).collect()
     }
 
-    /// Whether its name begins as one of these says, if there are any. The clean bank always counts: what
-    /// fires there fires everywhere.
+    /// Returns true if its name begins with one of these, or if there are none. The clean bank always
+    /// matches, because a false alarm on it occurs on every bank.
     pub fn is_wanted(self, only: &[String]) -> bool {
         let named = |beginning: &String| self.name().starts_with(beginning.trim_end_matches('*'));
         matches!(self, Self::Clean) || only.is_empty() || only.iter().any(named)
     }
 
-    /// Its faults.
+    /// Returns its faults.
     pub fn faults(self) -> Vec<Fault> {
         match self {
             Self::Fault(fault) | Self::FaultIn(_, fault) => vec![fault],
@@ -186,7 +186,7 @@ impl BankVariant {
         }
     }
 
-    /// Its variations.
+    /// Returns its variations.
     pub fn variations(self) -> Vec<Variation> {
         match self {
             Self::Clean | Self::Fault(_) | Self::Pair(..) => vec![],
@@ -195,7 +195,7 @@ impl BankVariant {
         }
     }
 
-    /// Arguments of `xs2aspec run` that start the same bank.
+    /// Returns the arguments of `xs2aspec run` that start the same bank.
     pub fn arguments(self) -> Vec<String> {
         let style = self.style().map(|style| ("--style", style.name()));
         let faults = self.faults().into_iter().map(|fault| ("--fault", fault.name()));
@@ -208,8 +208,8 @@ impl BankVariant {
         given.flat_map(|(option, name)| [option.to_owned(), name.to_owned()]).collect()
     }
 
-    /// Whether what makes it another bank happens above HTTP/1.1, so that no socket is needed to see it. The
-    /// clean bank is asked over one all the same.
+    /// Returns true if its difference is visible above HTTP/1.1, so that no socket is needed. The clean bank
+    /// always uses a socket.
     pub fn is_above_http(self) -> bool {
         let is_clean = matches!(self, Self::Clean);
         let of_http = self.faults().into_iter().any(Fault::is_of_http)
@@ -217,24 +217,24 @@ impl BankVariant {
         !is_clean && !of_http
     }
 
-    /// The profile of this bank at this address.
+    /// Returns the profile of this bank at this address.
     pub fn profile(self, base_url: &str) -> Result<AuthorizedProfile, ProveError> {
         let mut profile = Profile::reference(base_url)?;
-        // A bank that is busy is one of those to be judged, not to be waited for.
+        // A bank that is busy must be judged without retries.
         profile.limits.retries = 0;
-        // It runs in this process, beside others: what takes so long is a machine with much to do.
+        // It shares this process with others, so slow responses mean a busy machine.
         profile.deadline = DEADLINE;
         declare(&mut profile, &self.variations());
         profile.authorize(false).map_err(ProveError::NotAuthorized)
     }
 
-    /// How the bank is started, with its clock at this time.
+    /// Returns the configuration of the bank, with its clock at this time.
     pub fn config(self, now: DateTime<Utc>) -> Config {
         let (faults, variations) = (self.faults(), self.variations());
         Config { faults, variations, now: Clock::at(Some(now)), ..Config::default() }
     }
 
-    /// The bank in this process, without a socket.
+    /// Returns the bank in this process, without a socket.
     pub fn in_process(self, now: DateTime<Utc>) -> InProcess {
         let opened = InProcessBank::open(&self.config(now));
         Arc::new(move |request| {
@@ -250,7 +250,7 @@ impl BankVariant {
     }
 }
 
-/// So many, shared out as evenly as groups of these sizes allow.
+/// Divides `count` as evenly as groups of these sizes allow.
 fn shares(count: usize, sizes: &[usize]) -> Vec<usize> {
     let mut shares = vec![0; sizes.len()];
     let mut left = count.min(sizes.iter().sum());
@@ -265,11 +265,11 @@ fn shares(count: usize, sizes: &[usize]) -> Vec<usize> {
     shares
 }
 
-/// The base URL of banks without an address. It has letters and names no port, as the addresses of most banks
-/// do.
+/// The base URL of banks without an address. It has letters and no port, like the addresses of most banks.
 pub const NOWHERE: &str = "http://localhost";
 
-/// A request without its base URL. One that HTTP does not allow becomes one that no bank knows.
+/// Returns a request without its base URL. A request that HTTP does not allow becomes one for an unknown
+/// path.
 fn bare(request: &WireRequest) -> Request<Vec<u8>> {
     let target = request.url.strip_prefix(NOWHERE).unwrap_or(&request.url);
     let mut bare = Request::builder().method(request.method.as_str()).uri(target);
@@ -316,7 +316,7 @@ mod tests {
         assert_eq!(shares(usize::MAX, &[1, 0, 2]), [1, 0, 2]);
         let drawn = BankVariant::derived(300, 1);
         let names: BTreeSet<&str> = drawn.iter().map(|bank| bank.name()).collect();
-        assert_eq!((drawn.len(), names.len()), (301, 301), "one is drawn twice");
+        assert_eq!((drawn.len(), names.len()), (301, 301), "a style occurs twice");
         let operators = |banks: &[BankVariant]| -> BTreeSet<&str> {
             banks.iter().filter_map(|bank| bank.faults().first()?.operator()).collect()
         };

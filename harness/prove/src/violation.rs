@@ -1,4 +1,4 @@
-//! What drawn requests show: a violation or a warning, by the smallest request that shows it.
+//! The violations and warnings of generated requests, each with the smallest request that reveals it.
 
 use std::collections::BTreeSet;
 
@@ -8,34 +8,34 @@ use xs2aspec_suite::{Case, Suite};
 
 use crate::drawn_sequence::{AREA, DrawnSequence};
 
-/// A violation or a warning, and what shows it.
+/// A violation or a warning, and the request that reveals it.
 #[derive(Debug)]
 pub struct Violation {
-    /// The clause that is broken first.
+    /// The first violated clause.
     pub clause: String,
-    /// Everything that is wrong with the answer.
+    /// All findings of the response.
     pub findings: Vec<Finding>,
-    /// What shows it.
+    /// The request that reveals it.
     pub shown: Shown,
-    /// How many violations were known with it.
+    /// The number of violations known so far, including this one.
     pub number: usize,
 }
 
-/// What shows a violation.
+/// The request that reveals a violation.
 #[derive(Debug)]
 pub enum Shown {
-    /// A request of the suite: the plain one of its operation.
+    /// A request of the suite: the baseline of its operation.
     Plain(Box<Case>),
-    /// A drawn request.
+    /// A generated request.
     Request(Box<DrawnRequest>),
-    /// A drawn sequence of requests.
+    /// A generated sequence of requests.
     Sequence(Box<DrawnSequence>),
 }
 
-/// A drawn request, and what must become of it.
+/// A generated request with its expected outcome.
 #[derive(Debug, Clone)]
 pub struct DrawnRequest {
-    /// What is different from the plain request, in words.
+    /// The differences from the baseline request, in words.
     said: Vec<String>,
     pub(crate) combination: Combination,
     pub(crate) case: Case,
@@ -43,21 +43,22 @@ pub struct DrawnRequest {
 }
 
 impl DrawnRequest {
-    /// A request with what must become of it. It leans on the plain request of its operation, and what is of
-    /// no clause of the ledger is of that of the plain request. `None` if its forms do not go together.
+    /// Creates a request with its expected outcome. Its control is the baseline request of its operation,
+    /// whose clause it also gets if its own is not in the ledger. Returns None if its forms cannot be
+    /// combined.
     pub(crate) fn new(combination: Combination, suite: &Suite, plain: Option<&Case>) -> Option<Self> {
         let (mut case, due) = suite.drawn(&combination)?;
         case.control = plain.map(|plain| plain.id.clone());
         if let Some(plain) = plain.filter(|_| !suite.clauses().contains_key(&case.clause)) {
             case.clause.clone_from(&plain.clause);
         }
-        // What is made before it stands in a case file by itself.
+        // Setup steps are listed separately in a case file.
         let said = case.changes();
         case.notes = case.request.signing.describe();
         Some(Self { said, combination, case, due })
     }
 
-    /// Gives it the id and the file that it has as a case of the suite.
+    /// Sets the id and the file that it would have as a case of the suite.
     pub(crate) fn name(&mut self, name: &str) {
         let case = &mut self.case;
         case.id = format!("{}/{name}", case.clause);
@@ -66,25 +67,25 @@ impl DrawnRequest {
         (case.line, case.column) = (export::ALONE, 5);
     }
 
-    /// The operation.
+    /// Returns the operation.
     pub fn operation(&self) -> &str {
         &self.combination.operation
     }
 
-    /// What is different from the plain request, in words, one for each change.
+    /// Returns the differences from the baseline request, in words, one for each change.
     pub fn changes(&self) -> &[String] {
         &self.said
     }
 }
 
 impl Violation {
-    /// The level of the worst that is wrong.
+    /// Returns the highest level of its findings.
     pub fn level(&self) -> Level {
         self.findings.iter().map(|finding| finding.level).max().unwrap_or(Level::Deny)
     }
 
-    /// The text of a case file that shows it again. `None` where it takes more than a case file can say, or
-    /// where the suite has the case.
+    /// Returns a case file that reproduces it. Returns None if a case file cannot express it, or if the suite
+    /// already has the case.
     pub fn case_file(&self, suite: &Suite, name: &str) -> Option<String> {
         match &self.shown {
             Shown::Plain(_) => None,
@@ -94,18 +95,18 @@ impl Violation {
     }
 }
 
-/// What tells one violation from another.
+/// The key that identifies a violation.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Key {
-    /// A plain request, by its case.
+    /// A baseline request, by its case.
     Plain(String),
-    /// The operation, the clauses that are broken, and what the request does that takes part in it.
+    /// The operation, the violated clauses, and the parts of the request that contribute.
     Request { operation: String, broken: BTreeSet<String>, forms: BTreeSet<Touched> },
-    /// The rule by which the last request of a sequence was judged, and the clauses that are broken.
+    /// The rule that judged the last request of a sequence, and the violated clauses.
     Sequence { rule: usize, broken: BTreeSet<String> },
 }
 
-/// What a form in a request is about, whatever the value: its clause, and the places that it touches.
+/// The subject of a form, whatever its value: its clause, and the places that it changes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Touched {
     clause: String,

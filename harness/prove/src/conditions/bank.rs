@@ -17,7 +17,7 @@ use super::{ConditionError, profile};
 /// The profile of the reference bank.
 const REFERENCE: &str = include_str!("../../../../fixtures/targets/reference.toml");
 
-/// What a peer prints before its address when it is ready.
+/// The text that a peer prints before its address when it is ready.
 const LISTENING: &str = "listening on ";
 
 /// A bank that is run under conditions.
@@ -27,7 +27,7 @@ pub enum Subject {
     Style(Style),
     /// The reference bank with one fault.
     Fault(Fault),
-    /// A program that is no part of this one.
+    /// An independent program.
     Peer(Arc<Peer>),
 }
 
@@ -107,7 +107,7 @@ impl Subject {
         }
     }
 
-    /// Returns true if the bank keeps the document.
+    /// Returns true if the bank conforms to the document.
     pub fn conforms(&self) -> bool {
         match self {
             Self::Style(_) => true,
@@ -144,7 +144,7 @@ impl Subject {
         Ok((table, prefix))
     }
 
-    /// Starts the bank. Banks of other seeds make other ids.
+    /// Starts the bank. A bank with another seed creates other ids.
     pub(super) async fn start(
         &self,
         variation: Option<Variation>,
@@ -177,7 +177,7 @@ pub(super) enum Running {
 }
 
 impl Running {
-    /// Starts a peer and waits until it says where it listens.
+    /// Starts a peer and waits until it prints its address.
     fn spawn(peer: &Peer) -> Result<Self, ConditionError> {
         let silent = || ConditionError::Peer(peer.name.clone());
         let mut command = peer.command()?;
@@ -191,7 +191,7 @@ impl Running {
         BufReader::new(output).read_line(&mut line).map_err(ConditionError::Start)?;
         let address = line.trim().strip_prefix(LISTENING).and_then(|address| address.parse().ok());
         let running = Self::Peer(child, address.unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0))));
-        // A child that said something else ends as this is dropped.
+        // If the child printed something else, it ends when this is dropped.
         address.map(|_| running).ok_or_else(silent)
     }
 
@@ -206,7 +206,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         if let Self::Peer(child, _) = self {
-            // It may have ended by itself.
+            // It may have ended already.
             drop(child.kill());
             drop(child.wait());
         }

@@ -10,32 +10,32 @@ use super::gateway::Disturbance;
 pub struct Condition {
     /// Its name, such as `gateway.502.html`.
     pub name: String,
-    /// What it is, in a sentence for the table of the book.
+    /// A sentence about it, for the table of the book.
     pub says: String,
-    /// How the program is called.
+    /// The way in which the program is called.
     #[serde(default)]
     pub scenario: Scenario,
     /// Further options of each run.
     #[serde(default)]
     pub options: Vec<String>,
-    /// How far the runner's clock is ahead of the bank's, in seconds.
+    /// Offset of the runner's clock from the bank's, in seconds.
     #[serde(default)]
     pub clock_s: i64,
-    /// What stands between the runner and the bank.
+    /// The gateway between the runner and the bank, if there is one.
     #[serde(default)]
     pub gateway: Option<Disturbance>,
     /// A variation of the reference bank that has this condition; other banks are not run under it.
     #[serde(default)]
     pub variation: Option<String>,
-    /// Keys of the profile of which each value is wrong by one character, one condition for each.
+    /// Keys of the profile. There is one condition for each value below them, with one character changed.
     #[serde(default)]
     pub wrong_value_of: Vec<String>,
-    /// Ends of the names of faults that no bank shows under it.
+    /// Suffixes of the names of faults that are invisible under it.
     #[serde(default)]
     pub hides: Vec<String>,
 }
 
-/// How the program is called, and which of its runs are judged.
+/// The way in which the program is called, and which of its runs are judged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scenario {
@@ -70,7 +70,7 @@ pub struct KnownFailure {
     pub condition: String,
     /// Name of the bank or fault, or the beginning of names and `*`.
     pub bank: String,
-    /// Why it fails.
+    /// The reason of the failure.
     pub reason: String,
 }
 
@@ -125,7 +125,7 @@ impl KnownFailure {
     }
 }
 
-/// Returns true if `name` is `pattern`, or begins with what stands before its `*`.
+/// Returns true if `name` is `pattern`, or begins with the part of it before `*`.
 pub fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         Some((beginning, _)) => name.starts_with(beginning),

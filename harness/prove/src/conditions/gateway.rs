@@ -1,4 +1,4 @@
-//! What stands between the runner and a bank, and disturbs what passes.
+//! A gateway between the runner and a bank that disturbs the traffic.
 
 use std::{
     io::{self, Write},
@@ -23,16 +23,16 @@ use tokio::{
 
 use super::message::{End, Message, Side};
 
-/// How long a bank is away while it restarts.
+/// Time for which a bank is away while it restarts.
 const AWAY: Duration = Duration::from_millis(300);
 
-/// What a gateway does with the messages that pass.
+/// The disturbances of a gateway.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Disturbance {
     /// One request in this many is not served as usual, in random order.
     pub one_in: Option<u64>,
-    /// What happens to such a request.
+    /// The treatment of such a request.
     pub instead: Option<Instead>,
     /// Changes of every message.
     pub rewrite: Vec<Rewrite>,
@@ -46,7 +46,7 @@ pub struct Disturbance {
     pub forgets: bool,
 }
 
-/// What happens to a request that is not served as usual.
+/// The treatment of a request that is not served as usual.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Instead {
@@ -71,7 +71,7 @@ pub enum Page {
     Empty,
     /// A line of plain text.
     Bare,
-    /// A page for people.
+    /// An HTML page.
     Html,
 }
 
@@ -81,13 +81,13 @@ pub enum Page {
 pub enum Rewrite {
     /// The Date of a response is that of the gateway.
     ResponseDate,
-    /// The Date of a request is that of the gateway, so that no signature over it holds.
+    /// The Date of a request is that of the gateway, so that no signature over it is valid.
     RequestDate,
     /// Header names become lowercase, in both directions.
     LowercaseHeaders,
     /// Responses lose all headers but those of HTTP itself.
     DropResponseHeaders,
-    /// Responses are compressed where the request allows it.
+    /// Responses are compressed if the request allows it.
     Gzip,
     /// The same with Brotli (RFC 7932).
     Brotli,
@@ -95,7 +95,7 @@ pub enum Rewrite {
     Close,
 }
 
-/// Headers of a response that a gateway which drops the others keeps (RFC 9110, RFC 9112).
+/// Headers that a gateway keeps if it drops the others (RFC 9110, RFC 9112).
 const OF_HTTP: [&str; 9] = [
     "allow",
     "connection",
@@ -122,7 +122,7 @@ impl Drop for Gateway {
 
 struct Way {
     disturbance: Disturbance,
-    /// The bank, and the one that has its place after a restart.
+    /// The bank, and the one that replaces it after a restart.
     banks: [SocketAddr; 2],
     random: Mutex<Rng>,
     served: AtomicU64,
@@ -152,7 +152,7 @@ impl Gateway {
             while let Ok((client, _)) = listener.accept().await {
                 let way = Arc::clone(&way);
                 tokio::spawn(async move {
-                    // An error ends this connection alone: the client sees it.
+                    // An error ends this connection only, and the client sees it.
                     drop(way.connection(client).await);
                 });
             }
@@ -222,7 +222,7 @@ impl Way {
         Ok(response)
     }
 
-    /// Passes bytes that are no HTTP on as they are.
+    /// Forwards bytes that are not HTTP unchanged.
     async fn tunnel(&self, mut client: End) -> io::Result<()> {
         let mut bank = TcpStream::connect(self.bank()).await?;
         bank.write_all(client.unused()).await?;
@@ -272,7 +272,7 @@ impl Way {
         }
         let mut request = request.clone();
         if self.rewrites(Rewrite::RequestDate) {
-            // In the second in which it was signed, Date would stay what it is, and the signature would hold.
+            // Within the second of signing, Date would not change, and the signature would be valid.
             request.set("Date", &date(Utc::now() - TimeDelta::minutes(1)));
         }
         if !kept.is_empty() {
@@ -330,7 +330,7 @@ fn reset(client: &End) -> io::Result<()> {
     client.stream.set_zero_linger()
 }
 
-/// A time as a Date header has it (RFC 9110 section 5.6.7).
+/// Formats a time as a Date header (RFC 9110 section 5.6.7).
 fn date(time: DateTime<Utc>) -> String {
     time.format("%a, %d %b %Y %H:%M:%S GMT").to_string()
 }
@@ -341,7 +341,7 @@ fn lowercase(message: &mut Message) {
     }
 }
 
-/// Compresses the body of a response where the request accepts the coding by name.
+/// Compresses the body of a response if the request accepts the coding by name.
 fn recode(
     request: &Message,
     response: &mut Message,

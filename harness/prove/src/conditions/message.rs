@@ -1,4 +1,4 @@
-//! One HTTP/1.1 message (RFC 9112) as a gateway reads it: its bytes, and what it needs to know of them.
+//! One HTTP/1.1 message (RFC 9112), as far as a gateway parses it.
 
 use std::io;
 
@@ -53,12 +53,12 @@ impl Message {
         self.header("connection").is_some_and(|value| value.to_ascii_lowercase().contains("close"))
     }
 
-    /// Returns true if the message has a body, or says that it is empty.
+    /// Returns true if the message has a body, or declares an empty one.
     fn has_length(&self) -> bool {
         self.header("content-length").is_some() || self.header("transfer-encoding").is_some()
     }
 
-    /// Renders the message with a Content-Length in place of a transfer coding.
+    /// Renders the message with a Content-Length instead of a transfer coding.
     pub(super) fn render(&self) -> Vec<u8> {
         let mut bytes = format!("{}\r\n", self.start).into_bytes();
         let framing = ["content-length", "transfer-encoding"];
@@ -85,7 +85,7 @@ pub(super) struct End {
     buffer: Vec<u8>,
 }
 
-/// Whether a head is that of a request or of the response to a request.
+/// The side of a message: a request, or the response to a request.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Side {
     Request,
@@ -97,14 +97,14 @@ impl End {
         Self { stream, buffer: Vec::new() }
     }
 
-    /// Returns the bytes that were read and belong to no message yet.
+    /// Returns the bytes that were read but do not belong to a message yet.
     pub(super) fn unused(&self) -> &[u8] {
         &self.buffer
     }
 
     /// Reads a message. Returns None if the connection ends before one begins.
     ///
-    /// Fails with `InvalidData` if the bytes are no HTTP; they are still [`unused`](Self::unused) then.
+    /// Fails with `InvalidData` if the bytes are not HTTP. They are still [`unused`](Self::unused) then.
     pub(super) async fn message(&mut self, side: Side) -> io::Result<Option<Message>> {
         let (start, headers, length) = loop {
             if let Some(head) = head(&self.buffer, side)? {
@@ -183,7 +183,7 @@ impl End {
         }
     }
 
-    /// Returns where the line that starts at `at` ends, without its CR LF.
+    /// Returns the end of the line that starts at `at`, without its CR LF.
     async fn line_end(&mut self, at: usize) -> io::Result<usize> {
         loop {
             let line = self.buffer.get(at..).unwrap_or_default();
@@ -198,7 +198,7 @@ impl End {
         if self.read_more().await? { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 
-    /// Reads what comes next. Returns false at the end of the connection.
+    /// Reads more bytes. Returns false at the end of the connection.
     async fn read_more(&mut self) -> io::Result<bool> {
         if self.buffer.len() > MOST_BYTES {
             return Err(io::ErrorKind::InvalidData.into());

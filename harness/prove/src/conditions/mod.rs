@@ -1,11 +1,11 @@
-//! The third dimension beside faults and styles: circumstances that are nobody's violation.
+//! The third dimension, in addition to faults and styles: circumstances that are nobody's violation.
 //!
-//! [`Condition`] is one of them, as data. A gateway disturbs what passes between the runner and a bank.
-//! [`Scenario`] is how people call the program. [`measure`] runs a bank under a condition and returns a
-//! [`Row`]: no conforming bank is accused, and no bank with a fault is acquitted.
+//! A [`Condition`] is one of them, as data. A gateway disturbs the traffic between the runner and a bank. A
+//! [`Scenario`] is a way in which people call the program. [`measure`] runs a bank under a condition and
+//! returns a [`Row`]: no conforming bank may be accused, and no bank with a fault acquitted.
 //!
-//! The program is called as a process, and only its exit code and its published reports are read. So the
-//! table holds whatever happens inside.
+//! The program is called as a process, and only its exit code and its published reports are read. The table
+//! is therefore independent of its internals.
 
 mod bank;
 mod condition;
@@ -33,13 +33,13 @@ pub use self::{
 };
 use self::{gateway::Gateway, outcome::Outcome, scenario::Caller};
 
-/// Why a bank cannot be run under a condition.
+/// The reason that a bank cannot be run under a condition.
 #[derive(Debug, thiserror::Error)]
 pub enum ConditionError {
     /// A file cannot be read or written.
     #[error("cannot use {path}: {cause}", path = .0.display(), cause = .1)]
     File(PathBuf, #[source] io::Error),
-    /// A file is not what it should be.
+    /// A file has the wrong format.
     #[error("cannot read {path}: {cause}", path = .0.display(), cause = .1)]
     Toml(PathBuf, #[source] toml::de::Error),
     /// A profile cannot be written.
@@ -48,7 +48,7 @@ pub enum ConditionError {
     /// A bank or a gateway does not start.
     #[error("a bank cannot start: {0}")]
     Start(#[source] io::Error),
-    /// A peer does not say where it listens.
+    /// A peer does not print its address.
     #[error("peer {0} does not print `listening on ADDRESS`")]
     Peer(String),
     /// The reference bank has no such variation.
@@ -59,7 +59,7 @@ pub enum ConditionError {
     Call(#[source] io::Error),
 }
 
-/// How banks are run under conditions.
+/// Options for running banks under conditions.
 #[derive(Debug, Clone)]
 pub struct ConditionOptions {
     /// The program that is called.
@@ -68,7 +68,7 @@ pub struct ConditionOptions {
     pub out: PathBuf,
     /// Options of each run, such as `--depth quick`.
     pub options: Vec<String>,
-    /// Seed of what a gateway does.
+    /// Seed of the gateway.
     pub seed: u64,
 }
 
@@ -201,7 +201,7 @@ fn arguments(condition: &Condition, options: &ConditionOptions) -> Vec<String> {
     arguments
 }
 
-/// Makes an empty folder with the profile of a bank.
+/// Creates an empty folder with the profile of a bank.
 fn prepare(folder: &Path, profile: &str) -> Result<(), ConditionError> {
     let failed = |error| ConditionError::File(folder.to_owned(), error);
     match fs::remove_dir_all(folder) {

@@ -1,4 +1,4 @@
-//! What one run came to, read from what the program publishes: its exit code and its SARIF log.
+//! The outcome of one run, read from the published results: the exit code and the SARIF log.
 
 use std::{fs, path::Path, process::Output};
 
@@ -13,9 +13,9 @@ pub(super) struct Outcome {
     pub(super) violated: Vec<String>,
     /// Clause of each warning.
     pub(super) warned: Vec<String>,
-    /// The clause that the run must find, where it repeats a violation of another run.
+    /// The clause that the run must find, if it repeats a violation of another run.
     pub(super) repeats: Option<String>,
-    /// The command that sends the request of each finding again, with its clause if it is a violation.
+    /// The command that reruns each finding, with its clause if it is a violation.
     pub(super) again: Vec<(Option<String>, String)>,
     /// The error that the program printed, if it did not run.
     pub(super) complaint: String,
@@ -36,7 +36,7 @@ impl Outcome {
         }
     }
 
-    /// Returns what is wrong with the outcome on a bank that keeps the document.
+    /// Returns the error in the outcome on a conforming bank, if there is one.
     pub(super) fn accusation(&self) -> Option<String> {
         match self.exit {
             Some(0 | 3 | 4) => None,
@@ -45,8 +45,8 @@ impl Outcome {
         }
     }
 
-    /// Returns what is wrong with the outcome on a bank with a fault that is denied as `expected` without the
-    /// condition.
+    /// Returns the error in the outcome on a bank with a fault that is denied as `expected` without the
+    /// condition, if there is one.
     pub(super) fn acquittal(&self, expected: &str) -> Option<String> {
         match self.exit {
             Some(1) if self.violated.first().is_none_or(|first| first == expected) => None,
@@ -57,8 +57,8 @@ impl Outcome {
         }
     }
 
-    /// Returns what is wrong with the runs of a bank with a fault that is denied as `expected` without the
-    /// condition. Of several runs the last one tells what a reader takes home, unless they repeat violations.
+    /// Returns the error in the runs of a bank with a fault that is denied as `expected` without the
+    /// condition, if there is one. The last run counts, unless the runs repeat violations.
     pub(super) fn acquittal_of(outcomes: &[Self], expected: &str) -> Option<String> {
         let repeated = |outcome: &Self| Some(outcome.acquittal(outcome.repeats.as_deref()?));
         let repeated: Vec<_> = outcomes.iter().filter_map(repeated).collect();
@@ -95,7 +95,7 @@ fn rules(log: &Value, level: &str) -> Vec<String> {
     of_level.filter_map(|result| Some(result["ruleId"].as_str()?.to_owned())).collect()
 }
 
-/// Returns the command that sends the request of each result again, with its rule if it is a violation.
+/// Returns the command that reruns each result, with its rule if it is a violation.
 fn again(log: &Value) -> Vec<(Option<String>, String)> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let violated = |result: &Value| text(&result["ruleId"]).filter(|_| result["level"] == "error");

@@ -1,23 +1,23 @@
-//! How many of the single faults of independent banks are detected.
+//! The share of faults of independent banks that is detected.
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
 use super::{Condition, ConditionError, ConditionOptions, Instance, Subject, outcome::Outcome, play};
 
-/// What a run says of a bank with a fault that nobody of the suite wrote.
+/// The result of a run on a bank with a fault from outside the suite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Detected {
-    /// A violation of this clause comes first.
+    /// The first violation is of this clause.
     Denied(String),
-    /// No violation, and a warning that the bank without the fault does not get.
+    /// No violation, but a warning that the bank without the fault does not get.
     Warned(String),
-    /// The run is incomplete or inconclusive, and the one without the fault is not.
+    /// The run is incomplete or inconclusive, unlike the one without the fault.
     Undecided,
-    /// Nothing.
+    /// No difference.
     Missed,
 }
 
-/// What the run of a bank without a fault said, to compare with.
+/// The result for a bank without a fault, for comparison.
 #[derive(Debug)]
 pub struct Clean {
     exit: Option<i32>,
@@ -26,7 +26,7 @@ pub struct Clean {
 }
 
 impl Clean {
-    /// Returns what the bank is accused of, if anything.
+    /// Returns the accusation against the bank, if there is one.
     pub fn accusation(&self) -> Option<&str> {
         self.accusation.as_deref()
     }

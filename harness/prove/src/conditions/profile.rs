@@ -1,15 +1,15 @@
-//! Profiles of banks as TOML: what a bank declares, and values that are wrong by one character.
+//! Profiles of banks as TOML: declarations, and values with one wrong character.
 
 use toml::{Table, Value};
 use xs2aspec_reference::Declaration;
 
-/// Keys that name the bank or the run and nothing that the bank knows.
+/// Keys that name the bank or the run, but nothing that the bank knows.
 const NAMES_NOTHING: [&str; 4] = ["name", "base-url", "redirect-uri", "session-id"];
 
-/// Tables that describe the bank and name nothing that it knows.
+/// Tables that describe the bank, but name nothing that it knows.
 const DESCRIBES: [&str; 2] = ["capabilities", "choices"];
 
-/// Enters what a reference bank declares. Returns the prefix of its paths.
+/// Adds the declarations of a reference bank. Returns the prefix of its paths.
 pub(super) fn declare<'a>(
     profile: &mut Table,
     declarations: impl Iterator<Item = &'a Declaration>,

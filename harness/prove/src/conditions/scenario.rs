@@ -1,4 +1,4 @@
-//! The program as people call it: twice a day, in shards, with the command that a finding prints.
+//! Typical calls of the program: twice a day, in shards, or with the command that a finding prints.
 
 use std::{
     fs, io,
@@ -17,23 +17,23 @@ const OTHER_SEED: &str = "8";
 /// Shards of a run.
 const SHARDS: usize = 3;
 
-/// Lines of a record after which a run is killed, and the longest time to wait for them.
+/// Number of record lines after which a run is killed, and the longest time to wait for them.
 const KILLED_AFTER: usize = 60;
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How the program is called in one place.
+/// The way in which the program is called in one folder.
 #[derive(Debug, Clone)]
 pub(super) struct Caller {
     /// The program.
     pub(super) program: PathBuf,
-    /// Where it runs: it has `bank.toml`, and gets the folders of the runs.
+    /// The folder in which it runs. It has `bank.toml` and receives the folders of the runs.
     pub(super) folder: PathBuf,
     /// Options of every run, such as `--depth quick`.
     pub(super) options: Vec<String>,
 }
 
 impl Caller {
-    /// Calls the program as the scenario has it, and returns what the runs that are judged came to.
+    /// Calls the program according to the scenario, and returns the outcomes of the judged runs.
     pub(super) fn play(&self, scenario: Scenario) -> io::Result<Vec<Outcome>> {
         match scenario {
             Scenario::Once => Ok(vec![self.run("run", &[])?]),
@@ -87,7 +87,7 @@ impl Caller {
         Ok(outcomes)
     }
 
-    /// Runs, then calls what each finding prints as the way to send its request again.
+    /// Runs, then runs the command that each finding prints.
     fn again(&self) -> io::Result<Vec<Outcome>> {
         let first = self.run("run", &[])?;
         let mut outcomes = Vec::new();

@@ -1,4 +1,4 @@
-//! What was found under each condition, and the table of the book.
+//! The results under each condition, and the table of the book.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -13,13 +13,13 @@ pub struct Row {
     pub group: String,
     /// Name of the bank or of its fault.
     pub bank: String,
-    /// Returns true if the bank keeps the document.
+    /// True if the bank conforms.
     pub conforms: bool,
-    /// What is wrong with the verdict, if anything is.
+    /// The error in the verdict, if there is one.
     pub failure: Option<String>,
 }
 
-/// All rows, beside what is known to fail.
+/// All rows, with the known failures.
 #[derive(Debug)]
 pub struct Verdicts<'a> {
     rows: &'a [Row],
@@ -32,13 +32,13 @@ impl<'a> Verdicts<'a> {
         Self { rows, known }
     }
 
-    /// Returns the failures that nobody knows.
+    /// Returns the failures that are not known.
     pub fn unknown(&self) -> Vec<&'a Row> {
         let is_known = |row: &Row| self.known.iter().any(|known| known.covers(&row.condition, &row.bank));
         self.rows.iter().filter(|row| row.failure.is_some() && !is_known(row)).collect()
     }
 
-    /// Returns the known failures that cover something that was run and nothing that failed.
+    /// Returns the known failures that cover some rows, but no failed one.
     pub fn stale(&self) -> Vec<&'a KnownFailure> {
         let is_stale = |known: &&KnownFailure| {
             let mut covered =
@@ -73,7 +73,7 @@ impl<'a> Verdicts<'a> {
         text
     }
 
-    /// Renders all rows, one a line, separated by tabs.
+    /// Renders all rows, one per line, separated by tabs.
     pub fn tsv(&self) -> String {
         let mut text = "condition\tbank\tfailure\n".to_owned();
         let sorted: BTreeMap<(&str, &str), &Row> =
@@ -85,7 +85,7 @@ impl<'a> Verdicts<'a> {
     }
 }
 
-/// Renders how many of the rows are right: `ok` for one, and else `RIGHT of ALL`.
+/// Renders the number of correct rows: `ok` for one, or else `RIGHT of ALL`.
 fn cell<'a>(rows: impl Iterator<Item = &'a &'a Row>) -> String {
     let rows: Vec<&&Row> = rows.collect();
     let right = rows.iter().filter(|row| row.failure.is_none()).count();

@@ -1,5 +1,5 @@
-//! Draws requests and sends them to one target: each leans on the plain request of its operation, as any case
-//! does. What shows a violation is made as small as it gets. The events are those of a run.
+//! Generates requests and sends them to one target. As with any case, a rejection counts only if the baseline
+//! request is accepted. A request that reveals a violation is shrunk. The events are those of a run.
 
 mod outcome;
 mod sequences;
@@ -24,30 +24,30 @@ use crate::{
     violation::{DrawnRequest, Key, Shown, Violation},
 };
 
-/// Requests that a finding may take to be made smaller, at most.
+/// Limit of the requests for shrinking one finding.
 const SHRINKING: u64 = 300;
 
-/// Of a budget, one in so many is kept for that.
+/// The fraction of the budget (one in this many) that is reserved for shrinking.
 const KEPT_FOR_SHRINKING: u64 = 10;
 
-/// With fewer requests left for each that is drawn, they are sent one after the other: side by side, it would
-/// be by chance which of them has the payments that it needs before it, and which is held back.
+/// With fewer requests left per job, requests are sent one after the other. In parallel, timing would decide
+/// which of them gets its setup and which is held back.
 const MOST_FOR_ONE: u64 = 8;
 
-/// Requests in a row that reach nothing new, after which it is enough.
+/// Number of consecutive requests without new coverage after which the exploration ends.
 const STALE: usize = 1_000;
 
-/// How often somebody who waits is told how far it is.
+/// Interval of progress messages.
 const PROGRESS: Duration = Duration::from_secs(2);
 
-/// Who is told what happens.
+/// The receiver of the steps.
 pub type Steps<'a> = &'a mut (dyn FnMut(Step<'_>) + Send);
 
-/// How many requests there may be.
+/// Limits of the number of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Budget {
     all: u64,
-    /// Those that may be drawn; the others are for what is found by them.
+    /// Limit for generated requests. The rest is reserved for shrinking.
     drawing: u64,
 }
 
@@ -56,26 +56,26 @@ impl Budget {
         Self { all, drawing: all - SHRINKING.min(all / KEPT_FOR_SHRINKING) }
     }
 
-    /// How far one finding, which was found after so many requests, may go to be made smaller.
+    /// Returns the limit for shrinking a finding that was found after `sent` requests.
     fn shrinking(self, sent: u64) -> u64 {
         sent.saturating_add(SHRINKING).min(self.all)
     }
 }
 
-/// An exploration, as far as it has come.
+/// The state of an exploration.
 struct Exploration<'a> {
     suite: Arc<Suite>,
     runner: Arc<Runner>,
     explorer: Explorer,
     sequencer: Sequencer,
-    /// How many must be drawn before the next sequence.
+    /// Number of generated requests before the next sequence.
     next_sequence: usize,
     budget: Budget,
-    /// The plain requests that were accepted: case ids by operation.
+    /// The accepted baseline requests: case ids by operation.
     plain: BTreeMap<String, String>,
-    /// Violations that are known, each with how often it showed.
+    /// Known violations, each with the number of times it occurred.
     found: BTreeMap<Key, usize>,
-    /// Those of them that are only warnings.
+    /// The number of known violations that are only warnings.
     warnings: usize,
     drawn: usize,
     counts: BTreeMap<&'static str, usize>,
@@ -84,7 +84,7 @@ struct Exploration<'a> {
     step: Steps<'a>,
 }
 
-/// Explores the target of a runner. `step` is told what happens.
+/// Explores the target of a runner, and reports to `step`.
 pub fn explore<'a>(
     suite: &'a Arc<Suite>,
     runner: Runner,
@@ -105,7 +105,8 @@ async fn explored(
     let begun = Instant::now();
     let budget = Budget::new(options.budget);
     runner.limit_exchanges(budget.drawing);
-    // Nothing is drawn of an operation whose plain request is refused, whatever else would be accepted.
+    // If the baseline request of an operation is rejected, no requests are generated for it, even if an
+    // alternative would be accepted.
     let runner = Arc::new(runner.with_judge(Judge::without_alternatives));
     let operations: BTreeSet<&str> = suite.requests().operations().collect();
     let is_wanted = |name: &str| options.only.is_empty() || options.only.iter().any(|only| only == name);
@@ -123,7 +124,7 @@ async fn explored(
         runner: Arc::clone(&runner),
         explorer,
         sequencer: Sequencer::new(runner.judge().identity().seed()),
-        // What somebody asks of some operations alone is of single requests.
+        // With selected operations, only single requests are generated.
         next_sequence: if options.only.is_empty() { 0 } else { usize::MAX },
         budget,
         plain: BTreeMap::new(),
@@ -143,7 +144,7 @@ async fn explored(
         End::NothingAccepted
     } else {
         if accepted.len() < plain.len() && !accepted.is_empty() {
-            // Of an operation whose plain request is not accepted nothing else can be told.
+            // If the baseline request of an operation is not accepted, its other requests cannot be judged.
             exploration.explorer = Explorer::new(suite, runner.judge().identity().seed(), &accepted);
         }
         Box::pin(exploration.until_the_end(options, begun)).await
@@ -152,7 +153,7 @@ async fn explored(
 }
 
 impl Exploration<'_> {
-    /// Draws and sends until there is a reason to stop.
+    /// Generates and sends requests until there is a reason to stop.
     async fn until_the_end(&mut self, options: &ExploreOptions, begun: Instant) -> End {
         let until = options.time.map(|time| begun + time);
         let (mut stale, mut said) = (0, Instant::now());
@@ -207,7 +208,7 @@ impl Exploration<'_> {
         let unreached = if self.explorer.rounds() > 1 { self.explorer.unreached() } else { vec![] };
         let finished = self.record.finish(self.runner.retries(), |event| (self.step)(Step::Event(event)));
         let exit = Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit);
-        // Nobody knows what the rest would have shown.
+        // The rest of the exploration is unknown.
         let exit = exit.map(|exit| match (end, exit) {
             (End::Asked, Exit::Conforms) => Exit::CouldNotTell,
             (_, exit) => exit,
@@ -223,7 +224,7 @@ impl Exploration<'_> {
         }
     }
 
-    /// Asks a plain request. One that breaks a clause is a violation like any other.
+    /// Sends a baseline request. A violation by it is reported like any other.
     async fn ask_plain(&mut self, case: &Case) {
         let runner = Arc::clone(&self.runner);
         let Some(done) = runner.case(&case.id).await.filter(|done| !done.is_held_back) else { return };
@@ -239,7 +240,7 @@ impl Exploration<'_> {
         }
     }
 
-    /// Sends some requests side by side. What each came to, in their order.
+    /// Sends some requests in parallel. Returns their results, in order.
     async fn send(&mut self, combinations: Vec<Combination>) -> Vec<(usize, DrawnRequest, Done)> {
         let mut flying = JoinSet::new();
         for combination in combinations {
@@ -260,7 +261,7 @@ impl Exploration<'_> {
         ended
     }
 
-    /// Records what a request came to. One that shows a violation is made smaller.
+    /// Records the result of a request. If it reveals a violation, shrinks it.
     async fn judge(&mut self, number: usize, drawn: DrawnRequest, done: Done) {
         let word = done.verdict.verdict;
         *self.counts.entry(word.word()).or_default() += 1;
@@ -274,12 +275,12 @@ impl Exploration<'_> {
         }
     }
 
-    /// Tells of the smallest request that shows what this one shows, and records it as well.
+    /// Reports the smallest request that reveals the same violation, and records it.
     async fn shrink(&mut self, drawn: DrawnRequest, name: &str, findings: Vec<Finding>) {
         self.runner.limit_exchanges(self.budget.shrinking(self.runner.exchanges()));
         let smallest = shrink(&self.suite, &self.runner, drawn.clone()).await;
         self.runner.limit_exchanges(self.budget.drawing);
-        // What does not show again is told as it was.
+        // A violation that does not recur is reported as it was.
         let (mut smallest, done) =
             smallest.map_or((drawn.clone(), None), |(smallest, done)| (smallest, Some(done)));
         let findings = done.as_ref().map_or(findings, |done| done.verdict.findings.clone());
@@ -300,7 +301,7 @@ impl Exploration<'_> {
         self.record.case(&drawn.case, source, done, |event| (self.step)(Step::Event(event)));
     }
 
-    /// Tells of a violation that is new.
+    /// Reports a violation that is new.
     fn found(&mut self, key: Key, clause: String, findings: Vec<Finding>, shown: Shown) {
         let times = self.found.entry(key).or_default();
         *times += 1;
@@ -313,7 +314,7 @@ impl Exploration<'_> {
     }
 }
 
-/// The name of a drawn case.
+/// Returns the name of a generated case.
 fn name_of(number: usize) -> String {
     format!("drawn-{number}")
 }

@@ -1,4 +1,4 @@
-//! What is asked of an exploration, what it tells while it goes on, and what it came to.
+//! Options, steps and result of an exploration.
 
 use std::{
     collections::BTreeMap,
@@ -11,95 +11,95 @@ use xs2aspec_runner::Options;
 
 use crate::violation::Violation;
 
-/// What is explored, and how far.
+/// The options of an exploration.
 #[derive(Debug, Clone)]
 pub struct ExploreOptions {
-    /// Operations whose requests are drawn; all of them where none is named.
+    /// Operations to generate requests for, or all if empty.
     pub only: Vec<String>,
-    /// Requests to send at most, whatever they are for.
+    /// Limit of the requests, for any purpose.
     pub budget: u64,
-    /// Time to take at most.
+    /// Time limit.
     pub time: Option<Duration>,
-    /// Whether to stop at the first violation.
+    /// True to stop at the first violation.
     pub fail_fast: bool,
     /// Requests in flight at once.
     pub jobs: usize,
-    /// Set to true by whoever wants it to end.
+    /// Set to true to end the exploration.
     pub is_ended: Arc<AtomicBool>,
-    /// What the record says of how it was made.
+    /// Options of the run for the record.
     pub record: Options,
 }
 
-/// What happens in an exploration.
+/// A step of an exploration.
 #[derive(Debug)]
 pub enum Step<'a> {
-    /// It begins, with so many partitions of requests.
+    /// The beginning.
     Begin {
-        /// How many.
+        /// The number of partitions of requests.
         partitions: usize,
     },
     /// The next event of its record.
     Event(&'a Event),
-    /// A violation that was not known before.
+    /// A new violation.
     Found(&'a Violation),
-    /// How far it is, every few seconds.
+    /// The progress, every few seconds.
     Progress(Progress),
 }
 
-/// How far an exploration is.
+/// The progress of an exploration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Requests that were sent.
+    /// Requests sent.
     pub requests: u64,
-    /// Partitions that were reached.
+    /// Partitions reached.
     pub reached: usize,
-    /// Partitions that there are.
+    /// Number of all partitions.
     pub partitions: usize,
     /// Pairs of partitions that were in one request.
     pub pairs: usize,
-    /// Violations that were found.
+    /// Violations found.
     pub violations: usize,
-    /// Warnings that were found.
+    /// Warnings found.
     pub warnings: usize,
 }
 
-/// Why an exploration came to its end.
+/// The reason that an exploration ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// A violation was found, and one is enough.
+    /// A violation was found, with `fail_fast`.
     Found,
-    /// There were no requests left but those that are kept for making findings smaller.
+    /// Only the requests reserved for shrinking are left.
     Budget {
-        /// All requests that there might have been.
+        /// The whole budget.
         all: u64,
-        /// Those that were kept.
+        /// The reserved requests.
         kept: u64,
     },
-    /// The time was over.
+    /// The time limit was reached.
     Time,
-    /// Somebody asked it to end.
+    /// The caller ended it.
     Asked,
-    /// So many requests in a row reached nothing new.
+    /// This many consecutive requests had no new coverage.
     Stale(usize),
-    /// No plain request was accepted, so that nothing could be told of any other.
+    /// No baseline request was accepted, so other requests cannot be judged.
     NothingAccepted,
 }
 
-/// What an exploration came to.
+/// The result of an exploration.
 #[derive(Debug)]
 pub struct Explored {
-    /// How far it came.
+    /// The progress at the end.
     pub progress: Progress,
-    /// Partitions that were not reached, if every one was to be.
+    /// Partitions that were not reached, after a complete round.
     pub unreached: Vec<String>,
-    /// How many drawn requests had each verdict.
+    /// Number of generated requests by verdict.
     pub counts: BTreeMap<&'static str, usize>,
-    /// Why verdicts are neither pass nor fail, and how often.
+    /// Reasons of verdicts other than pass and fail, with their counts.
     pub reasons: BTreeMap<Reason, usize>,
-    /// Why it ended.
+    /// The reason that it ended.
     pub end: End,
-    /// How long it took.
+    /// The duration.
     pub took: Duration,
-    /// What its record comes to.
+    /// The exit code of its record.
     pub exit: Exit,
 }

@@ -1,4 +1,4 @@
-//! Sequences between the requests of an exploration.
+//! Sequences between the single requests of an exploration.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use crate::{
     violation::{Key, Shown},
 };
 
-/// After so many drawn requests comes a sequence.
+/// Number of generated requests per sequence.
 const EVERY: usize = 12;
 
 impl Exploration<'_> {
-    /// Asks a sequence, if it is time for one. Whether its last request is judged by a rule that is new.
+    /// Sends a sequence, if it is due. Returns true if its last request is the first one judged by its rule.
     pub(super) async fn ask_sequence(&mut self) -> bool {
         if self.drawn < self.next_sequence {
             return false;
@@ -39,7 +39,7 @@ impl Exploration<'_> {
         if matches!(word, Word::Fail | Word::Warn) {
             self.runner.limit_exchanges(self.budget.shrinking(self.runner.exchanges()));
             let smallest_name = format!("{name}-smallest");
-            // It was waited for once.
+            // Delays were already waited for once.
             self.runner.wait_for_answers(false);
             let smallest = shrink(&suite, &self.runner, drawn.clone(), &smallest_name).await;
             self.runner.wait_for_answers(true);

@@ -1,4 +1,4 @@
-//! Faults by what they have in common: how many were asked, and what was said of them.
+//! Faults grouped by a property: the number tested, and their results.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -7,7 +7,7 @@ use super::{
     KillMatrix, Kind, Row,
 };
 
-/// How many faults there are of each outcome.
+/// Number of faults with each result.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Counts(BTreeMap<Caught, usize>);
 
@@ -17,23 +17,23 @@ impl Counts {
         *self.0.entry(caught).or_default() += 1;
     }
 
-    /// How many came to this.
+    /// Returns the number of faults with this result.
     pub fn of(&self, caught: Caught) -> usize {
         self.0.get(&caught).copied().unwrap_or_default()
     }
 
-    /// How many there are.
+    /// Returns the number of all faults.
     pub fn all(&self) -> usize {
         self.0.values().sum()
     }
 }
 
-/// The area of a clause: the first part of its id.
+/// Returns the area of a clause: the first part of its id.
 pub fn area(clause: &str) -> &str {
     clause.split('.').next().unwrap_or_default()
 }
 
-/// Tables in Markdown: by area, by operator and by style. One that would be empty is left out.
+/// Renders tables in Markdown: by area, by operator and by style. Empty tables are omitted.
 pub(crate) fn tables(matrix: &KillMatrix) -> String {
     let by_area = table(matrix, "area", |row| Some(area(&row.clause)));
     let by_operator = table(matrix, "operator", |row| row.operator.as_deref());
@@ -52,7 +52,7 @@ fn table<'a>(matrix: &'a KillMatrix, word: &str, key: impl Fn(&'a Row) -> Option
         return String::new();
     }
     let mut text = format!(
-        "\n### By {word}\n\n| {word} | asked | denied | warned | by a control | by another clause | missed |\n\
+        "\n### By {word}\n\n| {word} | tested | denied | warned | by a control | by another clause | missed |\n\
          |---|---|---|---|---|---|---|\n"
     );
     for (key, counts) in groups {

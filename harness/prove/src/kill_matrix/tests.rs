@@ -61,20 +61,20 @@ fn a_fault_that_refuses_a_control_is_counted_apart() {
     };
     let plain = verdict("c/plain", "c", Verdict::Fail, &["c"]);
     let refuses = fault(&[unjudged(false), plain.clone()]);
-    let says = "fault a.b/off-by-one refuses c/plain, which is denied, so that a.b cannot be judged";
+    let says = "fault a.b/off-by-one rejects c/plain, which is denied, so a.b cannot be judged";
     assert_eq!(flaws(vec![refuses.clone()], &[]), [says]);
     let matrix = KillMatrix::new(vec![refuses], BTreeSet::new());
     assert_eq!(matrix.percent_caught(), 0);
     let totals = matrix.totals();
     assert!(
         totals.starts_with(
-            "0 of 1 faults in 1 clauses caught by their own clause, 1 by a control that they refuse; "
+            "0 of 1 faults in 1 clauses caught by their own clause, 1 by a control that they reject; "
         ),
         "{totals}"
     );
-    let elsewhere = "fault a.b/off-by-one is caught by c only, not by a.b";
+    let elsewhere = "fault a.b/off-by-one is caught only by c, not by a.b";
     assert_eq!(flaws(vec![fault(&[unjudged(true), plain.clone()])], &[]), [elsewhere], "it was accepted");
-    assert_eq!(flaws(vec![fault(&[plain])], &[]), [elsewhere], "nothing of its clause rests on it");
+    assert_eq!(flaws(vec![fault(&[plain])], &[]), [elsewhere], "no case of its clause depends on it");
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn a_fault_that_survives_or_is_caught_by_others_only_is_a_flaw() {
     let survives = fault(&[verdict("a.b/x", "a.b", Verdict::Pass, &[])]);
     assert_eq!(flaws(vec![survives], &[]), ["fault a.b/off-by-one survives: no case fails"]);
     let inconclusive = fault(&[verdict("a.b/x", "a.b", Verdict::Inconclusive, &[])]);
-    assert_eq!(flaws(vec![inconclusive], &[]).len(), 1, "what cannot be judged catches nothing");
+    assert_eq!(flaws(vec![inconclusive], &[]).len(), 1, "unjudged cases catch nothing");
     let others = fault(&[verdict("c/x", "c", Verdict::Fail, &["d"])]);
     let known = BTreeMap::from([("a.b/off-by-one".to_owned(), "why".to_owned())]);
     let told = |row: Row, whole: bool| {
@@ -93,13 +93,13 @@ fn a_fault_that_survives_or_is_caught_by_others_only_is_a_flaw() {
     assert_eq!(listed(others.clone()), [""; 0], "a known survivor");
     let mut part = others.clone();
     (part.name, part.whole) = ("a.b/off-by-one-at-times".to_owned(), Some("a.b/off-by-one".to_owned()));
-    let as_whole = ["fault a.b/off-by-one-at-times is not caught, as a.b/off-by-one is not: why"];
+    let as_whole = ["fault a.b/off-by-one-at-times is not caught, like a.b/off-by-one: why"];
     assert_eq!(told(part.clone(), false), as_whole);
     part.fired = BTreeMap::from([("a.b/x".to_owned(), BTreeSet::from(["a.b".to_owned()]))]);
-    assert_eq!(told(part, false), [""; 0], "it shows where the whole one does not");
+    assert_eq!(told(part, false), [""; 0], "it is caught, unlike the whole one");
     let caught = fault(&[verdict("a.b/x", "a.b", Verdict::Fail, &["a.b"])]);
-    assert_eq!(listed(caught), ["fault a.b/off-by-one is caught, and still among the survivors"]);
-    assert_eq!(flaws(vec![others], &[]), ["fault a.b/off-by-one is caught by c, d only, not by a.b"]);
+    assert_eq!(listed(caught), ["fault a.b/off-by-one is caught, but still listed as a survivor"]);
+    assert_eq!(flaws(vec![others], &[]), ["fault a.b/off-by-one is caught only by c, d, not by a.b"]);
 }
 
 #[test]
@@ -120,9 +120,9 @@ fn a_style_is_counted_apart_and_a_masked_case_of_it_is_a_flaw() {
     let totals = |row: &Row| KillMatrix::new(vec![row.clone()], BTreeSet::new()).totals();
     assert!(totals(&row).contains("0 false alarms on the clean bank and 1 styles"));
     assert!(KillMatrix::new(vec![row.clone()], BTreeSet::new()).is_silent());
-    row.masked.insert("x".to_owned(), "must be refused for c, and is refused for d".to_owned());
+    row.masked.insert("x".to_owned(), "must be rejected for c, but is rejected for d".to_owned());
     assert!(!KillMatrix::new(vec![row.clone()], BTreeSet::new()).is_silent());
-    assert_eq!(flaws(vec![row], &[]), ["masked: x: must be refused for c, and is refused for d"]);
+    assert_eq!(flaws(vec![row], &[]), ["masked: x: must be rejected for c, but is rejected for d"]);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_fault_that_is_warned_of_is_caught_and_the_numbers_say_how() {
     assert!(matrix.snapshot().contains(line), "{}", matrix.snapshot());
     assert!(matrix.details().contains("fault\ta.b/off-by-one\td/x\twarn a.b, warn e\n"));
     let others = fault(&[verdict("c/x", "c", Verdict::Warn, &["d"])]);
-    assert_eq!(flaws(vec![others], &[]), ["fault a.b/off-by-one is caught by warn d only, not by a.b"]);
+    assert_eq!(flaws(vec![others], &[]), ["fault a.b/off-by-one is caught only by warn d, not by a.b"]);
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_variation_may_be_warned_of_for_its_own_clause_alone() {
 #[test]
 fn a_testable_clause_without_a_fault_is_a_flaw_when_all_faults_were_tried() {
     let row = fault(&[verdict("a.b/x", "a.b", Verdict::Fail, &[])]);
-    assert_eq!(flaws(vec![row.clone()], &["a.b", "c"]), ["no fault breaks the clause c"]);
+    assert_eq!(flaws(vec![row.clone()], &["a.b", "c"]), ["no fault violates the clause c"]);
     let matrix = KillMatrix::new(vec![row], ["c".to_owned()].into());
     assert_eq!(matrix.flaws(false, &BTreeMap::new()), []);
 }
@@ -188,9 +188,12 @@ fn the_case_that_alone_catches_a_fault_is_named() {
     assert!(matrix.summary(&[]).contains("| `c` | 1 | 1 | 1 |"));
     let needs = matrix.needs();
     assert!(needs.contains(
-        "1 clauses have faults that one case alone catches, all of them the same:\n\n- `c`: `c/x`\n"
+        "1 clauses depend on one case, which alone catches all of their faults:\n\n- `c`: `c/x`\n"
     ));
-    assert!(needs.contains("1 cases alone catch a fault for its own clause:\n\n- `c/x`: `c/z`\n"), "{needs}");
+    assert!(
+        needs.contains("1 cases are the only one to catch some fault by its own clause:\n\n- `c/x`: `c/z`\n"),
+        "{needs}"
+    );
 }
 
 #[test]
