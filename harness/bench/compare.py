@@ -1,7 +1,7 @@
-"""Holds counts of instructions against the column of their kind: `compare.py TABLE COUNTS KIND [--update]`.
+"""Compares counts of instructions with the column of their kind: `compare.py TABLE COUNTS KIND [--update]`.
 
-TABLE has a row for each step and a column for each kind of machine, with the kinds in its first line; COUNTS has `step<TAB>count` lines.
-Exit 1 where a step takes five percent more than before, or where the steps are others. A kind without a column gets one.
+TABLE has a row per step and a column per kind of machine, with the kinds in its first line. COUNTS has `step<TAB>count` lines.
+Exit 1 if a step takes over five percent more than before, or if the steps differ. A new kind gets a column.
 """
 
 import sys
@@ -15,8 +15,8 @@ def main(table, counts, kind, *options):
     with open(counts, encoding="utf-8") as file:
         new = dict(line.rstrip("\n").split("\t") for line in file)
     known = {row[0]: dict(zip(head[1:], row[1:])) for row in rows}
-    wrong = [f"{step}: not in {table}; `--update` writes it" for step in new if step not in known]
-    wrong += [f"{step}: no such step any more; `--update` drops it" for step in known if step not in new]
+    wrong = [f"{step}: not in {table}; add it with `--update`" for step in new if step not in known]
+    wrong += [f"{step}: no longer exists; remove it with `--update`" for step in known if step not in new]
     is_new = kind not in head
     for step, count in new.items():
         before = known.get(step, {}).get(kind) or "-"

@@ -1,4 +1,4 @@
-//! How long each step takes: `cargo bench -p xs2aspec-bench`.
+//! Measures each step: `cargo bench -p xs2aspec-bench`.
 
 use divan::Bencher;
 use rcgen::{CertificateParams, KeyPair, PKCS_RSA_SHA256, RsaKeySize};
@@ -13,7 +13,7 @@ fn step(bencher: Bencher, name: &str) {
     bencher.bench_local(xs2aspec_bench::step(name).expect("a step"));
 }
 
-/// A key of this size, and a certificate for it.
+/// Prepares a step with a key of this size and a certificate for it.
 fn of(bits: usize, step: fn(&str, &str) -> Result<Step, String>) -> Step {
     let size = match bits {
         2048 => RsaKeySize::_2048,

@@ -1,5 +1,5 @@
-//! The steps that a run is made of, each by itself: for the benchmarks, which say how long they take, and for
-//! counting their instructions, which are the same in every run.
+//! The steps of a run, each on its own: for benchmarks of their duration, and for counting their
+//! instructions, which are the same in every run.
 
 use std::{hint::black_box, io};
 
@@ -16,11 +16,10 @@ use xs2aspec_runner::exchange::Answer;
 use xs2aspec_signing::Signer;
 use xs2aspec_suite::{AnswerRules, Suite, Tree};
 
-/// A step that is made ready: what is called is the step alone.
+/// A prepared step. A call runs the step alone.
 pub type Step = Box<dyn FnMut()>;
 
-/// Makes a step ready. An error is in words: the embedded test material cannot be read, which would be a
-/// defect.
+/// Prepares a step. An error means that the embedded test material cannot be read, which is a bug.
 pub type Make = fn() -> Result<Step, String>;
 
 /// All steps, by name.
@@ -37,23 +36,23 @@ pub const STEPS: [(&str, Make); 10] = [
     ("exchanges.har of the example", || drawing(Report::Har)),
 ];
 
-/// The step of this name, made ready.
+/// Prepares the step with this name.
 ///
 /// # Errors
 ///
-/// There is none, or it cannot be made ready.
+/// If there is no such step, or it cannot be prepared.
 pub fn step(name: &str) -> Result<Step, String> {
     let (_, make) = STEPS.iter().find(|(known, _)| *known == name).ok_or("no such step")?;
     make()
 }
 
-/// A record of a run with a violation, as it lies among the examples.
+/// The record of a run with a violation, from the examples.
 const RECORD: &str = include_str!("../../../reports/examples/record.jsonl");
 
-/// The answer to a payment.
+/// The response to a payment.
 pub const CREATED: &str = r#"{"paymentId":"5a1c6a10-6c3e-8a51-93f1-0d7d2d6e2f2a","transactionStatus":"RCVD","transactionFees":{"currency":"NOK","amount":"50.00"},"transactionFeeIndicator":true,"_links":{"self":{"href":"/v1/payments/a","verbs":["GET","DELETE"]},"status":{"href":"/v1/payments/a/status","verbs":["GET"]}}}"#;
 
-/// Text of the length of a signing string with all headers that have to be signed.
+/// Text as long as a signing string with all headers that must be signed.
 const SIGNED: &[u8] = &[b'x'; 320];
 
 fn judging() -> Step {
@@ -84,14 +83,14 @@ fn drawing(report: Report) -> Result<Step, String> {
     }))
 }
 
-/// Signing with this key, as the suite does.
+/// Prepares signing with this key, as the suite does.
 ///
 /// # Errors
 ///
-/// In words, if the key does not belong to the certificate.
+/// If the key does not match the certificate.
 pub fn sign(key: &str, certificate: &str) -> Result<Step, String> {
     let signer = Signer::from_pem(key, certificate).map_err(|error| error.to_string())?;
-    // The signer knows what it signed before.
+    // The signer caches signatures, so each text must be different.
     let mut text = SIGNED.to_vec();
     Ok(Box::new(move || {
         for byte in &mut text {
@@ -104,11 +103,11 @@ pub fn sign(key: &str, certificate: &str) -> Result<Step, String> {
     }))
 }
 
-/// Verifying what was signed with this key, as the reference bank does.
+/// Prepares verifying a signature by this key, as the reference bank does.
 ///
 /// # Errors
 ///
-/// In words, if the key does not belong to the certificate.
+/// If the key does not match the certificate.
 pub fn verify(key: &str, certificate: &str) -> Result<Step, String> {
     let wrong = |error: &dyn std::fmt::Display| error.to_string();
     let signer = Signer::from_pem(key, certificate).map_err(|error| wrong(&error))?;

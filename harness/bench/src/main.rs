@@ -10,30 +10,30 @@ mod table;
 use std::{io, process::ExitCode, time::Duration};
 
 const USAGE: &str = "xs2aspec-bench, one of:
-  results FILE        both of the following, one after the other
-  table FILE          the whole table, in Markdown, into the beginning of this file: with `xs2aspec` beside this
+  results FILE        run both of the following
+  table FILE          write the table at the beginning of a Markdown file; needs `xs2aspec` next to this
                       binary, on an idle machine
-  sandbox FILE        what choices of cases take and find on a slow bank with a limit, into a section of this file
-  section FILE NAME   writes the standard input into the section of this name of this file
-  memory N [PER]      puts N generated exchanges, PER in each case (100), through the record and all reports
-  count STEP ROUNDS   carries a step out so often, for a tool that counts its instructions; without STEP lists the steps
-  proxy N             N payments to the reference bank with and without the proxy between, in turn: p50 and p99
-  serve               a server that checks nothing; prints its address
-  raw URL JOBS SECS   what the client of the suite can do at most: requests per second";
+  sandbox FILE        measure depths on a slow bank with a rate limit, and write a section of the file
+  section FILE NAME   write the standard input to a section of the file
+  memory N [PER]      write the record and all reports of N generated exchanges, PER in each case (100)
+  count STEP ROUNDS   run a step ROUNDS times, for a tool that counts instructions; without STEP, list the steps
+  proxy N             send N payments to the reference bank with and without the proxy in turn: p50 and p99
+  serve               start a server that checks nothing, and print its address
+  raw URL JOBS SECS   measure the maximum of the suite's HTTP client: requests per second";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match done(&words) {
         Ok(said) => {
-            #[expect(clippy::print_stdout, reason = "it is what this is for")]
+            #[expect(clippy::print_stdout, reason = "the output of the program")]
             {
                 println!("{said}");
             }
             ExitCode::SUCCESS
         }
         Err(error) => {
-            #[expect(clippy::print_stderr, reason = "it is what this is for")]
+            #[expect(clippy::print_stderr, reason = "the output of the program")]
             {
                 eprintln!("{error}");
             }

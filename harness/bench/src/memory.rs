@@ -1,4 +1,4 @@
-//! Many exchanges through the record and all reports, and the memory that it takes.
+//! Writes many exchanges to the record and all reports, and measures the memory that it takes.
 
 use std::{
     fs::{self, File},
@@ -12,7 +12,7 @@ use xs2aspec_report::{format::terminal::Terminal, reporter::Reporter as _, strea
 
 const RECORD: &str = include_str!("../../../reports/examples/record.jsonl");
 
-/// Puts so many exchanges through the record and every report; the most memory that was resident, in KiB.
+/// Writes `count` exchanges to the record and every report. Returns the peak resident memory.
 pub(crate) fn memory(count: usize, per_case: usize) -> Result<String, String> {
     fn wrong(error: impl std::fmt::Display) -> String {
         error.to_string()
@@ -37,7 +37,7 @@ pub(crate) fn memory(count: usize, per_case: usize) -> Result<String, String> {
     }
     let (Some(exchange), Some(verdict), Some(mut start), Some(finish)) = (exchange, verdict, start, finish)
     else {
-        return Err("the example has not one of each event".to_owned());
+        return Err("the example does not have one of each event".to_owned());
     };
     let cases = count.div_ceil(per_case);
     start.cases = cases;
@@ -50,7 +50,7 @@ pub(crate) fn memory(count: usize, per_case: usize) -> Result<String, String> {
     drop(events);
     let mut totals = Totals::default();
     let ids = |case: usize| format!("{}/generated-{case:07}", verdict.clause);
-    // Cases under way at once, as in a run. Judged traffic has its requests one after the other, each a case.
+    // Cases in flight at once, as in a run. In judged traffic, requests are sequential and each is a case.
     let at_once = if per_case == 1 { 1 } else { 8 };
     let mut number = 0;
     for first in (0..cases).step_by(at_once) {

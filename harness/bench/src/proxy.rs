@@ -1,5 +1,5 @@
-//! What the proxy adds: the same signed payments to the reference bank, one after the other, in turn with and
-//! without the proxy between.
+//! Measures the latency of the proxy: sends the same signed payments to the reference bank, one after the
+//! other, with and without the proxy in turn.
 
 use std::{
     path::Path,
@@ -16,23 +16,23 @@ use xs2aspec_signing::{Signer, digest, signature_header};
 
 use crate::{servers::PATH, table::Server};
 
-/// The clock of the bank, and what a client writes then.
+/// The clock of the bank, and the Date of the requests.
 const NOW: &str = "2026-01-05T12:00:00Z";
 const DATE: &str = "Mon, 05 Jan 2026 12:00:00 GMT";
 
-/// Requests that are sent before any is measured.
+/// Requests that are sent before the measurement.
 const WARM: usize = 200;
 
 fn wrong(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// Measures so many requests on each way: a line of Markdown for each.
+/// Measures `count` requests each way. Returns a Markdown table with a row for each.
 pub(crate) fn proxy(count: usize) -> Result<String, String> {
     let own = std::env::current_exe().map_err(wrong)?;
     let suite = own.with_file_name("xs2aspec");
     if !suite.is_file() {
-        return Err(format!("{}: not there; build it with `cargo build --release`", suite.display()));
+        return Err(format!("cannot find {}: build it with `cargo build --release`", suite.display()));
     }
     let folder = TempDir::new().map_err(wrong)?;
     let bank = Server::start(&suite, &["serve", "--quiet", "--now", NOW])?;
@@ -78,7 +78,7 @@ fn row(way: &str, [p50, p99]: [Duration; 2]) -> String {
     format!("| {way} | {} us | {} us |", p50.as_micros(), p99.as_micros())
 }
 
-/// Signed payments, each another one.
+/// Signed payments, each different.
 struct Payments {
     signer: Signer,
     values: std::collections::BTreeMap<String, String>,
@@ -91,7 +91,7 @@ impl Payments {
         Ok(Self { signer, values: values.into_iter().collect() })
     }
 
-    /// Sends the payment with this number, and says how long its answer took. Signing comes before.
+    /// Sends the payment with this number, and returns the time to its response, without signing.
     async fn send(&self, client: &reqwest::Client, url: &str, number: usize) -> Result<Duration, String> {
         let value = |name: &str| self.values.get(name).cloned().unwrap_or_default();
         let body = format!(

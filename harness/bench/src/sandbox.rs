@@ -1,5 +1,5 @@
-//! What a choice of cases takes and finds on a test system as they are: slow, with a limit that it names, and
-//! sometimes out of service.
+//! Measures what a choice of cases takes and finds on a realistic test system: slow, with an announced rate
+//! limit, and sometimes unavailable.
 
 use std::{collections::BTreeSet, fmt::Write as _, fs, path::Path, process::Command, time::Instant};
 
@@ -11,14 +11,14 @@ use crate::{
     table::{Server, suite, wrong},
 };
 
-/// The sandbox answers so many times faster than one of 200 ms and 5 requests in a second, and takes so many
-/// times more: the whole suite asked of it would else take most of an hour.
+/// The speed of the bank, as a multiple of a sandbox with 200 ms and 5 requests per second. There, the whole
+/// suite would take most of an hour.
 const SCALE: f64 = 10.0;
 const LATENCY_MS: &str = "20";
 const PER_SECOND: &str = "50";
-/// One answer of so many is 503.
+/// One response in this many is 503.
 const UNAVAILABLE: &str = "100";
-/// Faults that the bank has at once.
+/// Number of faults of the bank.
 const FAULTS: usize = 10;
 
 const PROFILE: &str = include_str!("../../../fixtures/targets/reference.toml");
@@ -30,13 +30,13 @@ pub(crate) fn sandbox(path: &str) -> Result<String, String> {
     let folder = TempDir::new().map_err(wrong)?;
     let faults = faults();
     if faults.len() < FAULTS {
-        return Err(format!("the kill matrix names {} denied faults and not {FAULTS}", faults.len()));
+        return Err(format!("the kill matrix names {} denied faults, fewer than {FAULTS}", faults.len()));
     }
     let mut text = format!(
-        "## A slow sandbox\n\nMade by `cargo run --release -p xs2aspec-bench -- sandbox harness/bench/RESULTS.md`. The reference bank with {LATENCY_MS} \
-         ms an answer, {PER_SECOND} requests in a second, which it names in each answer, and one answer of {UNAVAILABLE} with 503: a tenth of the \
-         latency and ten times the rate of a sandbox with 200 ms and 5 requests in a second, for which the last column is reckoned. First as it \
-         is, then with {} faults at once, of as many clauses.\n\n| asked | requests | in % of the limit | 429 | findings, clean | judged | of {} \
+        "## A slow sandbox\n\nMade by `cargo run --release -p xs2aspec-bench -- sandbox harness/bench/RESULTS.md`.\n\nThe reference bank with {LATENCY_MS} \
+         ms per response, a limit of {PER_SECOND} requests per second in its headers, and 503 for one\nresponse in {UNAVAILABLE}: a tenth of the \
+         latency and ten times the rate of a sandbox with 200 ms and 5 requests per second,\nwhich the last column assumes. First without \
+         a fault, then with {} faults at once, each of another clause.\n\n| options | requests | in % of the limit | 429 | findings, clean | judged | of {} \
          faults found | time | at 5 requests a second |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|\n",
         faults.len(),
         faults.len()
@@ -64,7 +64,7 @@ pub(crate) fn sandbox(path: &str) -> Result<String, String> {
     Ok(text.trim_end().to_owned())
 }
 
-/// Faults that the suite denies, each of another clause, spread over all of them.
+/// Returns faults that the suite denies, each of another clause, spread over all of them.
 fn faults() -> Vec<&'static str> {
     let denied = |line: &'static str| {
         let mut columns = line.split('\t');
@@ -80,13 +80,13 @@ fn faults() -> Vec<&'static str> {
     names.into_iter().skip(step / 2).step_by(step).take(FAULTS).collect()
 }
 
-/// What came of a run.
+/// The result of a run.
 struct Asked {
     requests: u32,
     seconds: f64,
-    /// Answers with 429.
+    /// Responses with 429.
     busy: usize,
-    /// Clauses that are broken.
+    /// Violated clauses.
     broken: BTreeSet<String>,
     /// The share of cases that could be judged.
     judged: f64,

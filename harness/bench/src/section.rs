@@ -1,13 +1,13 @@
-//! Sections of a file that are measured at different times: each stands between marks of its own.
+//! Sections of a file that are measured at different times, each between its own markers.
 
 use std::fs;
 
-/// Writes the section of this name into a file, in place of the one that is there, or at its end.
+/// Writes the section with this name to a file. It replaces an existing one, or else is appended.
 pub(crate) fn write(path: &str, name: &str, text: &str) -> Result<(), String> {
     change(path, |kept| with_section(kept, name, text))
 }
 
-/// Writes what stands before the first section of a file, and keeps all sections.
+/// Writes the text before the first section of a file, and keeps all sections.
 pub(crate) fn write_head(path: &str, text: &str) -> Result<(), String> {
     change(path, |kept| with_head(kept, text))
 }

@@ -1,4 +1,4 @@
-//! The other end: a server that checks nothing, and the client of the suite without the suite.
+//! The other ends of measurements: a server that checks nothing, and the suite's HTTP client alone.
 
 use std::{
     sync::{
@@ -17,7 +17,7 @@ use axum::{
 use tokio::{net::TcpListener, runtime::Runtime};
 use xs2aspec_bench::CREATED;
 
-/// Headers as many as the plain payment has, but for its signature.
+/// As many headers as the baseline payment has, without its signature.
 pub(crate) const HEADERS: [&str; 10] = [
     "accept",
     "content-type",
@@ -31,24 +31,24 @@ pub(crate) const HEADERS: [&str; 10] = [
     "digest",
 ];
 
-/// The value of each of them.
+/// The value of each of these headers.
 pub(crate) const VALUE: &str = "some value of the usual length, in all 40";
 
 /// The path of the payment.
 pub(crate) const PATH: &str = "/v1/payments/norwegian-cross-border-credit-transfers";
 
-/// A body of the length of the plain payment's.
+/// A body as long as that of the baseline payment.
 pub(crate) const PAYMENT: &str = r#"{"creditorAccount":{"iban":"DE93999999990000000001"},"creditorName":"Synthetic Creditor","debtorAccount":{"iban":"NO1400004200179","currency":"NOK"},"instructedAmount":{"amount":"250000.00","currency":"NOK"},"regulatoryReportingCode":"14","regulatoryReportingInformation":"Invoice 17"}"#;
 
 fn wrong(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// Serves until it is ended: everything is answered as a payment that was made.
+/// Serves until it is stopped, and responds to every request as to a new payment.
 pub(crate) fn serve() -> Result<String, String> {
     Runtime::new().map_err(wrong)?.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.map_err(wrong)?;
-        #[expect(clippy::print_stdout, reason = "who started it wants to know")]
+        #[expect(clippy::print_stdout, reason = "the caller reads the address")]
         {
             println!("http://{}", listener.local_addr().map_err(wrong)?);
         }
@@ -59,7 +59,7 @@ pub(crate) fn serve() -> Result<String, String> {
     })
 }
 
-/// Requests per second with so many in flight, of the client that the suite uses, which looks at nothing.
+/// Returns the requests per second of the suite's HTTP client, which checks nothing, with `jobs` in flight.
 pub(crate) fn raw(url: &str, jobs: usize, time: Duration) -> Result<f64, String> {
     Runtime::new().map_err(wrong)?.block_on(async {
         let client =

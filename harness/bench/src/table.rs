@@ -1,5 +1,4 @@
-//! The table of the whole: what a run reaches, beside what could be reached at most, measured in the same
-//! minute.
+//! The table of the whole: the rates of runs next to the maximum rates, measured within the same minute.
 
 use std::{
     fmt::Write as _,
@@ -20,7 +19,7 @@ use crate::{
 
 /// Cases of one measurement.
 const CASES: usize = 20_000;
-/// How long the client alone is measured.
+/// Duration of a measurement of the client alone, in seconds.
 const SECONDS: &str = "3";
 
 pub(crate) fn wrong(error: impl std::fmt::Display) -> String {
@@ -56,20 +55,20 @@ impl Drop for Server {
     }
 }
 
-/// What is measured: this program, the suite, and cases of two kinds.
+/// The things to measure: this program, the suite, and cases of two kinds.
 struct Bench {
     own: PathBuf,
     suite: PathBuf,
     folder: TempDir,
 }
 
-/// The suite, which lies beside this program.
+/// Returns the path of the suite, which is next to this program.
 pub(crate) fn suite() -> Result<PathBuf, String> {
     let suite = std::env::current_exe().map_err(wrong)?.with_file_name("xs2aspec");
     if suite.is_file() {
         return Ok(suite);
     }
-    Err(format!("{}: not there; build it with `cargo build --release`", suite.display()))
+    Err(format!("cannot find {}: build it with `cargo build --release`", suite.display()))
 }
 
 impl Bench {
@@ -83,7 +82,7 @@ impl Bench {
             let area = folder.path().join(name).join("bench");
             fs::create_dir_all(&area).map_err(wrong)?;
             let text = format!(
-                "title: the plain payment, many times\ncases:\n  - {{clause: ncbct.path, name: plain, baseline: ncbct, expect: accepted}}\n  \
+                "title: the baseline payment, many times\ncases:\n  - {{clause: ncbct.path, name: plain, baseline: ncbct, expect: accepted}}\n  \
                  - clause: ncbct.path\n    axes:\n      a: {{values: [{}]}}\n      b: {{values: [{}]}}\n    baseline: ncbct\n    change:\n{change}      \
                  - set: body/endToEndIdentification\n        to: E${{a}}x${{b}}\n    control: ncbct.path/plain\n    expect: accepted\n",
                 rows(100),
@@ -94,14 +93,14 @@ impl Bench {
         Ok(Self { own, suite, folder })
     }
 
-    /// Requests per second of the client alone.
+    /// Returns the requests per second of the client alone.
     fn raw(&self, url: &str, jobs: &str) -> Result<f64, String> {
         let output = Command::new(&self.own).args(["raw", url, jobs, SECONDS]).output().map_err(wrong)?;
         let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         said.parse().map_err(|_| format!("raw: {said}{}", String::from_utf8_lossy(&output.stderr)))
     }
 
-    /// Requests per second of `wrk`, which only counts answers; nothing where it is not installed.
+    /// Returns the requests per second of `wrk`, which only counts responses, or None if it is not installed.
     fn wrk(&self, url: &str, jobs: &str) -> Result<Option<f64>, String> {
         let mut script = format!("wrk.method = \"POST\"\nwrk.body = [[{PAYMENT}]]\n");
         for name in HEADERS {
@@ -118,8 +117,8 @@ impl Bench {
         rate.map(Some).ok_or_else(|| format!("wrk: {said}{}", String::from_utf8_lossy(&output.stderr)))
     }
 
-    /// Requests per second of Hurl, which looks at each answer in as many places as the plain payment is
-    /// looked at; nothing where it is not installed.
+    /// Returns the requests per second of Hurl, which checks as many places of each response as the suite
+    /// does, or None if it is not installed.
     fn hurl(&self, url: &str, jobs: &str) -> Result<Option<f64>, String> {
         let mut script = format!("POST {url}{PATH}\n");
         for name in HEADERS {
@@ -161,7 +160,7 @@ impl Bench {
         Ok(Some(rate))
     }
 
-    /// Cases per second of a run with all checks and reports: while it sends, and from its start to its end.
+    /// Returns the cases per second of a run with all checks and reports: while it sends, and in total.
     fn suite(&self, cases: &str, url: &str, jobs: &str) -> Result<(f64, f64), String> {
         let begun = Instant::now();
         let output = Command::new(&self.suite)
@@ -183,7 +182,7 @@ impl Bench {
         Ok((rate.ok_or_else(|| format!("no rate: {said}"))?, whole))
     }
 
-    /// The shortest time of some runs of the built-in bank.
+    /// Returns the shortest time of several runs with the reference bank.
     fn shortest(&self, arguments: &[&str], times: usize) -> Result<Duration, String> {
         let mut shortest = Duration::MAX;
         for _ in 0..times {
@@ -199,7 +198,7 @@ impl Bench {
         Ok(shortest)
     }
 
-    /// From the start of the process to the first byte of its first request.
+    /// Returns the time from the start of the process to the first byte of its first request.
     fn first_exchange(&self) -> Result<Duration, String> {
         let mut shortest = Duration::MAX;
         for _ in 0..10 {
@@ -207,7 +206,7 @@ impl Bench {
             listener.set_nonblocking(true).map_err(wrong)?;
             let url = format!("http://{}", listener.local_addr().map_err(wrong)?);
             let begun = Instant::now();
-            // The run before this one was ended in the middle, and may have made something.
+            // The previous run was killed and may have created something.
             let mut child = Command::new(&self.suite)
                 .args(["run", "--quiet", "--force", "--target", &url, "--only", "ncbct.path", "--out"])
                 .arg(self.folder.path().join("first"))
@@ -215,7 +214,7 @@ impl Bench {
                 .stderr(Stdio::null())
                 .spawn()
                 .map_err(wrong)?;
-            // The first connection only looks whether there is anybody.
+            // The first connection only checks that the server is there.
             loop {
                 let mut stream = match listener.accept() {
                     Ok((stream, _)) => stream,
@@ -242,7 +241,7 @@ impl Bench {
     }
 }
 
-/// Microseconds of a step, one after the other.
+/// Returns the microseconds of a step, single-threaded.
 fn micros(name: &str) -> Result<f64, String> {
     let mut step = xs2aspec_bench::step(name)?;
     let mut best = f64::MAX;
@@ -254,11 +253,11 @@ fn micros(name: &str) -> Result<f64, String> {
     Ok(best)
 }
 
-/// Measures everything, and writes it in Markdown before the sections of the file.
+/// Measures everything, and writes it as Markdown before the sections of the file.
 pub(crate) fn table(path: &str) -> Result<String, String> {
     let bench = Bench::new()?;
     let mut text = String::from(
-        "# Results\n\nMade by `cargo run --release -p xs2aspec-bench -- table harness/bench/RESULTS.md`, client and server on the same processors. Rates are exchanges per \
+        "# Results\n\nMade by `cargo run --release -p xs2aspec-bench -- table harness/bench/RESULTS.md`, client and server on the same processors.\nRates are exchanges per \
          second; each row was measured within one minute.\n\n",
     );
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -267,7 +266,7 @@ pub(crate) fn table(path: &str) -> Result<String, String> {
     let bound = processors as f64 * 1e6 / (sign + verify);
     let _ = writeln!(
         text,
-        "Signing takes {sign:.0} us and verifying {verify:.0} us (RSA-2048, one after the other): on {processors} processors at most {bound:.0} \
+        "Signing takes {sign:.0} us and verifying {verify:.0} us (RSA-2048, single-threaded): on {processors} processors at most {bound:.0} \
          exchanges per second.\n"
     );
     let minimal = Server::start(&bench.own, &["serve"])?;
@@ -295,7 +294,7 @@ pub(crate) fn table(path: &str) -> Result<String, String> {
         );
     }
     drop((minimal, bank));
-    text += "\n| what | shortest of some |\n|---|--:|\n";
+    text += "\n| what | shortest of several |\n|---|--:|\n";
     let first = bench.first_exchange()?;
     let _ =
         writeln!(text, "| start of the process to the first byte of a request | {} ms |", first.as_millis());
