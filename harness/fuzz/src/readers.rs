@@ -1,4 +1,4 @@
-//! Whatever reads what others wrote, each for any bytes: none of these may panic, and each comes to an end.
+//! The parsers of untrusted input. For any bytes, each must terminate without a panic.
 
 use std::{
     fs,
@@ -31,10 +31,10 @@ use xs2aspec_signing::{
 };
 use xs2aspec_suite::{AnswerRules, ProfileSpec, Suite, Tree};
 
-/// A reader and its name, which is that of its fuzz target and of its corpus.
+/// A reader and its name, which is also that of its fuzz target and its corpus.
 pub type Reader = (&'static str, fn(&[u8]));
 
-/// All of them.
+/// All readers.
 pub const ALL: [Reader; 8] = [
     ("bank", bank),
     ("bundle", bundle),
@@ -51,8 +51,8 @@ const CERTIFICATE: &str = include_str!("../../../fixtures/keys/tpp.cert.pem");
 static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| Builder::new_current_thread().enable_all().build().expect("a runtime"));
 
-/// The reference bank's readers of headers and bodies: whatever is sent is answered, and never by a failure
-/// inside. Signature, Digest, certificate and body, with a NUL between them.
+/// The reference bank's parsers of headers and bodies. The bank must respond to every request, and never with
+/// a server error. The input is Signature, Digest, certificate and body, separated by NUL.
 pub fn bank(bytes: &[u8]) {
     static BANK: LazyLock<InProcessBank> = LazyLock::new(|| InProcessBank::open(&Config::default()));
     let mut parts = bytes.splitn(4, |byte| *byte == 0);
@@ -72,13 +72,13 @@ pub fn bank(bytes: &[u8]) {
         .header("tpp-signature-certificate", certificate)
         .header("signature", signature)
         .header("digest", digest);
-    // Bytes that no header may have do not come here.
+    // Bytes that a header cannot contain do not get here.
     let Ok(request) = request.body(body.to_vec()) else { return };
     let answer = RUNTIME.block_on(BANK.answer(request));
     assert!((400..500).contains(&answer.status().as_u16()), "{answer:?}");
 }
 
-/// A bundle of evidence.
+/// An evidence bundle.
 pub fn bundle(bytes: &[u8]) {
     let own = Program { name: "xs2aspec 0.1.0".to_owned(), sha256: String::new() };
     with_file(bytes, |path| {
@@ -88,7 +88,7 @@ pub fn bundle(bytes: &[u8]) {
     });
 }
 
-/// The caller's readers of Signature, keyId, Digest, encoded words, certificates and keys.
+/// The TPP's parsers of Signature, keyId, Digest, encoded words, certificates and keys.
 pub fn caller(bytes: &[u8]) {
     drop(Certificate::from_der(bytes));
     drop(Certificate::from_pem(bytes));
@@ -129,7 +129,7 @@ pub fn caller(bytes: &[u8]) {
     received(&fields);
 }
 
-/// A case file, beside two clauses and a baseline.
+/// A case file, with two clauses and a baseline.
 pub fn case(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let tree = Tree::of(&[
@@ -150,7 +150,7 @@ const CLAUSES: &str = "clauses:
 title: t
 ";
 
-/// A target profile. Those that would run a command are not read.
+/// A bank profile. Profiles that would run a command are not read.
 pub fn profile(bytes: &[u8]) {
     if bytes.windows(7).any(|word| matches!(word, b"prepare" | b"command")) || bytes.contains(&b'\\') {
         return;
@@ -199,7 +199,7 @@ pub fn record(bytes: &[u8]) {
     }
 }
 
-/// An answer of any operation: its number, and the bytes of the connection.
+/// A response of any operation: its number, then the bytes of the connection.
 pub fn response(bytes: &[u8]) {
     static RULES: LazyLock<AnswerRules> =
         LazyLock::new(|| AnswerRules::load(&Tree::embedded()).expect("the embedded spec can be read"));
