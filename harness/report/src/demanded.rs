@@ -1,26 +1,30 @@
-//! The demanded clauses of a run, as every report says them: their numbers, and what to add to a profile so
-//! that more can be asked.
+//! The required clauses of a run, in the wording that all reports share: their numbers, and the lines to add
+//! to a profile so that more of them can be tested.
 
 use xs2aspec_record::ClauseState;
 
 use crate::{summary::RunSummary, text};
 
-/// Lines to add that are named; the page and the record have the others.
+/// Limit of the profile lines that are named here. The record has all of them.
 const LINES: usize = 5;
 
-/// `345 demanded clauses: 344 kept, 1 broken, 0 not asked, 0 declared absent or left out`, and how many of
-/// the kept ones no answer had anything for.
+/// Returns the numbers of required clauses as a sentence. It also says how many of the passed clauses had
+/// nothing to check in any response.
 pub fn numbers(summary: &RunSummary) -> String {
     let clauses = summary.totals().clauses();
     let numbers = summary.demanded();
     match clauses.not_exercised().count() {
         0 => numbers.to_string(),
-        1 => format!("{numbers}; of the kept, 1 is about optional members that no answer contained"),
-        idle => format!("{numbers}; of the kept, {idle} are about optional members that no answer contained"),
+        1 => {
+            format!("{numbers}; 1 of the passed clauses is about optional fields that no response contained")
+        }
+        idle => format!(
+            "{numbers}; {idle} of the passed clauses are about optional fields that no response contained"
+        ),
     }
 }
 
-/// The numbers with the names that tools read.
+/// Returns the numbers with their machine-readable names.
 pub fn named(summary: &RunSummary) -> [(&'static str, usize); 5] {
     let numbers = summary.demanded();
     [
@@ -32,8 +36,8 @@ pub fn named(summary: &RunSummary) -> [(&'static str, usize); 5] {
     ]
 }
 
-/// The lines that open the most clauses, each with how many; nothing where all were asked, or where no line
-/// would change that the target accepts nothing.
+/// Returns the profile lines that open the most clauses, each with the number of clauses. The list is empty
+/// if every clause was tested, or if the target rejected everything, which no line would change.
 pub(crate) fn to_add(summary: &RunSummary) -> Vec<String> {
     if summary.refused_everything().is_some() {
         return Vec::new();
@@ -50,12 +54,12 @@ pub(crate) fn to_add(summary: &RunSummary) -> Vec<String> {
     shown
 }
 
-/// What the run says of a clause: its state if it is demanded, and how many answers its check looked at, if
-/// it has one.
+/// Returns the state of a required clause, and the number of responses that its check looked at, if it has
+/// one.
 pub(crate) fn state(summary: &RunSummary, clause: &str) -> Option<(ClauseState, Option<String>)> {
     let checked = summary.totals().clauses().answers(clause).map(|check| {
         let answers = usize::try_from(check.answers).unwrap_or(usize::MAX);
-        format!("checked on {}, exercised by {}", text::count(answers, "answer"), check.exercised)
+        format!("checked on {}, exercised by {}", text::count(answers, "response"), check.exercised)
     });
     Some((summary.state(clause)?, checked))
 }
@@ -81,6 +85,6 @@ mod tests {
         assert_eq!(lines.len(), LINES + 1);
         assert_eq!((lines[0].as_str(), lines[LINES].as_str()), ("1 clause: line-0 = 1", "and 2 more lines"));
         assert_eq!(state(run.summary(), "basket.mix"), Some((ClauseState::NotAsked, None)));
-        assert_eq!(state(run.summary(), "periodic.months.twelve"), None, "a choice is not demanded");
+        assert_eq!(state(run.summary(), "periodic.months.twelve"), None, "a choice is not required");
     }
 }

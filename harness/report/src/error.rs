@@ -1,4 +1,4 @@
-//! Why reports are not whole.
+//! Errors of reading records and writing reports.
 
 use std::{io, path::PathBuf};
 
@@ -6,73 +6,71 @@ use xs2aspec_record::{Counts, ReadError};
 
 use crate::words::counts;
 
-/// Why reports are not whole.
+/// The error of an incomplete report.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportsError {
-    /// A file or the folder.
+    /// A file or folder cannot be written.
     #[error("{}: cannot be written: {error}", path.display())]
     Write {
-        /// Where.
+        /// Path of the file or folder.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         error: io::Error,
     },
-    /// A record that cannot be read.
+    /// The record cannot be read.
     #[error(transparent)]
     Record(#[from] ReadError),
-    /// What is drawn cannot be written.
+    /// The rendered report cannot be written.
     #[error("cannot be written: {0}")]
     Draw(#[source] io::Error),
-    /// The events are no run.
+    /// The events do not form a run.
     #[error(transparent)]
     Run(#[from] RunError),
 }
 
-/// Why events are no run.
+/// The reason that events do not form a run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
-    /// No `run-started` at the beginning.
+    /// The record does not begin with `run-started`.
     #[error("expected `run-started` as the first event, found {found}")]
     NoStart {
-        /// What is there instead.
+        /// Kind of the first event.
         found: &'static str,
     },
-    /// A second `run-started`, or anything after `run-finished`.
-    #[error("expected no `{found}` here: it is event {number} of the record")]
+    /// A second `run-started`, or an event after `run-finished`.
+    #[error("unexpected `{found}`, event {number} of the record")]
     Misplaced {
         /// Kind of the event.
         found: &'static str,
         /// Its number, from 1.
         number: usize,
     },
-    /// A clause or source that was there before.
-    #[error("expected one {what} `{id}`, found two")]
+    /// A clause or source that occurs twice.
+    #[error("the record has the {what} `{id}` twice")]
     Twice {
         /// `clause` or `source`.
         what: &'static str,
         /// Id or file.
         id: String,
     },
-    /// A case of a clause that the record does not carry, so that its strength is unknown.
-    #[error("expected the record to carry the clause `{clause}` of the case `{case}`, found none")]
+    /// A case of a clause that the record does not contain, so that the strength of the clause is unknown.
+    #[error("the record does not contain the clause `{clause}` of the case `{case}`")]
     UnknownClause {
         /// The clause.
         clause: String,
         /// The case.
         case: String,
     },
-    /// The counts of `run-finished` are not those of the verdicts: events were lost or edited.
-    #[error("expected the verdicts that `run-finished` counts ({}), found {}", counts(.counted), counts(.found))]
+    /// The counts of `run-finished` differ from those of the verdicts: events were lost or edited.
+    #[error("`run-finished` counts {}, but the record has {}", counts(.counted), counts(.found))]
     Counts {
         /// Counts of `run-finished`.
         counted: Box<Counts>,
         /// Counts of the verdicts.
         found: Box<Counts>,
     },
-    /// The exit code of `run-finished` is not that of the verdicts.
-    #[error(
-        "`run-finished` says exit {said}, and the verdicts come to exit {found}, so that the record was edited"
-    )]
+    /// The exit code of `run-finished` differs from that of the verdicts.
+    #[error("`run-finished` has exit code {said}, but the verdicts give {found}: the record was edited")]
     Exit {
         /// Exit code of `run-finished`.
         said: u8,
@@ -81,7 +79,7 @@ pub enum RunError {
     },
     /// A waived case that no waiver names.
     #[error(
-        "the case `{case}` is waived, and `run-finished` has no waiver in force that names it, so that the record was edited"
+        "the case `{case}` is waived, but no waiver in force in `run-finished` names it: the record was edited"
     )]
     NotWaived {
         /// The case.

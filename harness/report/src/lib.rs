@@ -1,15 +1,14 @@
-//! How a run is shown: each report is a pure function of the record.
+//! Reports of a run. Each report is a pure function of the record.
 //!
-//! - [`summary`]: what a record says of a run as a whole, and [`reporter`]: a report that is drawn case after
-//!   case.
-//! - [`stream`]: reports of a record that is longer than memory; [`run`]: a small record in memory.
-//! - [`findings`]: what is wrong, each thing once, likeliest causes first.
-//! - [`mod@format`]: one file per format: terminal, `JUnit`, HTML, Markdown, CTRF, HAR, annotations; a trend
-//!   of several runs.
-//! - [`progress`]: what is shown while a run goes on.
-//! - [`compare`]: what differs between two runs; [`merge`]: the records of shards as one.
+//! - [`summary`]: the totals of a record. [`reporter`]: a report that is rendered case by case.
+//! - [`stream`]: reports of a record that exceeds memory. [`run`]: a small record in memory.
+//! - [`findings`]: each defect once, likeliest causes first.
+//! - [`mod@format`]: one file per format: terminal, `JUnit`, HTML, Markdown, CTRF, HAR, SARIF, annotations,
+//!   and a trend of several runs.
+//! - [`progress`]: output during a run.
+//! - [`compare`]: differences between two runs. [`merge`]: the records of shards as one.
 //!
-//! Much of what a report says was written by the target. [`text`] makes it harmless before it is shown.
+//! Much of a report's text comes from the target. [`text`] makes it harmless before it is shown.
 
 pub mod compare;
 pub mod demanded;

@@ -1,5 +1,5 @@
-//! The records of shards as one record, once it is sure that they are the parts of one run and that none is
-//! missing.
+//! Merges the records of shards into one record, after checking that they are the parts of one run and that
+//! none is missing.
 
 use std::{
     fs::File,
@@ -15,21 +15,21 @@ use xs2aspec_record::{
 
 use crate::{error::ReportsError, stream, summary::RunSummary};
 
-/// Why records are not the parts of one run.
+/// The reason that records are not the parts of one run.
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
-    /// A record that is not of a shard.
-    #[error("record {number} of those given is not of a shard: `run --shard K/N` makes those")]
+    /// A record that is not from a shard.
+    #[error("record {number} is not from a shard: create one with `run --shard K/N`")]
     NoShard {
-        /// Which record, from 1.
+        /// Position of the record, from 1.
         number: usize,
     },
     /// A record that cannot be read.
-    #[error("record {number} of those given: {error}")]
+    #[error("record {number}: {error}")]
     Record {
-        /// Which record, from 1.
+        /// Position of the record, from 1.
         number: usize,
-        /// Why.
+        /// The cause.
         error: Box<ReportsError>,
     },
     /// The merged record cannot be written.
@@ -39,13 +39,13 @@ pub enum MergeError {
     #[error(transparent)]
     Whole(#[from] ReportsError),
     /// A run that was killed or stopped.
-    #[error("the run of shard {shard} did not come to its end: run it again")]
+    #[error("shard {shard} did not finish: run it again")]
     Unfinished {
         /// The shard.
         shard: String,
     },
     /// Cases without a verdict.
-    #[error("expected {planned} cases, found {found}: some are missing")]
+    #[error("the records have only {found} of {planned} cases: a shard is missing")]
     Missing {
         /// Cases of the whole plan.
         planned: usize,
@@ -54,7 +54,7 @@ pub enum MergeError {
     },
 }
 
-/// Writes the records of all shards one after the other, byte for byte, and returns what they come to.
+/// Concatenates the records of all shards, byte for byte, and returns the summary.
 pub fn merge(shards: &[PathBuf], out: &mut Output) -> Result<RunSummary, MergeError> {
     for (path, number) in shards.iter().zip(1..) {
         let wrong = |error| MergeError::Record { number, error: Box::new(error) };
@@ -68,7 +68,7 @@ pub fn merge(shards: &[PathBuf], out: &mut Output) -> Result<RunSummary, MergeEr
         }
         let (mut file, mut line) = (BufReader::new(File::open(path).map_err(read)?), Vec::new());
         while read_line(&mut file, &mut line).map_err(read)? == NextLine::Line {
-            // The last one may lack its end.
+            // The last line may lack its line end.
             out.write_all(line.strip_suffix(b"\n").unwrap_or(&line))?;
             out.write_all(b"\n")?;
         }

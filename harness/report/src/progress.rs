@@ -1,4 +1,4 @@
-//! What is shown while a run goes on. Fed with the events of the run, as they happen.
+//! Output during a run, fed with its events.
 
 use std::{
     io::Write,
@@ -15,16 +15,16 @@ use crate::{
     words,
 };
 
-/// Failing cases that are printed above the bar; further ones are only counted.
+/// Limit of the failing cases that are printed above the bar. Further ones are only counted.
 pub const LISTED: usize = 50;
 
-/// How progress is shown, and where. The caller decides: it knows whether it writes to a terminal.
+/// The kind of progress output. The caller chooses it, because it knows whether it writes to a terminal.
 pub enum Mode {
-    /// A bar with the counts so far, failing cases above it. For a terminal.
+    /// A bar with the counts so far, and failing cases above it. For a terminal.
     Bar(ProgressDrawTarget),
-    /// A line at the start and one whenever another tenth of the cases is done. For a log.
+    /// A line at the start, and one for each completed tenth of the cases. For a log.
     Plain(Box<dyn Write + Send>),
-    /// Nothing.
+    /// No output.
     Quiet,
 }
 
@@ -42,21 +42,21 @@ enum Show {
     Nothing,
 }
 
-/// Where something can be said beside the progress, by whoever sees what no event tells.
+/// A handle for messages next to the progress, about things that no event reports.
 pub struct Notes(Show);
 
 impl Notes {
-    /// Says a line of its own.
+    /// Prints a line.
     pub fn line(&self, line: &str) {
         match &self.0 {
             Show::Bar(bar) => bar.println(line),
-            // The events tell where a log cannot be written to.
+            // Errors of the log are handled with the events.
             Show::Plain(out) => drop(written(out, line)),
             Show::Nothing => {}
         }
     }
 
-    /// Stands behind the counts of the bar, until something else does.
+    /// Shows words behind the counts of the bar, until it is called again.
     pub fn beside(&self, words: &str) {
         if let Show::Bar(bar) = &self.0 {
             bar.set_prefix(words.to_owned());
@@ -70,7 +70,7 @@ fn written(out: &Mutex<Box<dyn Write + Send>>, line: &str) -> std::io::Result<()
 }
 
 impl Progress {
-    /// Progress in this mode. Nothing is shown before the run starts.
+    /// Creates progress in this mode. Nothing is shown before the run starts.
     pub fn new(mode: Mode) -> Self {
         let show = match mode {
             Mode::Bar(target) => {
@@ -82,12 +82,12 @@ impl Progress {
         Self { show, counts: Counts::default(), cases: 0 }
     }
 
-    /// Where something can be said beside it.
+    /// Returns a handle for messages next to the progress.
     pub fn notes(&self) -> Notes {
         Notes(self.show.clone())
     }
 
-    /// Takes the next event. A log that cannot be written to is given up; the run goes on.
+    /// Shows the next event. A log that cannot be written is abandoned, and the run continues.
     pub fn event(&mut self, event: &Event) {
         match event {
             Event::RunStarted(start) => self.start(start),
@@ -156,7 +156,7 @@ impl Progress {
 }
 
 fn style() -> ProgressStyle {
-    // A template that does not parse is a defect of ours; the default bar shows the run as well.
+    // A template that does not parse is a bug. The default bar is good enough.
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len}  {msg}{prefix}");
     style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> ")
 }
@@ -188,7 +188,7 @@ mod tests {
     const ROWS: u16 = 20;
     const COLUMNS: u16 = 160;
 
-    /// What a terminal shows.
+    /// The contents of a terminal.
     #[derive(Clone)]
     struct Screen(Arc<Mutex<vt100::Parser>>);
 
@@ -208,7 +208,7 @@ mod tests {
             self.0.lock().unwrap().write_all(text.as_bytes())
         }
 
-        /// `ESC [ n final`, ECMA-48; none moves nothing, where 0 would be one.
+        /// Sends `ESC [ n final` (ECMA-48), except for 0, which a terminal reads as 1.
         fn moved(&self, by: usize, end: char) -> io::Result<()> {
             if by == 0 { Ok(()) } else { self.send(&format!("\x1b[{by}{end}")) }
         }

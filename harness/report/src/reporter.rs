@@ -1,4 +1,4 @@
-//! A report as it is drawn, case after case: no report needs all cases of a run in memory.
+//! A report that is rendered case by case, so that no report needs all cases of a run in memory.
 
 use std::io::{self, Write};
 
@@ -9,28 +9,28 @@ use crate::summary::RunSummary;
 /// A case as a report shows it.
 #[derive(Debug, Clone, Copy)]
 pub struct CaseReport<'a> {
-    /// What was concluded.
+    /// The verdict.
     pub verdict: &'a CaseVerdict,
-    /// What was sent for it, in the order in which it was sent.
+    /// Its exchanges, in the order in which they were sent.
     pub exchanges: &'a [Exchange],
 }
 
 impl CaseReport<'_> {
-    /// The judged exchange, if one took place.
+    /// Returns the judged exchange, if one took place.
     pub fn judged(&self) -> Option<&Exchange> {
         let number = self.verdict.exchange?;
         self.exchanges.iter().find(|exchange| exchange.number == number)
     }
 }
 
-/// A format of a report. Cases come in the order of their ids, between [`Self::begin`] and [`Self::finish`].
+/// A report format. Cases come in the order of their ids, between [`Self::begin`] and [`Self::finish`].
 pub trait Reporter: Send {
-    /// Writes what stands above the cases.
+    /// Writes the part above the cases.
     fn begin(&mut self, _summary: &RunSummary, _out: &mut dyn Write) -> io::Result<()> {
         Ok(())
     }
 
-    /// Draws what was sent for a case, whatever came of it.
+    /// Renders the exchanges of a case, whatever its verdict.
     fn exchanges(
         &mut self,
         _summary: &RunSummary,
@@ -40,8 +40,8 @@ pub trait Reporter: Send {
         Ok(())
     }
 
-    /// Draws a selected case. A reporter that writes nothing before [`Self::finish`] may be shown cases while
-    /// the run goes on: of the summary it then knows the clauses, the start, and what cases showed so far.
+    /// Renders a selected case. A reporter that writes only in [`Self::finish`] may get cases during the run.
+    /// The summary then has the clauses, the start, and the results so far.
     fn case(
         &mut self,
         _summary: &RunSummary,
@@ -51,7 +51,7 @@ pub trait Reporter: Send {
         Ok(())
     }
 
-    /// Draws a control that nobody selected and that is a violation by itself
+    /// Renders a control that was not selected and is a violation by itself
     /// ([`CaseVerdict::is_broken_control`]).
     fn control(
         &mut self,
@@ -62,10 +62,10 @@ pub trait Reporter: Send {
         Ok(())
     }
 
-    /// Writes what stands below the cases.
+    /// Writes the part below the cases.
     fn finish(&mut self, summary: &RunSummary, out: &mut dyn Write) -> io::Result<()>;
 
-    /// Draws all that a report shows of a case.
+    /// Renders everything that a report shows of a case.
     fn show(&mut self, summary: &RunSummary, case: &CaseEvents, out: &mut dyn Write) -> io::Result<()> {
         self.exchanges(summary, &case.exchanges, out)?;
         let Some(verdict) = &case.verdict else { return Ok(()) };

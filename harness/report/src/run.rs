@@ -1,4 +1,4 @@
-//! A small record in memory, for what is made by hand or for one bank.
+//! A small record in memory, for handmade records or a single bank.
 
 use xs2aspec_record::{CaseEvents, CaseVerdict, Entry, Event, Role, entries};
 
@@ -29,25 +29,25 @@ impl Run {
         Ok(Self { summary: builder.finish()?, cases })
     }
 
-    /// What the record says of the run as a whole.
+    /// Returns the summary of the run.
     pub fn summary(&self) -> &RunSummary {
         &self.summary
     }
 
-    /// What was sent for a case.
+    /// Returns a case with its exchanges.
     pub fn report<'a>(&'a self, verdict: &'a CaseVerdict) -> CaseReport<'a> {
         let case = self.cases.iter().find(|case| case.case == verdict.case);
         CaseReport { verdict, exchanges: case.map_or(&[], |case| &case.exchanges) }
     }
 
-    /// Shows the cases to reporters that write nothing before their end.
+    /// Shows the cases to reporters that write only at the end.
     pub fn show(&self, reporters: &mut [&mut dyn Reporter]) {
         for case in &self.cases {
             stream::show_case(&self.summary, case, reporters);
         }
     }
 
-    /// The bytes of a report.
+    /// Renders a report.
     pub fn draw(&self, reporter: &mut dyn Reporter) -> Vec<u8> {
         let mut drawn = Vec::new();
         let mut draw = || {
@@ -60,12 +60,12 @@ impl Run {
         drawn
     }
 
-    /// Every verdict, those of controls included.
+    /// Returns every verdict, including those of controls.
     pub fn verdicts(&self) -> impl Iterator<Item = &CaseVerdict> {
         self.cases.iter().filter_map(|case| case.verdict.as_ref())
     }
 
-    /// Verdicts of the selected cases: those that count.
+    /// Returns the verdicts of the selected cases, which are the ones that count.
     pub fn selected(&self) -> impl Iterator<Item = &CaseVerdict> {
         self.verdicts().filter(|verdict| verdict.role == Role::Selected)
     }
@@ -96,7 +96,7 @@ mod tests {
         let events = sample.killed();
         let run = Run::of(&events).unwrap();
         assert_eq!((run.summary().complete(), run.summary().exit()), (false, Exit::CouldNotTell));
-        insta::assert_snapshot!(run.summary().conclusion(), @"the run did not finish, 1 of 3 selected cases have a verdict; the others could not be told");
+        insta::assert_snapshot!(run.summary().conclusion(), @"the run did not finish, 1 of 3 selected cases have a verdict; the result is inconclusive");
         let mut sample = Sample::new(3);
         sample.verdict("periodic.months/one", Verdict::Fail);
         let events = sample.stopped_early();
@@ -125,23 +125,23 @@ mod tests {
         insta::assert_snapshot!(table.join("\n"), @"
         expected `run-started` as the first event, found no event
         expected `run-started` as the first event, found clause
-        expected no `run-started` here: it is event 3 of the record
-        expected one clause `amount.digits`, found two
-        expected the record to carry the clause `basket.mix` of the case `basket.mix/periodic`, found none
-        expected the verdicts that `run-finished` counts (pass 4, fail 1, inconclusive 1, not-applicable 1, observed 1, error 1), found pass 3, fail 1, inconclusive 1, not-applicable 1, observed 1, error 1
+        unexpected `run-started`, event 3 of the record
+        the record has the clause `amount.digits` twice
+        the record does not contain the clause `basket.mix` of the case `basket.mix/periodic`
+        `run-finished` counts pass 4, fail 1, inconclusive 1, not-applicable 1, observed 1, error 1, but the record has pass 3, fail 1, inconclusive 1, not-applicable 1, observed 1, error 1
         ");
     }
     #[test]
     fn what_the_end_says_follows_from_the_verdicts() {
         let ended = |mut events: Vec<Event>, edit: &dyn Fn(&mut RunFinished)| {
-            let Some(Event::RunFinished(finished)) = events.last_mut() else { panic!("a run that ended") };
+            let Some(Event::RunFinished(finished)) = events.last_mut() else { panic!("a finished run") };
             edit(finished);
             Run::of(&events).err()
         };
         let mixed = || sample::mixed();
         assert_eq!(ended(mixed(), &|_| {}), None);
         assert_eq!(ended(mixed(), &|end| end.exit = 0), Some(RunError::Exit { said: 0, found: 1 }));
-        // A run that lost cases does not say that it conforms.
+        // A run that lost cases does not conform.
         let mut lost = Sample::new(2);
         lost.verdict("periodic.months/one", Verdict::Pass);
         assert_eq!(ended(lost.finished(), &|end| end.exit = 0), Some(RunError::Exit { said: 0, found: 3 }));
@@ -149,7 +149,7 @@ mod tests {
         stopped.verdict("periodic.months/one", Verdict::Pass);
         let goes_on = |end: &mut RunFinished| end.stopped_early = false;
         assert_eq!(ended(stopped.stopped_early(), &goes_on), Some(RunError::Exit { said: 3, found: 0 }));
-        // A waived violation is one that a waiver in force names.
+        // A waived violation must be named by a waiver in force.
         let waived = || {
             let mut sample = Sample::new(1);
             let verdict = sample.verdict("periodic.months/one", Verdict::Fail);

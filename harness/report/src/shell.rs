@@ -1,4 +1,4 @@
-//! Lines for a shell: the one that runs a case again, and the one that sends its request.
+//! Shell commands: one that reruns a case, and one that sends its request.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,10 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 
 use crate::text;
 
-/// The argument quoted for a shell such as bash; as it stands where nothing needs a quote.
+/// Quotes an argument for a shell such as bash, if it needs quotes.
 ///
-/// What would steer a terminal stands in `$'...'` as octal escapes of its bytes, so that the line is harmless
-/// and still right.
+/// Characters that would control a terminal are written in `$'...'` as octal escapes of their bytes, so that
+/// the command is both harmless and correct.
 pub fn quoted(argument: &str) -> String {
     let plain = |letter: char| letter.is_alphanumeric() || "-_./:=,@%+".contains(letter);
     if !argument.is_empty() && argument.chars().all(plain) {
@@ -35,12 +35,12 @@ pub fn quoted(argument: &str) -> String {
     quoted
 }
 
-/// Longest body that stands in the line as it is, in bytes; longer ones would be more than a system takes as
-/// an argument.
+/// Limit of the bytes of a body that is part of the command. A longer one could exceed what the system
+/// accepts as an argument.
 const MOST_PLAIN: usize = 64 * 1024;
 
-/// A line that sends a request with curl, as it is: these header fields and no others, these bytes as body,
-/// no redirect followed. It holds what the headers hold, which is never a private key.
+/// Returns a curl command that sends a request unchanged: exactly these headers, these bytes as body, and no
+/// redirects. It contains what the headers contain, which is never a private key.
 pub fn curl(method: &str, url: &str, headers: &[(String, String)], body: &[u8]) -> String {
     let has = |name: &str| headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
     let mut words =
@@ -50,11 +50,11 @@ pub fn curl(method: &str, url: &str, headers: &[(String, String)], body: &[u8]) 
             .collect::<Vec<_>>();
     words.extend(["--request".to_owned(), quoted(method), quoted(url)]);
     for (name, value) in headers {
-        // A header without a value is written with a semicolon; with a colon it would be left out.
+        // A header without a value is written with a semicolon. With a colon, curl would omit it.
         let field = if value.is_empty() { format!("{name};") } else { format!("{name}: {value}") };
         words.extend(["--header".to_owned(), quoted(&field)]);
     }
-    // What curl adds by itself is taken away.
+    // Remove the headers that curl adds by default.
     for name in ["User-Agent", "Accept", "Content-Type", "Expect"] {
         if !has(name) && (!body.is_empty() || !matches!(name, "Content-Type" | "Expect")) {
             words.extend(["--header".to_owned(), quoted(&format!("{name}:"))]);

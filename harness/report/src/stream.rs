@@ -1,4 +1,4 @@
-//! Reports of a record that is longer than memory: it is read once for its summary, and once for its cases.
+//! Reports of a record that exceeds memory. It is read once for its summary, and once for its cases.
 
 use std::{
     io::{self, Write},
@@ -26,7 +26,7 @@ pub fn summary(record: RecordReader<'_>) -> Result<RunSummary, ReportsError> {
     Ok(builder.finish()?)
 }
 
-/// Draws one report of a record with this summary.
+/// Renders one report of a record with this summary.
 pub fn draw(
     record: RecordReader<'_>,
     summary: &RunSummary,
@@ -42,8 +42,8 @@ pub fn draw(
     reporter.finish(summary, out).map_err(ReportsError::Draw)
 }
 
-/// Draws one of the reports that lie beside a record with this summary. What must be kept until the end is
-/// kept in this folder, or else in memory.
+/// Renders one of the reports that belong next to a record with this summary. Data needed at the end is
+/// stored in `folder`, or else in memory.
 pub fn report(
     record: RecordReader<'_>,
     summary: &RunSummary,
@@ -56,7 +56,7 @@ pub fn report(
     }
 }
 
-/// Shows the cases of a record to these reporters, which write nothing before they finish.
+/// Shows the cases of a record to reporters that write only at the end.
 pub fn show(
     record: RecordReader<'_>,
     summary: &RunSummary,
@@ -72,14 +72,13 @@ pub fn show(
 
 pub(crate) fn show_case(summary: &RunSummary, case: &CaseEvents, reporters: &mut [&mut dyn Reporter]) {
     for reporter in reporters {
-        // Nothing is written.
+        // The reporter writes nothing here.
         drop(reporter.show(summary, case, &mut io::sink()));
     }
 }
 
-/// Draws every report of the record in this folder beside it, and shows its cases to these reporters, which
-/// write nothing before they finish. What of them cannot be written does not keep the others from being
-/// written.
+/// Writes every report of the record in `folder` next to it, and shows its cases to the reporters in
+/// `beside`, which write only at the end. If one report cannot be written, the others still are.
 pub fn write(folder: &Path, summary: &RunSummary, beside: &mut [&mut dyn Reporter]) -> Vec<ReportsError> {
     let open = || RecordReader::open(&folder.join(outputs::RECORD)).map_err(ReadError::Io);
     let record = match open() {
@@ -125,7 +124,7 @@ fn write_archive(path: &Path, record: RecordReader<'_>, summary: &RunSummary) ->
 struct ReportFile {
     path: PathBuf,
     reporter: Box<dyn Reporter>,
-    /// What it is written to, unless that failed.
+    /// The output, or the error that ended it.
     out: io::Result<Output>,
 }
 

@@ -1,4 +1,4 @@
-//! What a record says of a run as a whole: everything but its cases one by one.
+//! The summary of a record: everything except the single cases.
 
 mod conclusion;
 
@@ -16,7 +16,7 @@ use crate::{
     words::{self, answer, kind},
 };
 
-/// What a record says of a run as a whole, as far as it was read.
+/// The summary of a record, as far as it was read.
 #[derive(Debug, Clone)]
 pub struct RunSummary {
     start: RunStarted,
@@ -25,15 +25,15 @@ pub struct RunSummary {
     /// Case files.
     sources: BTreeSet<String>,
     totals: Totals,
-    /// Clauses that selected cases break.
+    /// Clauses that selected cases violate.
     broken: BTreeSet<String>,
-    /// Clauses that selected cases warn of.
+    /// Clauses with warnings from selected cases.
     warned: BTreeSet<String>,
-    /// Cases that are waived, controls among them.
+    /// Waived cases, including controls.
     waived: BTreeSet<String>,
     /// Controls of the cases that fail or warn.
     controls: BTreeSet<String>,
-    /// What was seen where the document leaves the target free.
+    /// Number of observations of choices that the document leaves open.
     observations: usize,
     profile: Option<TargetProfile>,
     resumed: Vec<Resumed>,
@@ -42,38 +42,38 @@ pub struct RunSummary {
     finish: Option<RunFinished>,
     events: usize,
     exchanges: u64,
-    /// Whether the checks on answers were told.
+    /// True if the record has the counts of response checks.
     has_checks: bool,
-    /// Kinds of answers, up to a few.
+    /// Kinds of responses, up to [`KINDS`].
     answers: BTreeSet<String>,
-    /// Cases whose control was not accepted, and those whose control was.
+    /// Numbers of cases whose control was rejected and accepted.
     refused: usize,
     accepted: usize,
     said_by_name: usize,
-    /// Cases by what was another in their requests than they say.
+    /// Numbers of cases by what was added to or changed in their requests.
     judged_with: BTreeMap<String, usize>,
     symptoms: Symptoms,
-    /// What they come to, once the record was read.
+    /// The findings, once the record was read.
     findings: Findings,
 }
 
-/// Kinds of answers that are told apart.
+/// Limit of the kinds of responses that are distinguished.
 const KINDS: usize = 4;
 
-/// Forms in which cases were asked that are told apart.
+/// Limit of the additions to requests that are distinguished.
 const OTHER_FORMS: usize = 20;
 
-/// Controls of broken cases whose exchanges a report can show.
+/// Limit of the controls of failed cases whose exchanges a report can show.
 const CONTROLS: usize = 500;
 
-/// Puts a summary together, entry by entry.
+/// Builds a summary, entry by entry.
 #[derive(Debug, Default)]
 pub struct SummaryBuilder {
     summary: Option<RunSummary>,
 }
 
 impl SummaryBuilder {
-    /// Takes the next entry of a record.
+    /// Adds the next entry of a record.
     pub fn add(&mut self, entry: &Entry) -> Result<(), RunError> {
         match (&mut self.summary, entry) {
             (Some(summary), Entry::Run(event)) => summary.add(event),
@@ -86,13 +86,13 @@ impl SummaryBuilder {
         }
     }
 
-    /// The summary so far; `None` before the first event.
+    /// Returns the summary so far, or None before the first event.
     pub fn so_far(&self) -> Option<&RunSummary> {
         self.summary.as_ref()
     }
 
-    /// The summary of the whole record. A run that was killed has no `run-finished`; it has a summary all the
-    /// same.
+    /// Returns the summary of the whole record. The record of a killed run has no `run-finished`, but still
+    /// has a summary.
     pub fn finish(self) -> Result<RunSummary, RunError> {
         let mut summary = self.summary.ok_or(RunError::NoStart { found: "no event" })?;
         summary.check()?;
@@ -102,7 +102,7 @@ impl SummaryBuilder {
 }
 
 impl RunSummary {
-    /// The beginning of a run.
+    /// Creates a summary from the first event.
     fn begin(first: Option<&Event>) -> Result<Self, RunError> {
         let start = match first {
             Some(Event::RunStarted(start)) => start.clone(),
@@ -141,7 +141,7 @@ impl RunSummary {
         })
     }
 
-    /// Takes the next event of the run as a whole.
+    /// Adds the next event that does not belong to a case.
     fn add(&mut self, event: &Event) -> Result<(), RunError> {
         self.events += 1;
         let is_misplaced = match event {
@@ -192,7 +192,7 @@ impl RunSummary {
         Ok(())
     }
 
-    /// Takes the next case.
+    /// Adds the next case.
     fn add_case(&mut self, case: &CaseEvents) -> Result<(), RunError> {
         self.events += case.exchanges.len() + usize::from(case.verdict.is_some());
         if self.finish.is_some() {
@@ -225,7 +225,7 @@ impl RunSummary {
             case: verdict.case.clone(),
         })?;
         self.totals.add(verdict, clause.strength);
-        // What is waived with its control has no waiver of its own.
+        // A case that is waived with its control has no waiver of its own.
         let is_by_itself = verdict.waived_with.is_none() || !verdict.findings.is_empty();
         if verdict.verdict == Verdict::Waived && is_by_itself {
             self.waived.insert(verdict.case.clone());
@@ -254,7 +254,7 @@ impl RunSummary {
         Ok(())
     }
 
-    /// Counts a case whose requests had something else than they say.
+    /// Counts a case whose requests differed from its definition.
     fn count_judged_with(&mut self, verdict: &CaseVerdict) {
         if verdict.judged_with.is_empty() {
             return;
@@ -265,7 +265,7 @@ impl RunSummary {
         }
     }
 
-    /// Holds what `run-finished` says against the verdicts: it can be computed again from them.
+    /// Checks `run-finished` against the verdicts, from which it can be computed.
     fn check(&self) -> Result<(), RunError> {
         let Some(finish) = &self.finish else { return Ok(()) };
         let found = self.totals.counts();
@@ -285,150 +285,150 @@ impl RunSummary {
         }
     }
 
-    /// What was run, against what.
+    /// Returns the start event.
     pub fn start(&self) -> &RunStarted {
         &self.start
     }
 
-    /// What has to stand before everything else that is said of a run whose cases or document are not those
-    /// of the program; nothing elsewhere. `shown` makes a text harmless where it stands.
+    /// Returns the prefix of every conclusion about a run whose cases or document are not the built-in ones.
+    /// It is empty for other runs. `shown` makes a string harmless for the format.
     pub fn of_other_cases(&self, shown: impl Fn(&str) -> String) -> String {
         let tool = &self.start.tool;
         match (&self.start.other_document, &self.start.other_cases) {
             (Some(folder), _) => {
-                format!("by the document of {}, which is not that of {}: ", shown(folder), shown(tool))
+                format!("document from {}, not the one built into {}: ", shown(folder), shown(tool))
             }
             (None, Some(folder)) => {
-                format!("with the cases of {}, which are not those of {}: ", shown(folder), shown(tool))
+                format!("cases from {}, not those built into {}: ", shown(folder), shown(tool))
             }
             (None, None) => String::new(),
         }
     }
 
-    /// How the run ended; `None` if it was killed.
+    /// Returns the finish event, or None if the run was killed.
     pub fn finish(&self) -> Option<&RunFinished> {
         self.finish.as_ref()
     }
 
-    /// How the target was asked and judged, if the record says so.
+    /// Returns the profile, if the record contains it.
     pub fn profile(&self) -> Option<&TargetProfile> {
         self.profile.as_ref()
     }
 
-    /// Where the run was interrupted and went on.
+    /// Returns the points at which the run was resumed.
     pub fn resumed(&self) -> &[Resumed] {
         &self.resumed
     }
 
-    /// What differs from the run that it was compared with, if it was.
+    /// Returns the differences from an earlier run, if they were compared.
     pub fn changes(&self) -> Option<&Changes> {
         self.changes.as_ref()
     }
 
-    /// What was asked again, and was not as before.
+    /// Returns the requests that were repeated, and whose results had changed.
     pub fn asked_again(&self) -> &AskedAgain {
         &self.asked_again
     }
 
-    /// The document under test, if the record carries it.
+    /// Returns the document under test, if the record contains it.
     pub fn document(&self) -> Option<&DocumentText> {
         self.document.as_ref()
     }
 
-    /// A clause, by id.
+    /// Returns a clause by id.
     pub fn clause(&self, id: &str) -> Option<&ClauseText> {
         self.clauses.get(id)
     }
 
-    /// Every clause of the record, by id.
+    /// Returns every clause of the record, ordered by id.
     pub fn clauses(&self) -> impl ExactSizeIterator<Item = &ClauseText> {
         self.clauses.values()
     }
 
-    /// Clauses that selected cases break, by id.
+    /// Returns the clauses that selected cases violate, ordered by id.
     pub fn broken(&self) -> impl Iterator<Item = &str> {
         self.broken.iter().map(String::as_str)
     }
 
-    /// Clauses that selected cases warn of, by id.
+    /// Returns the clauses with warnings from selected cases, ordered by id.
     pub fn warned(&self) -> impl ExactSizeIterator<Item = &str> {
         self.warned.iter().map(String::as_str)
     }
 
-    /// Whether a case that fails or warns has this one as its control.
+    /// Returns true if this case is the control of a case that fails or warns.
     pub fn is_control_of_broken(&self, case: &str) -> bool {
         self.controls.contains(case)
     }
 
-    /// How often selected cases saw the target use a freedom of the document.
+    /// Returns how many times selected cases observed a choice that the document leaves open.
     pub fn observations(&self) -> usize {
         self.observations
     }
 
-    /// Strength of a case's clause.
+    /// Returns the strength of a case's clause.
     pub fn strength(&self, verdict: &CaseVerdict) -> Strength {
-        // `count` refuses a verdict without its clause.
+        // `count` rejects a verdict without its clause.
         self.clause(&verdict.clause).map_or(Strength::Untestable, |clause| clause.strength)
     }
 
-    /// How many exchanges took place: as `run-finished` says it, else as many as were written.
+    /// Returns the number of exchanges: that of `run-finished`, or else of the record.
     pub fn exchanges(&self) -> u64 {
         self.finish.as_ref().map_or(self.exchanges, |finish| finish.exchanges)
     }
 
-    /// How many of the selected cases are the plain request once more.
+    /// Returns the number of selected cases that share the response to a baseline request.
     pub fn said_by_name(&self) -> usize {
         self.said_by_name
     }
 
-    /// What was another in the requests of selected cases than they say, since the target refuses a plain
-    /// request, and in how many of them.
+    /// Returns what was added to or changed in the requests of selected cases because the target rejects a
+    /// baseline request, with the number of cases.
     pub fn judged_with(&self) -> impl Iterator<Item = (&str, usize)> {
         self.judged_with.iter().map(|(with, cases)| (with.as_str(), *cases))
     }
 
-    /// What the answers were of a target that accepted no valid request; `None` if it accepted one, or
-    /// nothing rests on any.
+    /// Returns the kinds of responses of a target that accepted no valid request. Returns None if it accepted
+    /// one, or if no case has a control.
     pub fn refused_everything(&self) -> Option<String> {
         let kinds: Vec<&str> = self.answers.iter().map(String::as_str).collect();
         let said = match kinds.as_slice() {
             [] => return None,
-            [words::NO_ANSWER] => "no answer came".to_owned(),
-            [one] => format!("every answer is {one}"),
-            more if more.len() < KINDS => format!("the answers are {}", more.join(", ")),
-            more => format!("the answers are {} and others", more[..KINDS - 1].join(", ")),
+            [words::NO_ANSWER] => "there was no response".to_owned(),
+            [one] => format!("every response is {one}"),
+            more if more.len() < KINDS => format!("the responses are {}", more.join(", ")),
+            more => format!("the responses are {} and others", more[..KINDS - 1].join(", ")),
         };
         (self.accepted == 0 && self.refused > 0).then_some(said)
     }
 
-    /// What is wrong, each thing once. Nothing while the record is still read.
+    /// Returns the findings. There are none before the record is read to its end.
     pub fn findings(&self) -> &Findings {
         &self.findings
     }
 
-    /// What was wrong with the cases that were read, but for what is waived by its id.
+    /// Returns the findings of the cases read so far, without those waived by id.
     pub fn findings_so_far(&self, waivers: &[WaiverSeen]) -> Findings {
         Findings::new(&self.symptoms, &self.asked_again, waivers)
     }
 
-    /// What is wrong by clause and place.
+    /// Returns the symptoms, by clause and place.
     pub(crate) fn symptoms(&self) -> &Symptoms {
         &self.symptoms
     }
 
-    /// The one count of verdicts, controls apart.
+    /// Returns the counts of verdicts. Controls are counted separately.
     pub fn totals(&self) -> &Totals {
         &self.totals
     }
 
-    /// Whether every selected case has a verdict and the run came to its end.
+    /// Returns true if every selected case has a verdict and the run finished.
     pub fn complete(&self) -> bool {
         self.finish.as_ref().is_some_and(|finish| !finish.stopped_early)
             && (self.start.drawn || self.totals.counts().total() == self.start.cases)
     }
 
-    /// What the run comes to. A run that is not complete never conforms: the missing cases could not be
-    /// judged.
+    /// Returns the exit code. A run that is not complete never conforms, because the missing cases could not
+    /// be judged.
     pub fn exit(&self) -> Exit {
         match Exit::with(&self.totals, self.waivers()) {
             Exit::Conforms if !self.complete() => Exit::CouldNotTell,
@@ -436,7 +436,8 @@ impl RunSummary {
         }
     }
 
-    /// How many demanded clauses are in each state. What an unfinished run has not come to is not asked.
+    /// Returns the number of required clauses in each state. In an unfinished run, clauses without a verdict
+    /// are not tested.
     pub fn demanded(&self) -> Demanded {
         let numbers = self.totals.clauses().numbers();
         if self.complete() {
@@ -445,7 +446,7 @@ impl RunSummary {
         Demanded { not_asked: numbers.not_asked + numbers.left_out, left_out: 0, ..numbers }
     }
 
-    /// The state of a demanded clause; `None` of any other.
+    /// Returns the state of a required clause, or None for any other clause.
     pub fn state(&self, clause: &str) -> Option<ClauseState> {
         match self.totals.clauses().state(clause)? {
             ClauseState::LeftOut if !self.complete() => Some(ClauseState::NotAsked),
@@ -453,7 +454,7 @@ impl RunSummary {
         }
     }
 
-    /// The waivers of the run, and what has come of them.
+    /// Returns the waivers of the run, and their results.
     pub fn waivers(&self) -> &[WaiverSeen] {
         self.finish.as_ref().map_or(&[], |finish| &finish.waivers)
     }

@@ -1,24 +1,24 @@
-//! Text from the target made harmless, and numbers in words.
+//! Makes text from the target harmless, and writes numbers in words.
 //!
-//! What a target answers ends up in terminals, XML and Markdown. Characters that steer a terminal, turn the
-//! direction of writing, cannot be seen or are illegal in XML 1.0 are shown as escapes (`\u{1b}`), never
-//! passed on. So is the second of two `#`: the agents of Azure Pipelines act on `##vso[...]` and `##[...]` in
-//! what a program prints (its manual, Logging commands).
+//! Responses of the target appear in terminals, XML and Markdown. Characters are shown as escapes (`\u{1b}`)
+//! if they control a terminal, change the direction of writing, are invisible, or are illegal in XML 1.0. So
+//! is the second of two `#`: the agents of Azure Pipelines act on `##vso[...]` and `##[...]` in the output of
+//! a program (its manual, Logging commands).
 
 use std::borrow::Cow;
 
-/// Characters of one piece of text that a report shows; the rest is cut and counted.
+/// Limit of the characters of one string that a report shows. The rest is cut and counted.
 pub const LONGEST: usize = 240;
 
-/// Said of traffic that is a run's own.
-pub const ON_PURPOSE: &str = "the requests, or some of them, are those of a run: what the client broke there, the run broke on purpose";
+/// Note on recorded traffic that includes requests of a run.
+pub const ON_PURPOSE: &str = "some or all of the requests come from a run, which violates clauses on purpose";
 
-/// The text on one line, with every character that is not plainly visible as an escape.
+/// Returns the text on one line, with every character that is not plainly visible as an escape.
 pub fn harmless(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {
         if is_hostile(letter) || (letter == '#' && shown.ends_with('#')) {
-            // `\n`, `\r`, `\t`, else `\u{..}`.
+            // `\n`, `\r`, `\t`, or else `\u{..}`.
             let short = matches!(letter, '\n' | '\r' | '\t');
             if short { shown.extend(letter.escape_default()) } else { shown.extend(letter.escape_unicode()) }
         } else {
@@ -47,10 +47,11 @@ pub fn visible(lines: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Characters that a text may be longer than [`LONGEST`] and is shown whole.
+/// Characters beyond [`LONGEST`] up to which a string is shown whole.
 const SLACK: usize = 120;
 
-/// [`harmless`], and cut after [`LONGEST`] characters unless little is left; it says how many were left out.
+/// Makes a string [`harmless`], and cuts it after [`LONGEST`] characters unless only a few follow. The result
+/// has the number of characters cut.
 pub fn short(text: &str) -> String {
     match (text.char_indices().nth(LONGEST), text.chars().count().checked_sub(LONGEST)) {
         (Some((end, _)), Some(more)) if more > SLACK => {
@@ -60,8 +61,8 @@ pub fn short(text: &str) -> String {
     }
 }
 
-/// Whether a character is shown as an escape: controls (Unicode category Cc), line and paragraph separators,
-/// marks without width, those that turn the direction of writing, and what XML 1.0 section 2.2 excludes.
+/// Returns true if a character is shown as an escape: controls (Unicode category Cc), line and paragraph
+/// separators, zero-width and bidirectional marks, and what XML 1.0 section 2.2 excludes.
 pub fn is_hostile(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,
@@ -70,13 +71,13 @@ pub fn is_hostile(letter: char) -> bool {
             | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Microseconds as seconds with three decimals: `0.012`.
+/// Formats microseconds as seconds with three decimals: `0.012`.
 pub fn seconds(micros: u64) -> String {
     let millis = micros.saturating_add(500) / 1000;
     format!("{}.{:03}", millis / 1000, millis % 1000)
 }
 
-/// Microseconds for people: `0.4 ms`, `12 ms`, `1.234 s`.
+/// Formats microseconds for people: `0.4 ms`, `12 ms`, `1.234 s`.
 pub fn duration(micros: u64) -> String {
     match micros {
         0..9_950 => {
@@ -88,20 +89,20 @@ pub fn duration(micros: u64) -> String {
     }
 }
 
-/// How many per second, with one decimal; `None` where no time passed.
+/// Formats a rate per second with one decimal. Returns None if no time passed.
 pub fn rate(count: usize, micros: u64) -> Option<String> {
     let tenths = (count as u128 * 10_000_000).checked_div(u128::from(micros))?;
     Some(format!("{}.{}", tenths / 10, tenths % 10))
 }
 
-/// `1 case`, `2 cases`.
+/// Formats a number with a noun: `1 case`, `2 cases`.
 pub fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
-/// Text from elsewhere as a code span, in which nothing is a link, a mention, HTML or emphasis (`CommonMark`
-/// section 6.1): the fence is longer than any run of backticks within, and a space parts it from a backtick
-/// or space at the edge.
+/// Returns text from elsewhere as a code span, in which nothing is a link, a mention, HTML or emphasis
+/// (`CommonMark` section 6.1). The fence is longer than any run of backticks within, and a space separates it
+/// from a backtick or space at the edge.
 pub(crate) fn code(text: &str) -> String {
     let text = short(text);
     if text.is_empty() {

@@ -1,4 +1,4 @@
-//! What every report says in the same words.
+//! Wording that all reports share.
 
 use xs2aspec_record::{
     Body, CaseVerdict, Counts, Culprit, Difference, End, Event, Exchange, Finding, Level, RunStarted, Verdict,
@@ -6,7 +6,7 @@ use xs2aspec_record::{
 
 use crate::text::short;
 
-/// The body of an answer that is no longer is shown with its status: `{}`, `null`.
+/// Length up to which the JSON body of a response is shown with its status: `{}`, `null`.
 const NOTHING: usize = 4;
 
 /// Returns the reason of a verdict in words, shortened.
@@ -14,9 +14,9 @@ pub(crate) fn why(verdict: &CaseVerdict) -> String {
     short(&verdict.why().to_string())
 }
 
-/// Returns what makes the request of a case another one, a line each: what the target was found to mind, else
-/// where it differs from the control, else what the case changes in its baseline. Placeholders are shown as
-/// `<name>`, so that the structure of a value can be read and the secrets in it cannot.
+/// Returns what distinguishes the request of a case, a line each: the minimal cause if it was found, or else
+/// the differences from the control, or else the changes to the baseline. Placeholders are shown as `<name>`,
+/// so that the structure of a value is readable and its secrets are not.
 pub(crate) fn changes(verdict: &CaseVerdict) -> Vec<String> {
     let is_found = matches!(verdict.culprit.as_deref(), Some(Culprit::Found { .. }));
     let has_values = verdict.differences.iter().any(|one| one.sent.is_some() || one.control.is_some());
@@ -46,7 +46,7 @@ fn difference(one: &Difference) -> String {
     }
 }
 
-/// Returns a text with `<name>` for each placeholder `${name}`.
+/// Returns a string with `<name>` for each placeholder `${name}`.
 fn without_braces(text: &str) -> String {
     let (mut shown, mut rest) = (String::new(), text);
     while let Some((before, after)) = rest.split_once("${") {
@@ -57,33 +57,34 @@ fn without_braces(text: &str) -> String {
     shown + rest
 }
 
-/// Who broke what a finding is about, where others sent the requests; in a run it is always the target.
+/// Returns the end that caused a finding in recorded traffic, or None in a run, where it is always the
+/// target.
 pub(crate) fn end(start: &RunStarted, finding: &Finding) -> Option<End> {
     start.traffic.map(|_| finding.end)
 }
 
-/// What is wrong, in words, and who broke it.
+/// Returns the mismatch in words, with the end that caused it.
 pub(crate) fn mismatch(end: Option<End>, finding: &Finding) -> String {
     let Some(end) = end else { return finding.mismatch() };
-    let verb = if finding.level == Level::Deny { "broke it" } else { "may have broken it" };
+    let verb = if finding.level == Level::Deny { "violated it" } else { "may have violated it" };
     format!("the {} {verb}: {}", end.word(), finding.mismatch())
 }
 
-/// Who broke it, behind what is broken; nothing in a run.
+/// Returns the end that caused a violation, in parentheses. The result is empty in a run.
 pub(crate) fn by(end: Option<End>) -> String {
     end.map_or_else(String::new, |end| format!(" (the {})", end.word()))
 }
 
-/// Between which requests something began: the last one that did not show it, 0 if there is none, and the
-/// first one that did.
+/// Returns the interval of requests in which something began. `until` is the last request that did not show
+/// it, or 0, and `since` the first one that did.
 pub(crate) fn between(until: u64, since: u64) -> String {
     if until == 0 || until >= since {
-        return format!("with request {since} at the latest");
+        return format!("at request {since} or before");
     }
     format!("between requests {until} and {since}")
 }
 
-/// Counts in words: `pass 3, fail 1`.
+/// Returns counts in words: `pass 3, fail 1`.
 pub(crate) fn counts(counts: &Counts) -> String {
     let seen = Verdict::ALL.into_iter().filter(|verdict| counts.of(*verdict) > 0);
     let words: Vec<String> =
@@ -91,7 +92,7 @@ pub(crate) fn counts(counts: &Counts) -> String {
     if words.is_empty() { "no verdict".to_owned() } else { words.join(", ") }
 }
 
-/// Kind of an event, as a record names it.
+/// Returns the kind of an event, as the record names it.
 pub(crate) fn kind(event: &Event) -> &'static str {
     match event {
         Event::RunStarted(_) => "run-started",
@@ -111,10 +112,10 @@ pub(crate) fn kind(event: &Event) -> &'static str {
     }
 }
 
-/// In place of an answer that did not come.
+/// Shown if there is no response.
 pub(crate) const NO_ANSWER: &str = "none";
 
-/// Status of an answer, with its media type where that is not JSON.
+/// Returns the status of a response, with its media type if that is not JSON.
 pub(crate) fn answer(exchange: &Exchange) -> String {
     let Some(response) = &exchange.response else { return NO_ANSWER.to_owned() };
     let header = response.headers.iter().find(|header| header.0.eq_ignore_ascii_case("content-type"));
@@ -165,7 +166,7 @@ mod tests {
                 "signing: the usual way instead of signing/wrap = \"never\"",
             ),
             ("before", Some("ncbct"), Some("periodic"), "before: ncbct instead of periodic"),
-            // A record of an older format has no values.
+            // A record in an older format has no values.
             ("body/months", None, None, "body/other = \"<a>\""),
         ] {
             assert_eq!(line(place, sent, control), expected);

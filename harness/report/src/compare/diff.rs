@@ -1,5 +1,4 @@
-//! What differs between two runs: what is newly broken, what was fixed, what is no longer assessed, what is
-//! answered in another way.
+//! Differences between two runs: new and gone findings, cases with another verdict, other observations.
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
@@ -15,10 +14,10 @@ use crate::{
     text::{self, short},
 };
 
-/// Items of one list that are shown.
+/// Limit of the items that one list shows.
 const MOST: usize = 200;
 
-/// Holds a run against the record of an earlier one, case after case.
+/// The comparison of a run with the record of an earlier one, case by case.
 struct Comparison<'a> {
     base: RecordReader<'a>,
     summary: SummaryBuilder,
@@ -28,7 +27,7 @@ struct Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    /// Begins with the record of the earlier run.
+    /// Creates a comparison with the record of the earlier run.
     fn new(base: RecordReader<'a>) -> Result<Self, ReportsError> {
         let changes = Changes::default();
         let mut comparison = Self { base, summary: SummaryBuilder::default(), next: None, changes };
@@ -41,7 +40,7 @@ impl<'a> Comparison<'a> {
         Ok(comparison)
     }
 
-    /// Goes on to the next selected case of the earlier run.
+    /// Advances to the next selected case of the earlier run.
     fn advance(&mut self) -> Result<(), ReportsError> {
         self.next = None;
         while self.next.is_none()
@@ -56,7 +55,7 @@ impl<'a> Comparison<'a> {
         Ok(())
     }
 
-    /// Takes the next case of the run. Cases come in the order of their ids.
+    /// Compares the next case of the run. Cases must come in the order of their ids.
     fn add(&mut self, after: &CaseVerdict) -> Result<(), ReportsError> {
         if after.role != Role::Selected {
             return Ok(());
@@ -106,7 +105,7 @@ impl<'a> Comparison<'a> {
         self.changes.gone.push(before.case);
     }
 
-    /// What differs, once the run has come to its end with these findings and waivers.
+    /// Returns the differences, given the findings and waivers of the finished run.
     fn finish(mut self, findings: &Findings, waivers: &[WaiverSeen]) -> Result<Changes, ReportsError> {
         while let Some(before) = self.next.take() {
             self.gone(before);
@@ -126,7 +125,7 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// Why two records cannot be held against each other.
+/// The error of a failed comparison.
 #[derive(Debug, thiserror::Error)]
 pub enum DiffError {
     /// The record of the earlier run.
@@ -137,7 +136,7 @@ pub enum DiffError {
     Head(ReportsError),
 }
 
-/// Holds the entries of a record, in the order of its reader, against the record of an earlier run.
+/// Compares the entries of a record, in the order of its reader, with the record of an earlier run.
 pub fn diff(
     base: RecordReader<'_>,
     head: impl Iterator<Item = Result<Entry, ReadError>>,
@@ -155,26 +154,26 @@ pub fn diff(
     comparison.finish(summary.findings(), summary.waivers()).map_err(DiffError::Base)
 }
 
-/// Findings of one run of which the other shows nothing.
+/// Returns the findings of one run that share no symptom with the other run.
 fn not_in<'a>(some: &'a Findings, others: &Findings) -> Vec<&'a Found> {
     let is_other = |found: &&Found| !found.symptoms().any(|symptom| others.has(symptom));
     some.all().iter().filter(is_other).collect()
 }
 
-/// A finding by its id, with what is wrong.
+/// Returns the id of a finding and a line that describes it.
 fn said(found: &Found) -> (String, String) {
     let cases = text::count(found.witnesses(), "case");
     (found.id.clone(), format!("{}: {} ({cases})", found.clause, found.root.mismatch))
 }
 
-/// The first line of what changed: how much.
+/// Returns the first line of a comparison: the numbers.
 pub fn heading(changes: &Changes) -> String {
     let warned = match changes.newly_warned.len() {
         0 => String::new(),
-        warned => format!("{warned} newly warned of, "),
+        warned => format!("{warned} newly warned, "),
     };
     format!(
-        "{}, {} gone; of the cases {} newly broken, {warned}{} fixed, {} newly not assessed",
+        "{}, {} gone; cases: {} newly failing, {warned}{} fixed, {} no longer assessed",
         text::count(changes.new_findings.len(), "new finding"),
         changes.gone_findings.len(),
         changes.newly_broken.len(),
@@ -183,29 +182,29 @@ pub fn heading(changes: &Changes) -> String {
     )
 }
 
-/// One sort of change.
+/// One kind of change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct List<'a> {
-    /// What sort.
+    /// Title of the list.
     pub title: &'static str,
-    /// Cases or texts, each with what is said of it, if anything is.
+    /// Cases or other strings, each with its explanation, if there is one.
     pub items: Vec<(&'a str, Option<&'a str>)>,
-    /// What part of the changes it is of: findings or cases.
+    /// The part of the changes that it belongs to.
     pub part: Part,
 }
 
-/// What of the changes is told.
+/// A part of the changes to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// How much, and each list.
+    /// The heading and each list.
     All,
-    /// How much, and the lists of findings.
+    /// The heading and the lists of findings.
     Findings,
-    /// The lists of cases, of what was observed, and of waivers.
+    /// The lists of cases, observations and waivers.
     Cases,
 }
 
-/// What changed, list by list, what is newly broken first; none is empty.
+/// Returns the non-empty lists of changes, new findings first.
 pub fn lists(changes: &Changes) -> Vec<List<'_>> {
     fn with<'a>(title: &'static str, items: &'a [(String, String)]) -> List<'a> {
         let items = items.iter().map(|(case, why)| (case.as_str(), Some(why.as_str()))).collect();
@@ -217,30 +216,30 @@ pub fn lists(changes: &Changes) -> Vec<List<'_>> {
     }
     let lists = [
         List { part: Part::Findings, ..with("New findings", &changes.new_findings) },
-        List { part: Part::Findings, ..with("Findings that are gone", &changes.gone_findings) },
-        with("Newly broken", &changes.newly_broken),
-        with("Newly warned of", &changes.newly_warned),
+        List { part: Part::Findings, ..with("Findings no longer reported", &changes.gone_findings) },
+        with("Newly failing", &changes.newly_broken),
+        with("New warnings", &changes.newly_warned),
         plain("Fixed", &changes.fixed),
-        with("Newly not assessed", &changes.newly_not_assessed),
+        with("No longer assessed", &changes.newly_not_assessed),
         plain("Newly assessed", &changes.newly_assessed),
-        plain("No longer there", &changes.gone),
+        plain("Cases not in this run", &changes.gone),
         plain("Newly observed", &changes.newly_observed),
         plain("No longer observed", &changes.no_longer_observed),
         plain("New waivers", &changes.new_waivers),
-        plain("Waivers that are gone", &changes.gone_waivers),
+        plain("Removed waivers", &changes.gone_waivers),
     ];
     lists.into_iter().filter(|list| !list.items.is_empty()).collect()
 }
 
-/// What changed, for the comment of a pull request or as a part of a summary, in not many more bytes than
-/// `most`.
+/// Renders the changes as Markdown, for a comment on a pull request or a part of a summary. The result is
+/// about `most` bytes long at most.
 pub fn markdown(changes: &Changes, part: Part, most: usize) -> String {
     let mut shown = String::new();
     if part != Part::Cases {
         // Writing to a String cannot fail.
         _ = writeln!(shown, "### xs2aspec: {}", heading(changes));
         if changes.is_empty() {
-            shown.push_str("\nNothing differs.\n");
+            shown.push_str("\nNo differences.\n");
         }
     }
     let is_told = |list: &List<'_>| part == Part::All || part == list.part;
@@ -268,8 +267,8 @@ fn differing(before: &BTreeSet<String>, after: &BTreeSet<String>) -> (Vec<String
     (after.difference(before).cloned().collect(), before.difference(after).cloned().collect())
 }
 
-/// The text without ids and numbers that are others in each run: words of eight hexadecimal digits, hyphens
-/// and more, long numbers, and the places of items in a list, which may hold more of them by now.
+/// Returns the string with everything that varies from run to run replaced by `*`. That covers hexadecimal
+/// ids of eight or more characters, long numbers, and indices of lists, which may have grown.
 pub(crate) fn alike(text: &str) -> String {
     let is_id = |word: &str| {
         let digits = word.bytes().filter(u8::is_ascii_digit).count();
@@ -297,13 +296,13 @@ pub(crate) fn alike(text: &str) -> String {
     out
 }
 
-/// What a verdict rests on, in words.
+/// Returns the reason of a verdict, in words.
 fn why(verdict: &CaseVerdict) -> String {
     let findings: Vec<String> = verdict.findings.iter().map(Finding::mismatch).collect();
     if findings.is_empty() { verdict.why().to_string() } else { findings.join("; ") }
 }
 
-/// As a code span that no text can end.
+/// Returns a code span that the content cannot end.
 fn code(text: &str) -> String {
     text::code(&short(text))
 }
@@ -390,7 +389,7 @@ mod tests {
         assert!(cut.len() < 1_000 && cut.contains("\n- and 3 more\n"), "{cut}");
         assert!(
             shown.starts_with(
-                "### xs2aspec: 0 new findings, 0 gone; of the cases 3 newly broken, 1 newly warned of, 2 fixed, 1 newly not assessed\n\n#### Newly broken (3)"
+                "### xs2aspec: 0 new findings, 0 gone; cases: 3 newly failing, 1 newly warned, 2 fixed, 1 no longer assessed\n\n#### Newly failing (3)"
             ),
             "{shown}"
         );
@@ -422,6 +421,6 @@ mod tests {
         assert!(is_red(other.as_slice(), warned.as_slice(), true), "a new warning");
         assert_eq!(found(other.as_slice(), head.as_slice()), (gone, new));
         let same = super::diff(record(head.as_slice()), record(head.as_slice())).unwrap();
-        assert!(same.is_empty() && markdown(&same, Part::All, 64_000).contains("Nothing differs."));
+        assert!(same.is_empty() && markdown(&same, Part::All, 64_000).contains("No differences."));
     }
 }

@@ -1,3 +1,3 @@
-//! What differs between two records.
+//! Comparison of two records.
 
 pub mod diff;

@@ -1,9 +1,11 @@
-//! Which symptoms have one cause. A finding is the likeliest cause, and carries what it explains.
+//! Grouping of symptoms by cause. A finding is the likeliest cause with the symptoms that it explains.
 //!
-//! What may explain what: a refused plain request whatever is refused for what it was found to mind, and the
-//! plain requests of other operations that get the same answer; a wrong part of an answer the same part
-//! elsewhere, and what the same cases show beside it; a rule that is not kept at a place what else is
-//! answered in the same way at that place. What is held against one another are codes, never words.
+//! - A rejected baseline request explains rejections for the same places, and baseline requests of other
+//!   operations that get the same response.
+//! - A wrong part of a response explains the same part elsewhere, and what the same cases show next to it.
+//! - A rule violated at a place explains other cases with the same outcome at that place.
+//!
+//! Only codes are compared, never words.
 
 use std::{cmp::Reverse, collections::BTreeSet};
 
@@ -16,20 +18,20 @@ use super::symptom::{Kind, Symptom, Symptoms};
 pub(super) struct Group {
     /// The likeliest cause, by its position.
     pub(super) root: usize,
-    /// What it explains.
+    /// The symptoms that it explains.
     pub(super) carried: Vec<usize>,
-    /// What kind of thing is wrong.
+    /// The kind of defect.
     pub(super) kind: Kind,
 }
 
-/// The groups, likeliest causes first, of each level; without what is left out.
+/// Returns the groups of each level, likeliest causes first, without the symptoms that `is_left_out` selects.
 pub(super) fn groups(symptoms: &Symptoms, is_left_out: &dyn Fn(&Symptom) -> bool) -> Vec<Group> {
     let all = &symptoms.all;
     let mut order: Vec<usize> = (0..all.len()).filter(|at| !is_left_out(&all[*at])).collect();
     let likely = |at: &usize| {
         let symptom = &all[*at];
         let failing = Reverse(share(symptoms, symptom));
-        // A statement comes before those that go on from it.
+        // A clause sorts before those whose ids extend its id.
         let clause = symptom.clause.as_str();
         let is_open = symptom.kind == Kind::Plain && symptom.places().next().is_none();
         let weight = (symptom.kind, is_open, symptom.distance());
@@ -55,7 +57,8 @@ pub(super) fn groups(symptoms: &Symptoms, is_left_out: &dyn Fn(&Symptom) -> bool
     groups
 }
 
-/// A request that has a wrong value of an answer is refused for that, whichever of both weighs more.
+/// Moves rejections under the wrong response value that their requests reused, whichever of them ranks
+/// higher.
 fn blame_values(groups: &mut Vec<Group>, all: &[Symptom]) {
     let mut at = 0;
     while at < groups.len() {
@@ -78,18 +81,18 @@ fn blame_values(groups: &mut Vec<Group>, all: &[Symptom]) {
     }
 }
 
-/// Whether one symptom explains another.
+/// Returns true if one symptom explains another.
 fn explains(root: &Symptom, other: &Symptom, symptoms: &Symptoms) -> bool {
-    // What one end breaks is no reason for what the other does.
+    // A violation by one end does not explain what the other end does.
     if root.end != other.end {
         return false;
     }
     match (root.kind, other.kind) {
-        // Of one where nothing is known to be minded it is not known to be anything else.
+        // Without known causes, only an equal outcome suggests a common one.
         (Kind::Plain, Kind::Plain) if root.outcome != other.outcome => false,
         (Kind::Plain, Kind::Plain) => {
             let is_open = |symptom: &Symptom| symptom.places().next().is_none();
-            // Where one plain request is accepted, the others are not rejected for what all of them have.
+            // If one baseline request is accepted, the others are not rejected for what all of them have.
             let is_of_all = is_open(root) && !symptoms.has_accepted_plain;
             let is_shared = is_of_all || root.may_concern_any_request();
             if is_open(other) { is_shared } else { root.places().eq(other.places()) }
@@ -102,7 +105,7 @@ fn explains(root: &Symptom, other: &Symptom, symptoms: &Symptoms) -> bool {
                 || (root.place.contains('/') && other.place.contains('/') && is_within(root, other))
         }
         _ if root.is_of_status && other.is_of_status => {
-            // The status of an answer, whatever was asked.
+            // The status of a response, whatever the request was.
             (root.kind, other.kind) == (Kind::Answer, Kind::Answer) && root.outcome == other.outcome
                 || is_one_outcome(root, other, symptoms)
                 || is_same_request(root, other)
@@ -111,15 +114,15 @@ fn explains(root: &Symptom, other: &Symptom, symptoms: &Symptoms) -> bool {
     }
 }
 
-/// Whether a symptom only shows that an answer is of another kind than it should be, and the group says that,
-/// under whatever clause it goes.
+/// Returns true if a symptom only shows that a response is of the wrong kind, and the group already says
+/// that, under any clause.
 fn is_consequence(group: &Group, other: usize, all: &[Symptom]) -> bool {
     let other = &all[other];
     let is_said = |at: &usize| all[*at].is_of_status && all[*at].clause == other.clause;
     other.kind == Kind::Consequence && group.carried.iter().chain([&group.root]).any(is_said)
 }
 
-/// Whether a symptom is at a place that the group's own clause is about in other parts of the same answers.
+/// Returns true if a symptom is at a place at which the group's own clause is violated in the same responses.
 fn is_of_the_same_answers(group: &Group, other: usize, all: &[Symptom]) -> bool {
     let (root, other) = (&all[group.root], &all[other]);
     let is_own = |at: &&usize| all[**at].clause == root.clause && !all[**at].is_of_status;
@@ -131,7 +134,7 @@ fn is_of_the_same_answers(group: &Group, other: usize, all: &[Symptom]) -> bool 
 /// Returns true if both are about overlapping places of the request, and one cause may lead to both outcomes.
 fn is_one_outcome(root: &Symptom, other: &Symptom, symptoms: &Symptoms) -> bool {
     let (one, another) = (&root.outcome, &other.outcome);
-    // A case that is another one's request once more got no response of its own.
+    // A case that shares another case's request has no response of its own.
     let has_class = one.class() == another.class() || one.status == 0 || another.status == 0;
     let is_alike = match (one.kind, another.kind) {
         _ if one.class() == 5 => true,
@@ -148,28 +151,27 @@ fn is_one_outcome(root: &Symptom, other: &Symptom, symptoms: &Symptoms) -> bool 
     has_class && is_alike && overlap(root, other)
 }
 
-/// Whether both may have sent the same at a place.
+/// Returns true if both may have sent the same value at a place.
 fn may_send_the_same(one: &Symptom, other: &Symptom, place: &str) -> bool {
     one.sent(place).zip(other.sent(place)).is_none_or(|(one, other)| one == other)
 }
 
-/// The last step of a place that has a name.
+/// Returns the last named step of a place.
 fn part(place: &str) -> &str {
     place.rsplit('/').find(|step| *step != "*").unwrap_or(place)
 }
 
-/// Whether one is about a part of the place of the other, or both about the same.
+/// Returns true if both are about the same place, or one is about a part of the other's place.
 fn is_within(one: &Symptom, other: &Symptom) -> bool {
     within(&one.place, &other.place) || within(&other.place, &one.place)
 }
 
-/// Whether a place is another one or a part of it.
+/// Returns true if `inner` is `outer` or a part of it.
 fn within(inner: &str, outer: &str) -> bool {
     inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Whether both are about one place of the request, or one is about a part of the other's. What is prepared
-/// otherwise is no place.
+/// Returns true if both are about overlapping places of the request. Setup and path do not count as places.
 fn overlap(one: &Symptom, other: &Symptom) -> bool {
     let is_place = |place: &&str| !matches!(*place, "before" | "path");
     one.places()
@@ -177,7 +179,7 @@ fn overlap(one: &Symptom, other: &Symptom) -> bool {
         .any(|one| other.places().filter(is_place).any(|other| within(one, other) || within(other, one)))
 }
 
-/// Whether both are about the same request, prepared in the same way, of which two statements say the same.
+/// Returns true if both are about the same request with the same setup, and one clause extends the other.
 fn is_same_request(one: &Symptom, other: &Symptom) -> bool {
     let parts = |symptom: &Symptom| symptom.places().map(str::to_owned).collect::<BTreeSet<_>>();
     one.outcome == other.outcome
@@ -187,7 +189,7 @@ fn is_same_request(one: &Symptom, other: &Symptom) -> bool {
         && one.places().all(|place| may_send_the_same(one, other, place))
 }
 
-/// Whether one of two clauses goes on from the other.
+/// Returns true if the id of one clause extends the id of the other.
 fn is_more_general(one: &Symptom, other: &Symptom) -> bool {
     let goes_on = |longer: &Symptom, shorter: &Symptom| {
         longer.clause.strip_prefix(shorter.clause.as_str()).is_some_and(|rest| rest.starts_with('.'))
@@ -195,11 +197,12 @@ fn is_more_general(one: &Symptom, other: &Symptom) -> bool {
     goes_on(one, other) || goes_on(other, one)
 }
 
-/// The refused plain request only shows what is wrong: where a case of its own says which rule is not kept,
-/// that is the finding. Of two statements that are broken, of which one goes on from the other, it is the
-/// shorter. And where a request is refused for what it has at a place, and accepted with something else
-/// there, it is no clause that the plain request shows too: that says only that there may be something, and
-/// another one what.
+/// Chooses the symptom that names a group.
+///
+/// - A case of its own names the violated rule better than the rejected baseline request does.
+/// - If one clause extends another, the shorter one wins.
+/// - If a request is rejected for a value and accepted with another, the clause of that value wins. The
+///   clause of the baseline request says only that the field may be present.
 fn name(group: &mut Group, symptoms: &Symptoms) {
     let all = &symptoms.all;
     let is_shorter = |at: &usize| {
@@ -228,7 +231,7 @@ fn name(group: &mut Group, symptoms: &Symptoms) {
     {
         std::mem::swap(&mut group.root, &mut group.carried[position]);
     }
-    // That there is such a request says less than any rule for what it has at a place.
+    // The existence of an operation says less than any rule about a place of its request.
     let own = &all[group.root];
     let is_of_an_operation = |symptom: &Symptom| symptoms.of_operations.contains(&symptom.clause);
     let is_of_a_place = |at: &usize| {
@@ -241,7 +244,7 @@ fn name(group: &mut Group, symptoms: &Symptoms) {
     {
         std::mem::swap(&mut group.root, &mut group.carried[position]);
     }
-    // Of two readings of one wrong part of answers it is the one that more of them show, of whatever level.
+    // Of two readings of one wrong part of responses, the one with more witnesses wins, whatever its level.
     let own = &all[group.root];
     let is_part = |symptom: &Symptom| symptom.kind == Kind::Answer && !symptom.is_of_status;
     let is_wider =
@@ -260,8 +263,8 @@ fn name(group: &mut Group, symptoms: &Symptoms) {
     }
 }
 
-/// How large a share of the cases of a clause fails, in millionths: the lower end of the score interval (E.
-/// B. Wilson, 1927) of 95 %, so that one of one says less than nine of ten.
+/// Returns the share of the cases of a clause that fail, in millionths. It is the lower end of the 95 % score
+/// interval (E. B. Wilson, 1927), so that one of one weighs less than nine of ten.
 fn share(symptoms: &Symptoms, symptom: &Symptom) -> u32 {
     const Z: f64 = 1.96;
     let count = |number: usize| f64::from(u32::try_from(number).unwrap_or(u32::MAX));

@@ -1,4 +1,4 @@
-//! Findings: each is one thing that is wrong, however many cases show it, likeliest causes first.
+//! Findings: each is one defect, however many cases show it. The likeliest causes come first.
 
 mod cause;
 mod requests;
@@ -18,38 +18,38 @@ pub use self::{
     symptom::{Symptom, Witness},
 };
 
-/// One thing that is wrong: its likeliest cause, and what it explains.
+/// One defect: its likeliest cause, and the symptoms that the cause explains.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// What tells it from others, the same in every run in which this is the cause.
+    /// Its id, the same in every run in which this is the cause.
     pub id: String,
-    /// The clause that is broken.
+    /// The violated clause.
     pub clause: String,
-    /// Where.
+    /// The place.
     pub place: String,
-    /// What is wrong, as the smallest witness shows it.
+    /// The likeliest cause, as the smallest witness shows it.
     pub root: Symptom,
-    /// What else is wrong for the same cause.
+    /// Other symptoms with the same cause.
     pub carried: Vec<Symptom>,
-    /// Of a plain request that is refused, where nothing shows what is minded: clauses of cases that are this
-    /// request once more, so that any of them may be what is broken.
+    /// For a rejected baseline request without a known cause: the clauses of cases that are the same request.
+    /// Any of them may be violated.
     pub shared_by: Vec<String>,
-    /// Where it depends on what else was asked: since when it is so, or what was asked again.
+    /// If it depends on other requests: when it began, or the result of the rerun.
     pub sequence: Option<String>,
 }
 
 impl Found {
-    /// What it does: the worst of what it is shown by.
+    /// Returns the level: the highest of its symptoms.
     pub fn level(&self) -> Level {
         self.symptoms().map(|symptom| symptom.level).max().unwrap_or(self.root.level)
     }
 
-    /// Everything that shows it, the likeliest cause first.
+    /// Returns all symptoms, the likeliest cause first.
     pub fn symptoms(&self) -> impl Iterator<Item = &Symptom> {
         [&self.root].into_iter().chain(&self.carried)
     }
 
-    /// Its id, and those of all that it carries: what a waiver of it names.
+    /// Returns its id and those of its symptoms, which a waiver of it names.
     pub fn ids(&self) -> Vec<String> {
         let mut ids = vec![self.id.clone()];
         for id in self.symptoms().map(Symptom::id) {
@@ -60,12 +60,12 @@ impl Found {
         ids
     }
 
-    /// How often a case shows it.
+    /// Returns how many times cases show it.
     pub fn witnesses(&self) -> usize {
         self.symptoms().map(|symptom| symptom.witnesses).sum()
     }
 
-    /// Clauses besides its own that cases fail under for the same cause, each once.
+    /// Returns the other clauses under which cases fail for the same cause, each once.
     pub fn other_clauses(&self) -> Vec<&str> {
         let mut clauses: Vec<&str> = Vec::new();
         for symptom in self.symptoms() {
@@ -78,7 +78,7 @@ impl Found {
     }
 }
 
-/// What a run found, likeliest causes first, violations before warnings.
+/// The findings of a run: violations before warnings, likeliest causes first.
 #[derive(Debug, Clone, Default)]
 pub struct Findings {
     all: Vec<Found>,
@@ -88,7 +88,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Puts symptoms together that have one cause. What is waived by its id is none.
+    /// Groups symptoms by cause. Symptoms that are waived by id are dropped.
     pub(crate) fn new(symptoms: &Symptoms, asked_again: &AskedAgain, waivers: &[WaiverSeen]) -> Self {
         let mut all = Vec::new();
         let mut owners = vec![None; symptoms.all.len()];
@@ -121,22 +121,22 @@ impl Findings {
         Self { all, index, beyond: symptoms.beyond.clone() }
     }
 
-    /// All that are kept apart.
+    /// Returns the findings that were recorded individually.
     pub fn all(&self) -> &[Found] {
         &self.all
     }
 
-    /// Those of a level.
+    /// Returns the findings of a level.
     pub fn of(&self, level: Level) -> impl Iterator<Item = &Found> {
         self.all.iter().filter(move |found| found.level() == level)
     }
 
-    /// How many there are of a level, those included that are not kept apart.
+    /// Returns the number of findings of a level, including those beyond the limit.
     pub fn count(&self, level: Level) -> usize {
         self.of(level).count() + self.beyond.get(&level).copied().unwrap_or_default()
     }
 
-    /// The findings that a case shows, each once, in the order in which the case says them.
+    /// Returns the findings that a case shows, each once, in the order of the case.
     pub fn of_case(&self, verdict: &CaseVerdict) -> Vec<&Found> {
         let mut numbers: Vec<usize> = Vec::new();
         for finding in &verdict.findings {
@@ -149,7 +149,7 @@ impl Findings {
         numbers.into_iter().map(|number| &self.all[number]).collect()
     }
 
-    /// Whether something is wrong under this key.
+    /// Returns true if this run has a symptom with the same key.
     pub(crate) fn has(&self, symptom: &Symptom) -> bool {
         self.index.contains_key(&symptom.key())
     }

@@ -1,18 +1,18 @@
-//! What requests of a record have: the places of one, and values that came in an answer before.
+//! Places of recorded requests, and values that a request reuses from an earlier response.
 
 use std::collections::{BTreeSet, HashSet};
 
 use serde_json::Value;
 use xs2aspec_record::{Body, CaseVerdict, Exchange, Header, Request, finding_id};
 
-/// The judged request of a case, where the target accepted it.
+/// Returns the judged request of a case, if the target accepted it.
 pub(super) fn accepted<'a>(verdict: &CaseVerdict, exchanges: &'a [Exchange]) -> Option<&'a Request> {
     let judged = judged(verdict, exchanges)?;
     let status = judged.response.as_ref()?.status;
     (200..300).contains(&status).then_some(&judged.request)
 }
 
-/// Every place of a request at which there is something, in small letters.
+/// Returns every place of a request that has a value, in lowercase.
 pub(super) fn places(request: &Request) -> HashSet<String> {
     let headers = request.headers.iter().map(|Header(name, _)| format!("header/{name}").to_lowercase());
     let mut places: HashSet<String> = headers.collect();
@@ -24,8 +24,7 @@ pub(super) fn places(request: &Request) -> HashSet<String> {
     places
 }
 
-/// The places of answers to requests that prepared a case whose values its judged request has, in its path or
-/// its body.
+/// Returns the places of setup responses whose values the judged request has in its path or body.
 pub(super) fn used(verdict: &CaseVerdict, exchanges: &[Exchange]) -> BTreeSet<String> {
     let Some(judged) = judged(verdict, exchanges) else { return BTreeSet::new() };
     let mut sent: HashSet<String> = judged.request.url.split('/').map(str::to_owned).collect();
@@ -54,18 +53,18 @@ fn json(body: Option<&Body>) -> Option<Value> {
     serde_json::from_str(text).ok()
 }
 
-/// What a request can repeat of an answer.
+/// Returns the string that a request can reuse from a response.
 fn text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
-        // An id that is null is put in a path so.
+        // A null id appears in a path as `null`.
         Value::Null => Some("null".to_owned()),
         _ => None,
     }
 }
 
-/// Visits everything below a value, with its place.
+/// Visits a value and everything below it, with its place.
 fn walk(value: &Value, place: &str, visit: &mut impl FnMut(&str, &Value)) {
     visit(place, value);
     match value {

@@ -1,5 +1,5 @@
-//! What depends on what else was asked is one finding: what began at some request and stayed, and what is
-//! wrong beside other requests alone.
+//! Merges symptoms that depend on other requests into one finding: those that began at one request and
+//! stayed, and those that occur only next to other requests.
 
 use xs2aspec_record::{AskedAlone, Earlier, RefusedSince, Repeated};
 
@@ -9,17 +9,17 @@ use super::{
 };
 use crate::words;
 
-/// What a run asked again, and what came of it.
+/// The requests that a run repeated, and the results.
 #[derive(Debug, Clone, Default)]
 pub struct AskedAgain {
-    /// What was wrong, asked when nothing else was, in the order in which it was seen first.
+    /// Failed cases that were rerun in isolation, in the order in which they were first seen.
     pub alone: Vec<AskedAlone>,
-    /// Plain requests that the target accepted, and later not any more.
+    /// Baseline requests that the target accepted at first and rejected later.
     pub refused: Vec<RefusedSince>,
 }
 
 impl AskedAgain {
-    /// Adds a plain request that is not accepted any more, or is again.
+    /// Records a baseline request that the target no longer accepts, or accepts again.
     pub(crate) fn refused(&mut self, refused: RefusedSince) {
         let is_same =
             |known: &&mut RefusedSince| (&known.plain, known.since) == (&refused.plain, refused.since);
@@ -30,11 +30,11 @@ impl AskedAgain {
     }
 }
 
-/// So many requests of one case are a sequence.
+/// A case with this many requests is a sequence.
 const SEQUENCE: usize = 3;
 
-/// Puts groups together that began at the same time, and those that are in company only; each with a sentence
-/// that says so. The likeliest causes stay first.
+/// Merges groups that began at the same time, and those that occur only next to other requests. Each gets a
+/// sentence that says so. The likeliest causes stay first.
 pub(super) fn together(
     groups: Vec<Group>,
     symptoms: &Symptoms,
@@ -63,21 +63,21 @@ pub(super) fn together(
     kept.into_iter().map(|(group, time)| (group, time.says())).collect()
 }
 
-/// What the order of time says of something.
+/// The relation of a symptom to the order of requests.
 #[derive(Debug, Clone, Copy)]
 enum Time<'a> {
-    /// It began, and stayed.
+    /// It began at some request and stayed.
     Since(Since<'a>),
-    /// It is not there when the case is asked alone.
+    /// It disappears when the case is rerun in isolation.
     InCompany(&'a AskedAlone),
-    /// It is there when the case is asked alone, which sends several requests itself.
+    /// It persists when the case, a sequence, is rerun in isolation.
     Alone,
-    /// It is a sequence that what is in company only has the same cause as.
+    /// It is a sequence that has the same cause as the symptoms that occur only next to other requests.
     Explains,
     Unknown,
 }
 
-/// When something began: after one request, with another one at the latest.
+/// The interval in which a symptom began: after request `until`, at request `from` at the latest.
 #[derive(Debug, Clone, Copy)]
 struct Since<'a> {
     until: u64,
@@ -92,14 +92,14 @@ enum Seen<'a> {
 }
 
 impl Since<'_> {
-    /// Whether both may have begun with one request.
+    /// Returns true if both may have begun at the same request.
     fn meets(&self, other: Since<'_>) -> bool {
         self.until.max(other.until) < self.from.min(other.from)
     }
 }
 
 impl Time<'_> {
-    /// Takes what is known of another thing that began at the same time.
+    /// Narrows the interval by that of another symptom that began at the same time.
     fn narrow(&mut self, other: Time<'_>) {
         if let (Self::Since(own), Time::Since(other)) = (self, other) {
             own.until = own.until.max(other.until);
@@ -113,19 +113,19 @@ impl Time<'_> {
                 let AskedAlone { case, earlier, .. } = asked;
                 let earlier = earlier.as_ref()?;
                 let again = match asked.again {
-                    Repeated::Same => format!("; {case} fails when it is sent alone, too"),
-                    Repeated::Kept => format!("; {case} passes when it is sent alone"),
+                    Repeated::Same => format!("; {case} also fails in isolation"),
+                    Repeated::Kept => format!("; {case} passes in isolation"),
                     Repeated::Untold => String::new(),
                 };
                 let Earlier { case, request, .. } = earlier;
                 Some(format!(
-                    "it began {}: {case} passed with request {request}, and fails at the end of the run{again}",
+                    "it began {}: {case} passed at request {request} and failed at the end of the run{again}",
                     words::between(until, from)
                 ))
             }
             Self::Since(Since { until, from, seen: Seen::Refused(refused) }) => {
                 let again = refused.again.map_or_else(
-                    || ", and not again".to_owned(),
+                    || ", but not since".to_owned(),
                     |again| format!(", and again at request {again}"),
                 );
                 Some(format!(
@@ -135,12 +135,12 @@ impl Time<'_> {
                 ))
             }
             Self::InCompany(AskedAlone { case, came: Some(came), .. }) => Some(format!(
-                "it depends on what is asked before it or beside it: {case} was asked again alone, and {came}"
+                "it depends on earlier or concurrent requests: {case} was rerun in isolation, and {came}"
             )),
-            Self::InCompany(_) => Some("it depends on what is asked before it or beside it".to_owned()),
+            Self::InCompany(_) => Some("it depends on earlier or concurrent requests".to_owned()),
             Self::Explains => Some(
-                "a case of several requests, wrong also when it is asked alone; what is wrong beside other requests \
-                 only is taken for the same"
+                "this sequence of requests also fails in isolation; failures that occur only next to other \
+                 requests are attributed to it"
                     .to_owned(),
             ),
             Self::Alone | Self::Unknown => None,
@@ -148,7 +148,7 @@ impl Time<'_> {
     }
 }
 
-/// What the order of time says of a symptom.
+/// Returns how a symptom depends on the order of requests.
 fn time<'a>(symptom: &Symptom, asked_again: &'a AskedAgain) -> Time<'a> {
     let at = |asked: &AskedAlone| {
         let rest = symptom.place.strip_prefix(asked.at.as_str());
@@ -175,8 +175,9 @@ fn time<'a>(symptom: &Symptom, asked_again: &'a AskedAgain) -> Time<'a> {
     }
 }
 
-/// Where cases of several requests are wrong alone, what is wrong in company only is theirs: the first of
-/// them of which an answer says something wrong (an id that came before), or that got the same answer.
+/// Merges the symptoms that occur only next to other requests into a sequence that fails in isolation.
+/// Sequences with a wrong response (for example a repeated id) take precedence over those with the same
+/// outcome.
 fn blame_sequence(groups: &mut Vec<(Group, Time<'_>)>, all: &[Symptom]) {
     while let Some(at) = groups.iter().position(|(_, time)| matches!(time, Time::InCompany(_))) {
         let outcomes: Vec<&Outcome> =
@@ -195,10 +196,10 @@ fn blame_sequence(groups: &mut Vec<(Group, Time<'_>)>, all: &[Symptom]) {
     }
 }
 
-/// Where what depends on what else was asked is a sequence that shows it alone, other sequences that are
-/// wrong alone are taken for the same. So is what one operation refuses in the same words, though nothing but
-/// what was made before is another in it: a target forgets that, or a part of it. A sequence names it, or a
-/// request that changes nothing at all.
+/// Merges groups that are alike. If one sequence explains order-dependent symptoms, other sequences that fail
+/// in isolation count as the same. So do identical rejections of one operation whose requests differ only in
+/// their setup: the target forgets what was created, or a part of it. A sequence names the group, or else a
+/// request that changes nothing.
 fn take_alike(groups: &mut Vec<(Group, Time<'_>)>, all: &[Symptom]) {
     let is_alike = |(one, time): &(Group, Time<'_>), (other, others): &(Group, Time<'_>)| match (time, others)
     {
@@ -226,7 +227,7 @@ fn take_alike(groups: &mut Vec<(Group, Time<'_>)>, all: &[Symptom]) {
     }
 }
 
-/// Gives what one group has to another one, which stands where the first of both stood.
+/// Merges one group into another, which takes the earlier of both positions.
 fn merge(groups: &mut Vec<(Group, Time<'_>)>, into: usize, from: usize) {
     let (group, _) = groups.remove(from);
     let into = into - usize::from(into > from);

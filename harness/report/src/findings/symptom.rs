@@ -1,4 +1,4 @@
-//! Symptoms: what is wrong with the answers to some cases, by clause and place. Several of them may have one
+//! Symptoms: defects in the responses to some cases, by clause and place. Several symptoms may have one
 //! cause.
 
 use std::{
@@ -16,35 +16,35 @@ use crate::words;
 
 use super::requests;
 
-/// Symptoms that are kept apart. A target that makes each of its answers another one does not fill the
-/// memory.
+/// Limit of the symptoms that are recorded individually. It bounds the memory if every response of a target
+/// is different.
 const APART: usize = 5_000;
 
-/// Witnesses of a symptom that are named besides the smallest.
+/// Limit of the witnesses of a symptom that are named in addition to the smallest.
 const NAMED: usize = 20;
 
-/// The status of an answer, as the place of a finding.
+/// The status of a response, as the place of a finding.
 const STATUS: &str = "status";
 
-/// What kind of thing is wrong, the likeliest cause of others first.
+/// The kind of defect. Those that most likely explain others come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
-    /// The plain request of an operation is not accepted.
+    /// The baseline request of an operation is not accepted.
     Plain,
-    /// An answer has another shape than the document gives it.
+    /// A response does not have the required shape.
     Answer,
-    /// A request with one thing changed is not judged by the rule for it.
+    /// A request with one change gets another outcome than the rule for it requires.
     Rule,
-    /// A request with many lawful forms at once is refused for some of them.
+    /// A request with many valid variants at once is rejected for some of them.
     Row,
-    /// An answer that is wrong since it is of another kind than it should be.
+    /// A response is wrong only because it is of the wrong kind.
     Consequence,
 }
 
-/// What the target made of a request, as data: two symptoms with the same one may have one cause.
+/// The target's reaction to a request, as data. Two symptoms with equal outcomes may have one cause.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
-    /// What kind of thing is wrong.
+    /// The kind of mismatch.
     pub(super) kind: Mismatch,
     /// Status of the response; 0 if there was none.
     pub(super) status: u16,
@@ -53,24 +53,24 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// First digit of the status.
+    /// Returns the first digit of the status.
     pub(super) const fn class(&self) -> u16 {
         self.status / 100
     }
 
-    /// Returns true if the status is about who asks, or about the address (RFC 9110 sections 15.4, 15.5.2,
-    /// 15.5.4 to 15.5.6 and 15.5.8), so that any request may get it for the same reason.
+    /// Returns true if the status is about the client or the address (RFC 9110 sections 15.4, 15.5.2, 15.5.4
+    /// to 15.5.6 and 15.5.8). Any request may get such a status for the same reason.
     pub(super) const fn is_about_the_client(&self) -> bool {
         matches!(self.status, 300..=399 | 401 | 403 | 404 | 405 | 407)
     }
 }
 
-/// A case that shows something wrong.
+/// A case that shows a defect.
 #[derive(Debug, Clone)]
 pub struct Witness {
-    /// Its id.
+    /// Id of the case.
     pub case: String,
-    /// Where it stands.
+    /// Its file and line.
     pub place: Place,
 }
 
@@ -80,54 +80,54 @@ impl Witness {
     }
 }
 
-/// What is wrong under one clause at one place.
+/// A defect under one clause at one place.
 #[derive(Debug, Clone)]
 pub struct Symptom {
-    /// What it does.
+    /// Level of the symptom.
     pub level: Level,
-    /// Who broke it, where others sent the requests.
+    /// The end that caused the violation, in recorded traffic.
     pub end: Option<End>,
-    /// The clause that is broken.
+    /// The violated clause.
     pub clause: String,
-    /// Where in the answer, and at which places of the request, if some were found guilty.
+    /// The place in the response, and the places of the request that were found to cause it.
     pub place: String,
-    /// What was expected and what came, as the smallest witness shows it.
+    /// The expected and the actual value, as the smallest witness shows them.
     pub mismatch: String,
-    /// What the smallest witness changes in a request that is accepted.
+    /// The changes of the smallest witness to an accepted request.
     pub changes: Vec<String>,
-    /// What the target was found to mind in it, in a sentence.
+    /// The minimal cause of the smallest witness, in a sentence.
     pub culprit: Option<String>,
     /// The smallest witness.
     pub witness: Witness,
-    /// The number of its judged request, if one was sent for it.
+    /// The number of its judged request, if one was sent.
     pub request: Option<u64>,
-    /// The first of the others.
+    /// The first of the other witnesses.
     pub others: Vec<Witness>,
-    /// How many cases show it.
+    /// The number of cases that show it.
     pub witnesses: usize,
-    /// The clause that another lawful request shows to be broken, where this one is refused.
+    /// The clause that a valid variant shows to be violated, if this request is rejected.
     pub(super) named: Option<String>,
     pub(super) kind: Kind,
-    /// Places that make the request of the smallest witness another than its control's, each with what was
-    /// sent there, if that is known.
+    /// Places in which the request of the smallest witness differs from its control, each with the value sent
+    /// there, if that is known.
     smallest: BTreeMap<String, Option<String>>,
-    /// How many witnesses have each place that does so.
+    /// The number of witnesses that differ at each place.
     changed: HashMap<String, usize>,
-    /// What the target made of the smallest witness.
+    /// The outcome of the smallest witness.
     pub(super) outcome: Outcome,
-    /// What the response to the smallest witness has at the place of the finding, as a hash.
+    /// A hash of the value that the response to the smallest witness has at the place of the finding.
     found: Option<u64>,
-    /// Whether it is about what the target made of the whole request.
+    /// True if it is about the outcome of the whole request.
     pub(super) is_of_status: bool,
-    /// Whether its smallest witness shows that the target does not accept a plain request any more.
+    /// True if its smallest witness shows that the target no longer accepts a baseline request.
     pub(super) is_unconfirmed: bool,
     /// Operation of its smallest witness.
     pub(super) operation: String,
-    /// Whether its smallest witness is a case of another clause, and how much that changes.
+    /// The rank of its smallest witness: cases of the same clause and with fewer changes come first.
     pub(super) rank: (bool, usize, usize, usize),
-    /// The same for the same set of cases.
+    /// A hash of the set of cases, equal for equal sets.
     pub(super) cases: u64,
-    /// Places of answers whose values the judged request of the smallest witness has.
+    /// Places of responses whose values the judged request of the smallest witness has.
     used: BTreeSet<String>,
 }
 
@@ -160,17 +160,17 @@ impl Symptom {
         }
     }
 
-    /// What tells it from others, the same in every run that shows it: clause and place.
+    /// Returns the id, the same in every run that shows it. It depends on clause and place.
     pub fn id(&self) -> String {
         finding_id::id(&self.clause, &self.place)
     }
 
-    /// What it is kept under.
+    /// Returns the key under which it is stored.
     pub(crate) fn key(&self) -> Key {
         (self.level, self.clause.clone(), self.place.clone())
     }
 
-    /// Takes a case that shows it.
+    /// Adds a case that shows it.
     fn add(
         &mut self,
         verdict: &CaseVerdict,
@@ -185,7 +185,7 @@ impl Symptom {
         self.cases = self.cases.wrapping_add(hashed(&verdict.case));
         let changes = words::changes(verdict);
         let size = changes.len().max(places.len());
-        // Of witnesses that differ as much from their controls, the one that is nearest to the plain request.
+        // Among witnesses with equally many differences, choose the one nearest to the baseline request.
         let (beside, letters) = (verdict.changes.len(), changes.concat().len());
         let rank = (finding.clause != verdict.clause, size, beside, letters);
         let mut other = Witness::of(verdict);
@@ -206,20 +206,20 @@ impl Symptom {
         }
     }
 
-    /// Places of the request that it is about: those of the smallest witness, and those that most witnesses
-    /// have.
+    /// Returns the places of the request that it is about: those of the smallest witness, and those that most
+    /// witnesses have.
     pub(super) fn places(&self) -> impl Iterator<Item = &str> {
         let common = self.changed.iter().filter(|(_, times)| **times * 2 > self.witnesses);
         self.smallest.keys().map(String::as_str).chain(common.map(|(place, _)| place.as_str()))
     }
 
-    /// What the smallest witness sends at a place, if that is known.
+    /// Returns the value that the smallest witness sends at a place, if that is known.
     pub(super) fn sent(&self, place: &str) -> Option<&str> {
         self.smallest.get(place)?.as_deref()
     }
 
-    /// Returns true if any request may be rejected for the same reason: for a header, for its signature, or
-    /// for who asks.
+    /// Returns true if any request may be rejected for the same reason: a header, the signature, or the
+    /// client.
     pub(super) fn may_concern_any_request(&self) -> bool {
         let is_of_any = |place: &str| place.starts_with("header/") || place == "signing";
         let mut places = self.places().peekable();
@@ -233,8 +233,8 @@ impl Symptom {
             && (is_missing(self) && is_missing(other) || self.found.is_some() && self.found == other.found)
     }
 
-    /// Whether both are refused in the same words by one operation, though each request is one that is
-    /// accepted, but for what was made before.
+    /// Returns true if one operation rejects both with the same outcome, and the requests differ from
+    /// accepted ones only in their setup.
     pub(super) fn is_refused_like(&self, other: &Self) -> bool {
         let is_refused = |symptom: &Self| {
             let mut places = symptom.places();
@@ -247,18 +247,18 @@ impl Symptom {
             && self.outcome == other.outcome
     }
 
-    /// Whether its smallest witness is a request without a change.
+    /// Returns true if its smallest witness is an unchanged request.
     pub(super) fn changes_nothing(&self) -> bool {
         self.smallest.is_empty()
     }
 
-    /// Whether the smallest witnesses of both are about the same places of the request.
+    /// Returns true if the smallest witnesses of both are about the same places of the request.
     pub(super) fn has_places_of(&self, other: &Self) -> bool {
         !self.smallest.is_empty() && self.smallest.keys().eq(other.smallest.keys())
     }
 
-    /// Whether its request was refused, and has a value of another answer of which this one says that it is
-    /// wrong.
+    /// Returns true if this rejected request reused a value that `wrong` reports as invalid in an earlier
+    /// response.
     pub(super) fn is_refused_for(&self, wrong: &Self) -> bool {
         wrong.kind == Kind::Answer
             && !wrong.is_of_status
@@ -266,13 +266,14 @@ impl Symptom {
             && self.used.contains(&wrong.place)
     }
 
-    /// In how many places the smallest witness differs from what is accepted: the fewer, the more it tells of
-    /// a rule. What answers lack has nothing to do with that.
+    /// Returns the number of places in which the smallest witness differs from an accepted request. The fewer
+    /// they are, the more it says about a rule. It is 1 for defects of responses, which do not depend on
+    /// changes.
     pub(super) fn distance(&self) -> usize {
         if self.kind == Kind::Answer { 1 } else { self.smallest.len().max(1) }
     }
 
-    /// Takes what its smallest witness tells of its cause.
+    /// Records what its smallest witness says about its cause.
     fn describe(&mut self, verdict: &CaseVerdict, finding: &Finding) {
         let culprit = verdict.culprit.as_deref();
         let is_plain = finding.level == Level::Deny && is_plain(verdict);
@@ -298,13 +299,13 @@ impl Symptom {
     }
 }
 
-/// Returns true if a case is the plain request of an operation.
+/// Returns true if a case is the baseline request of an operation.
 fn is_plain(verdict: &CaseVerdict) -> bool {
     verdict.control.is_none() && verdict.changes.is_empty() && verdict.same_as.is_none()
 }
 
-/// Places that make the request of a case another than that of its control, as far as they matter, each with
-/// what was sent there, if that is known.
+/// Returns the relevant places in which the request of a case differs from its control, each with the value
+/// sent there, if that is known.
 fn places(verdict: &CaseVerdict) -> BTreeMap<String, Option<String>> {
     let lower = |place: &String| place.to_lowercase();
     match verdict.culprit.as_deref() {
@@ -314,7 +315,7 @@ fn places(verdict: &CaseVerdict) -> BTreeMap<String, Option<String>> {
     }
 }
 
-/// What a response has at a place of its body, as a hash.
+/// Returns a hash of the value at a place of a response body.
 fn found(response: &Response, at: &str) -> Option<u64> {
     let Some(Body::Text(text)) = &response.body else { return None };
     let body: Value = serde_json::from_str(text).ok()?;
@@ -328,50 +329,51 @@ fn hashed(text: &str) -> u64 {
     hasher.finish()
 }
 
-/// Level, clause, and place with the places of what is refused.
+/// Level, clause, and place including the places of a rejected value.
 pub(crate) type Key = (Level, String, String);
 
-/// What a finding of a case is kept under.
+/// Returns the key under which a finding of a case is stored.
 pub(crate) fn key(verdict: &CaseVerdict, finding: &Finding) -> Key {
     let place = finding_id::place_of(verdict, finding);
     (finding.level, finding.clause.clone(), place)
 }
 
-/// What of the findings of a case counts: of a control that nobody selected only what its status says.
+/// Returns the findings of a case that count. Of a control that was not selected, only those about its status
+/// count.
 pub(crate) fn counted(verdict: &CaseVerdict, is_control: bool) -> impl Iterator<Item = &Finding> {
     verdict.findings.iter().filter(move |finding| !is_control || finding.at == STATUS)
 }
 
-/// The symptoms of a run, in the order in which they were seen first.
+/// The symptoms of a run, in the order in which they were first seen.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Symptoms {
-    /// What the run says of itself: of traffic each symptom has an end.
+    /// The start event. In recorded traffic, each symptom has an end.
     start: RunStarted,
     pub(super) all: Vec<Symptom>,
     pub(super) index: HashMap<Key, usize>,
-    /// Further ones that were not kept apart, by level.
+    /// The number of symptoms beyond the limit, by level.
     pub(super) beyond: HashMap<Level, usize>,
-    /// Cases of each clause that were judged.
+    /// The number of judged cases of each clause.
     pub(super) asked: HashMap<String, usize>,
-    /// Places of the requests that a target accepted in cases of a clause and operation that pass.
+    /// Places of the requests that a target accepted in passed cases of a clause and operation.
     accepted: HashMap<(String, String), HashSet<String>>,
-    /// Clauses that a plain request shows, too: of cases that are one once more.
+    /// Clauses of passed cases that share a baseline request.
     pub(super) plain: HashSet<String>,
-    /// Clauses of the plain requests themselves, which say only that there is such a request.
+    /// Clauses of the baseline requests themselves, which say only that the request exists.
     pub(super) of_operations: HashSet<String>,
-    /// Whether the plain request of an operation was accepted.
+    /// True if the baseline request of an operation was accepted.
     pub(super) has_accepted_plain: bool,
-    /// Clauses of the cases that are a plain request once more and could not be judged, by the plain case.
+    /// Clauses of inconclusive cases that share a baseline request, by the baseline case.
     pub(super) by_name: HashMap<String, BTreeSet<String>>,
 }
 
 impl Symptoms {
-    /// None yet, of this run.
+    /// Returns an empty collection for this run.
     pub(crate) fn of(start: &RunStarted) -> Self {
         Self { start: start.clone(), ..Self::default() }
     }
 
-    /// Counts a case that was judged, and notes one that could not be since it shares a plain request.
+    /// Counts a judged case, and records an inconclusive one that shares a baseline request.
     pub(crate) fn ask(&mut self, verdict: &CaseVerdict, exchanges: &[Exchange]) {
         if let (Verdict::Inconclusive, Some(plain)) = (verdict.verdict, &verdict.same_as) {
             self.by_name.entry(plain.clone()).or_default().insert(verdict.clause.clone());
@@ -399,7 +401,7 @@ impl Symptoms {
         }
     }
 
-    /// Takes what is wrong with a case.
+    /// Adds the findings of a case.
     pub(crate) fn add(&mut self, verdict: &CaseVerdict, exchanges: &[Exchange], is_control: bool) {
         let judged = exchanges.iter().find(|exchange| Some(exchange.number) == verdict.exchange);
         let response = judged.and_then(|exchange| exchange.response.as_ref());
@@ -413,7 +415,7 @@ impl Symptoms {
         }
     }
 
-    /// Where it is kept; `None` beyond those that are kept apart.
+    /// Returns the position of a symptom, or None beyond the limit.
     fn position(&mut self, verdict: &CaseVerdict, finding: &Finding) -> Option<usize> {
         let key = key(verdict, finding);
         if let Some(at) = self.index.get(&key) {
@@ -429,25 +431,25 @@ impl Symptoms {
         Some(self.all.len() - 1)
     }
 
-    /// Whether a case of its clause and operation was accepted that has something at the places that it is
-    /// about.
+    /// Returns true if a case of the symptom's clause and operation was accepted with values at the places of
+    /// the symptom.
     pub(super) fn is_accepted_otherwise(&self, symptom: &Symptom) -> bool {
         let accepted = self.accepted.get(&(symptom.clause.clone(), symptom.operation.clone()));
         let mut places = symptom.smallest.keys();
         accepted.is_some_and(|accepted| places.all(|place| accepted.contains(place)))
     }
 
-    /// Returns true if a request of the operation that has something at this place was accepted.
+    /// Returns true if a request of the operation that has a value at this place was accepted.
     pub(super) fn is_accepted_at(&self, operation: &str, place: &str) -> bool {
         self.accepted.iter().any(|((_, known), places)| known == operation && places.contains(place))
     }
 
-    /// The smallest witness of each.
+    /// Returns the smallest witness of each symptom.
     pub(crate) fn witnesses(&self) -> impl Iterator<Item = &str> {
         self.all.iter().map(|symptom| symptom.witness.case.as_str())
     }
 
-    /// The one of this key.
+    /// Returns the symptom with this key.
     pub(crate) fn get(&self, key: &Key) -> Option<&Symptom> {
         self.index.get(key).map(|at| &self.all[*at])
     }

@@ -1,4 +1,4 @@
-//! Which symptoms of records made by hand become one finding.
+//! Tests that symptoms of handmade records become the right findings.
 
 mod exchanged;
 
@@ -10,18 +10,18 @@ use xs2aspec_record::{
 use super::*;
 use crate::{Run, sample::Sample};
 
-/// What is wrong with a response: its kind, status and error code. All have the same words.
+/// A wrong response: kind of mismatch, status and error code. All of them have the same texts.
 type Got = (Mismatch, u16, &'static str);
 
 const ACCEPTED: Got = (Mismatch::NotRejected, 201, "");
 const REFUSED: Got = (Mismatch::NotAccepted, 400, "FORMAT_ERROR");
 
-/// Adds a failing case that sends 1 at this place, where its control sends something else, and got this.
+/// Adds a failing case that sends 1 at this place, unlike its control, and that got this response.
 fn fails<'a>(sample: &'a mut Sample, case: &str, place: &str, got: Got) -> &'a mut Sample {
     sends(sample, case, (place, "1"), got)
 }
 
-/// The same with another value.
+/// Adds a failing case that sends this value at this place.
 fn sends<'a>(sample: &'a mut Sample, case: &str, (place, sent): (&str, &str), got: Got) -> &'a mut Sample {
     let verdict = sample.verdict(case, Verdict::Fail);
     verdict.control = Some(ControlSeen { case: "periodic.months/plain".into(), accepted: true });
@@ -34,7 +34,7 @@ fn at(place: &str, sent: &str) -> Difference {
     Difference { place: place.into(), sent: Some(sent.into()), control: None }
 }
 
-/// Makes this of the case added last.
+/// Gives the last case this response.
 fn gets(sample: &mut Sample, (kind, status, code): Got) -> &mut Sample {
     let verdict = sample.last();
     verdict.findings[0].kind = kind;
@@ -66,7 +66,7 @@ fn what_is_accepted_at_one_place_is_one_finding_under_the_clause_that_fails_most
         sample.verdict(case, Verdict::Pass);
     }
     assert_eq!(shown(&sample), [pair("periodic.months", &["amount.digits"])]);
-    // At another place, or where the other thing is wrong, it is a finding of its own.
+    // At another place, or with another outcome, it is a finding of its own.
     fails(&mut sample, "basket.mix/a", "body/other", ACCEPTED);
     fails(&mut sample, "ncbct.path/a", "body/months", REFUSED);
     let clauses: Vec<String> = shown(&sample).into_iter().map(|(clause, _)| clause).collect();
@@ -111,7 +111,7 @@ fn a_refused_plain_request_comes_first_and_is_named_by_what_is_minded() {
     gets(&mut sample, REFUSED);
     let expected = [pair("periodic.months", &["ncbct.path"]), pair("amount.digits", &[])];
     assert_eq!(shown(&sample), expected);
-    // A case of its own says it better.
+    // A case of its own names the clause better.
     fails(&mut sample, "periodic.months.duplicate/left-out", "header/months", REFUSED);
     sample.start().cases = 4;
     assert_eq!(shown(&sample)[0], pair("periodic.months.duplicate", &["ncbct.path"]));
@@ -169,7 +169,7 @@ fn an_id_is_that_of_clause_and_place_whatever_else_a_run_shows() {
     assert_eq!(id(&sample), alone);
 }
 
-/// What was asked again of a clause, whose cases are judged by their status.
+/// Returns the rerun of a case of this clause, whose cases are judged by status.
 fn asked_again(clause: &str, (until, since): (u64, u64), again: Repeated) -> AskedAlone {
     AskedAlone {
         clause: clause.into(),
@@ -184,7 +184,7 @@ fn asked_again(clause: &str, (until, since): (u64, u64), again: Repeated) -> Ask
     }
 }
 
-/// The findings of a run that asked this again: their clauses, those that they explain, and what is said of
+/// Returns the findings of a run with these reruns: the clause, the explained clauses, and the sentence about
 /// the order.
 fn ordered(sample: &Sample, asked_again: Vec<AskedAlone>) -> Vec<(String, Vec<String>, Option<String>)> {
     in_order(sample.finished(), asked_again)
@@ -227,10 +227,10 @@ fn what_began_at_one_request_and_stayed_is_one_finding_that_says_since_when() {
             .iter()
             .any(|(clause, others, says)| clause == "amount.digits" && others.is_empty() && says.is_none())
     );
-    // What began at another time is another thing.
+    // A symptom that began at another time is another finding.
     let found = ordered(&sample, vec![one, since("basket.mix", (10, 20))]);
     assert_eq!(found.len(), 3, "{found:?}");
-    // An earlier case that is still right says that the cases came in this order by chance.
+    // If an earlier case still passes, the order of the cases was a coincidence.
     let mut kept = since("periodic.months", (90, 120));
     kept.earlier.as_mut().unwrap().again = Repeated::Kept;
     assert!(ordered(&sample, vec![kept]).iter().all(|(.., says)| says.is_none()));
@@ -245,11 +245,11 @@ fn what_is_wrong_in_company_only_belongs_to_a_sequence_that_is_wrong_alone() {
     fails(&mut sample, "ncbct.path/one", "body/path", ACCEPTED);
     let company = ["periodic.months", "basket.mix"].map(|clause| asked_again(clause, (0, 9), Repeated::Kept));
     let alone = asked_again("ncbct.path", (0, 5), Repeated::Same);
-    // Nothing shows it alone: it is one thing that depends on others.
+    // No case shows it in isolation, so it is one finding that depends on other requests.
     let found = ordered(&sample, [&company[..], std::slice::from_ref(&alone)].concat());
     assert_eq!(found.len(), 3, "{found:?}");
     assert_eq!(found.iter().filter(|(.., says)| says.is_some()).count(), 1, "{found:?}");
-    // A sequence with the same answer does.
+    // A sequence with the same outcome explains it.
     let sequence = AskedAlone { requests: 6, ..asked_again("amount.digits", (0, 5), Repeated::Same) };
     let found = ordered(&sample, [&company[..], &[sequence, alone]].concat());
     let digits = found.iter().find(|(clause, ..)| clause == "amount.digits").unwrap();
@@ -294,7 +294,7 @@ fn what_an_answer_lacks_goes_with_the_refusal_that_is_missing_under_whatever_cla
     let body = Finding { at: "body".into(), actual: "none".into(), ..verdict.findings[0].clone() };
     verdict.findings.insert(0, body);
     assert_eq!(shown(&sample), [pair("periodic.months", &["periodic.months.duplicate"])]);
-    // What is wrong with an answer of the right kind is another thing.
+    // A defect in a response of the right kind is another finding.
     sample.last().findings.remove(1);
     assert_eq!(shown(&sample).len(), 2);
 }
@@ -330,15 +330,15 @@ fn what_is_refused_alike_for_what_was_made_before_is_one_finding_and_a_sequence_
     let sequence =
         || vec![AskedAlone { requests: 6, ..asked_again("amount.digits", (0, 5), Repeated::Same) }];
     let named = |place, operation, got| found(place, operation, got, sequence());
-    // The one that most cases show, and the sequence where there is one.
+    // The symptom with the most cases names the finding, or the sequence if there is one.
     assert_eq!(found("before", "periodic", GONE, vec![]), [pair("periodic.months", &["amount.digits"])]);
     assert_eq!(named("before", "periodic", GONE), [pair("amount.digits", &["periodic.months"])]);
-    // A request that changes nothing says it better than a sequence.
+    // A request that changes nothing names it better than a sequence.
     let mut sample = Sample::new(2);
     fails(&mut sample, "amount.digits/one", "path", GONE);
     fails(&mut sample, "periodic.months/own", "", GONE).last().differences.clear();
     assert_eq!(in_order(sample.finished(), sequence())[0].0, "periodic.months");
-    // What differs in itself, is another operation, or gets another answer is another thing.
+    // Another place, operation or outcome is another finding.
     assert_eq!(named("body/months", "periodic", GONE).len(), 2);
     assert_eq!(named("before", "basket", GONE).len(), 2);
     assert_eq!(named("before", "periodic", OTHER).len(), 2);

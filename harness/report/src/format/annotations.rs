@@ -17,11 +17,12 @@ use crate::{
     text::short,
 };
 
-/// Findings of a level that get a line of their own; a server shows no more than ten of a kind for a step.
+/// Limit of the annotated findings of a level. GitHub shows at most ten of a kind per step.
 const MOST: usize = 50;
 
-/// A line for each finding, and one for each reason for which nothing could be told. What the target wrote
-/// cannot end a line or begin a command: it is made harmless first, and then escaped as the manual says.
+/// Writes a line for each finding, and one for each reason that left cases without a verdict. Text from the
+/// target cannot end a line or begin a command: it is made harmless first, and then escaped as the manual
+/// requires.
 #[derive(Debug, Default)]
 pub struct Github {
     unjudged: BTreeMap<Verdict, Groups<Reason>>,
@@ -41,7 +42,7 @@ impl Reporter for Github {
         let warning = if denied { "error" } else { "warning" };
         let mut lines = String::new();
         for (level, command, what) in
-            [(Level::Deny, "error", "is broken"), (Level::Warn, warning, "is not as expected")]
+            [(Level::Deny, "error", "is violated"), (Level::Warn, warning, "has a warning")]
         {
             for found in summary.findings().of(level).take(MOST) {
                 lines.push_str(&line(command, what, found));
@@ -49,7 +50,7 @@ impl Reporter for Github {
         }
         for (word, groups) in &self.unjudged {
             for (reason, group) in groups.by_times().into_iter().take(MOST) {
-                let says = message(&format!("{} cases could not be judged: {}", group.times, short(&reason)));
+                let says = message(&format!("not judged (cases: {}): {}", group.times, short(&reason)));
                 // Writing to a String cannot fail.
                 _ = writeln!(lines, "::warning title={}::{says}", word.word());
             }
@@ -58,14 +59,14 @@ impl Reporter for Github {
     }
 }
 
-/// The line of a finding, at the case that shows it best.
+/// Returns the line of a finding, at its smallest witness.
 fn line(command: &str, what: &str, found: &Found) -> String {
     let witness = &found.root.witness;
     let (file, line) = (property(&witness.place.file), witness.place.line);
     let title = property(&format!("{} {what}", found.clause));
     let more = match found.witnesses() {
         1 => String::new(),
-        witnesses => format!(" ({witnesses} witnesses)"),
+        witnesses => format!(" ({witnesses} cases)"),
     };
     let request = found.root.request.map(|number| format!(", request {number}")).unwrap_or_default();
     let sent = found.root.changes.first().map(|change| format!(" (sent {})", short(change)));
@@ -99,8 +100,8 @@ mod tests {
             let lines = String::from_utf8(run.draw(&mut Github::default())).unwrap();
             lines.lines().map(|line| line.rsplitn(2, "::").last().unwrap_or_default().to_owned()).collect()
         };
-        let file = "file=cases/periodic/months-of-execution.yaml,line=18,title=periodic.months is broken";
-        let other = "file=cases/ncbct/months-of-execution.yaml,line=18,title=ncbct.name is not as expected";
+        let file = "file=cases/periodic/months-of-execution.yaml,line=18,title=periodic.months is violated";
+        let other = "file=cases/ncbct/months-of-execution.yaml,line=18,title=ncbct.name has a warning";
         assert_eq!(commands(&sample), [format!("::error {file}"), format!("::warning {other}")]);
         let pattern = LevelRule::WARNINGS.to_owned();
         sample.start().levels = vec![LevelRule { pattern, level: Level::Deny, by: LevelSource::Profile }];
@@ -117,6 +118,6 @@ mod tests {
         let lines = String::from_utf8(run.draw(&mut Github::default())).unwrap();
         assert_eq!(lines.lines().count(), 1, "{lines}");
         assert!(lines.starts_with("::error file=cases/"), "{lines}");
-        assert!(lines.contains("%250A") && lines.contains("title=periodic.months is broken::"), "{lines}");
+        assert!(lines.contains("%250A") && lines.contains("title=periodic.months is violated::"), "{lines}");
     }
 }

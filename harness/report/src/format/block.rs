@@ -1,5 +1,5 @@
-//! The block that tells one case, or one finding by its smallest witness: what was sent, what was wrong,
-//! which clause, how to run it again.
+//! The block that shows one case, or one finding by its smallest witness: the request, the mismatch, the
+//! clause, and the command that reruns it.
 
 use std::fmt::Write as _;
 
@@ -13,10 +13,10 @@ use crate::{
     words,
 };
 
-/// Changes of a request that are shown of a finding among many.
+/// Limit of the changes that a short block shows.
 const CHANGES: usize = 2;
 
-/// The block of a case, several lines, the last one with its line end.
+/// Renders the block of a case, including the final line end.
 pub(crate) fn failure_block(summary: &RunSummary, report: &CaseReport<'_>) -> String {
     let verdict = report.verdict;
     let mut block = format!("{}  {}\n", verdict.verdict.word().to_uppercase(), spaced(&verdict.case));
@@ -38,7 +38,7 @@ pub(crate) fn failure_block(summary: &RunSummary, report: &CaseReport<'_>) -> St
     block
 }
 
-/// The judged exchange, and what makes its request another one.
+/// Appends the judged exchange, and the changes to its request.
 fn sent(block: &mut String, summary: &RunSummary, report: &CaseReport<'_>) {
     if let Some(exchange) = report.judged() {
         line(block, "   | ", &exchanged(exchange, &summary.start().base_url));
@@ -51,15 +51,15 @@ fn sent(block: &mut String, summary: &RunSummary, report: &CaseReport<'_>) {
     }
 }
 
-/// What is wrong, in words, and who broke it.
+/// Returns the mismatch, in words, and the end that caused it.
 fn mismatch(summary: &RunSummary, finding: &Finding) -> String {
     words::mismatch(words::end(summary.start(), finding), finding)
 }
 
-/// What a case rests on, and what to do next. `clause` is what is broken.
+/// Appends the basis of a verdict, and the commands to run next. `clause` is the violated clause.
 fn rest(block: &mut String, summary: &RunSummary, verdict: &CaseVerdict, clause: &str) {
     if let Some(plain) = &verdict.same_as {
-        line(block, "   = ", &format!("same as {}: nothing was sent again", spaced(plain)));
+        line(block, "   = ", &format!("same as {}: not sent again", spaced(plain)));
     }
     for with in &verdict.judged_with {
         line(block, "   = ", &format!("with    {}", short(with)));
@@ -74,7 +74,7 @@ fn rest(block: &mut String, summary: &RunSummary, verdict: &CaseVerdict, clause:
     line(block, "   = ", &format!("next    {}", next(summary, verdict, clause)));
 }
 
-/// What the witness of a finding shows, below a heading that names the clause.
+/// Renders the witness of a finding, below a heading that names the clause.
 pub(crate) fn finding_block(summary: &RunSummary, report: &CaseReport<'_>, finding: &Finding) -> String {
     let verdict = report.verdict;
     let mut block = String::new();
@@ -82,7 +82,7 @@ pub(crate) fn finding_block(summary: &RunSummary, report: &CaseReport<'_>, findi
     sent(&mut block, summary, report);
     line(&mut block, "   | ", &short(&mismatch(summary, finding)));
     if let Some(answer) = error_text(report) {
-        line(&mut block, "   | ", &format!("the target says: {answer}"));
+        line(&mut block, "   | ", &format!("the target responded: {answer}"));
     }
     line(&mut block, "   = ", &format!("witness {}", spaced(&verdict.case)));
     line(&mut block, "   = ", &format!("clause  {}", source(summary.clause(&finding.clause))));
@@ -90,7 +90,7 @@ pub(crate) fn finding_block(summary: &RunSummary, report: &CaseReport<'_>, findi
     block
 }
 
-/// The same in three lines, for a finding among many: what was sent, what came, and how to see the rest.
+/// Renders a finding in three lines: the request, the mismatch, and the command that reruns it.
 pub(crate) fn short_block(summary: &RunSummary, report: &CaseReport<'_>, finding: &Finding) -> String {
     let mut block = String::new();
     let sent = report.judged().map(|judged| exchanged(judged, &summary.start().base_url));
@@ -104,20 +104,20 @@ pub(crate) fn short_block(summary: &RunSummary, report: &CaseReport<'_>, finding
     block
 }
 
-/// What the target says of an error, in its own words.
+/// Returns the error message of the target, verbatim.
 fn error_text(report: &CaseReport<'_>) -> Option<String> {
     let answer = report.judged()?.response.as_ref().filter(|answer| answer.status >= 400)?;
     answer.body.as_ref().map(|body| short(&body.shown()))
 }
 
-/// How firmly the document says it and where, and who gave a breach of it another level.
+/// Returns how firmly the document states a clause, where, and who changed the level of its violations.
 fn source(known: Option<&ClauseText>) -> String {
     let Some(clause) = known else { return "not in the record".to_owned() };
     let ClauseText { section, line, .. } = clause;
     format!("{}: {}, line {line} of the document", grade(clause), short(section))
 }
 
-/// Strength, standard, and the level that somebody set.
+/// Returns strength, standard, and a level that was set.
 fn grade(clause: &ClauseText) -> String {
     let mut grade = clause.strength.word().to_owned();
     if let Some(standard) = &clause.standard {
@@ -129,13 +129,13 @@ fn grade(clause: &ClauseText) -> String {
     grade
 }
 
-/// A case id as headings show it: `periodic.months.duplicate / adjacent`.
+/// Returns a case id as headings show it: `periodic.months.duplicate / adjacent`.
 pub(crate) fn spaced(case: &str) -> String {
     harmless(case).replacen('/', " / ", 1)
 }
 
-/// The command that runs the case again: the same case, against the same target, of the same depth, by the
-/// same clock. What others sent is judged again where it was read from; nothing sends it.
+/// Returns the command that reruns the case with the same target, depth and clock. Recorded traffic is judged
+/// again and never sent.
 pub(crate) fn again(summary: &RunSummary, case: &str) -> Option<String> {
     let start = summary.start();
     if let Some(traffic) = start.traffic {
@@ -144,7 +144,7 @@ pub(crate) fn again(summary: &RunSummary, case: &str) -> Option<String> {
         return Some(words.map(shell::quoted).collect::<Vec<_>>().join(" "));
     }
     let mut words = if start.drawn {
-        // The same seed draws the same cases.
+        // The same seed generates the same cases.
         vec!["xs2aspec", "explore"]
     } else {
         vec!["xs2aspec", "run", "--only", case]
@@ -153,23 +153,23 @@ pub(crate) fn again(summary: &RunSummary, case: &str) -> Option<String> {
     if !matches!(start.depth.as_str(), "" | "standard") {
         words.extend(["--depth", &start.depth]);
     }
-    // A clock that was given stood still.
+    // A clock that was given does not advance.
     if !start.clock_runs {
         words.extend(["--now", &start.now]);
     }
     Some(words.into_iter().map(shell::quoted).collect::<Vec<_>>().join(" "))
 }
 
-/// The command that explains the case: the same one, with the requests that this target gets. `clause` is
-/// what is broken.
+/// Returns the command that explains the case, with the requests for this target. `clause` is the violated
+/// clause.
 fn next(summary: &RunSummary, verdict: &CaseVerdict, clause: &str) -> String {
     let start = summary.start();
     let arguments = &start.arguments;
-    // What a client should show is no clause of the document.
+    // An item of the client checklist is not a clause of the document.
     if start.traffic == Some(Traffic::ClientReport) && clause == verdict.clause {
         return "xs2aspec client-plan".to_owned();
     }
-    // The program has no case that was drawn, or that others sent.
+    // The suite does not contain cases that were generated or recorded elsewhere.
     let what = match start.traffic {
         Some(_) => clause,
         None if start.drawn => &verdict.clause,
@@ -192,34 +192,34 @@ fn line(block: &mut String, margin: &str, text: &str) {
     block.push('\n');
 }
 
-/// Method and path, what came back, how long it took, and the number of the request.
+/// Returns method and path, the response, the duration, and the number of the request.
 fn exchanged(exchange: &Exchange, base_url: &str) -> String {
     let url = &exchange.request.url;
     let path = url.strip_prefix(base_url.trim_end_matches('/')).filter(|path| path.starts_with('/'));
     let took = text::duration(exchange.micros);
     let end = match &exchange.response {
         Some(response) => format!("{} in {took}", response.status),
-        None => format!("no answer in {took}"),
+        None => format!("no response in {took}"),
     };
     let number = exchange.number;
     format!("{} {}     {end}, request {number}", short(&exchange.request.method), short(path.unwrap_or(url)))
 }
 
-/// The reason of a verdict that is not about right or wrong.
+/// Returns the reason of a verdict other than passed, failed or warning.
 fn said(verdict: &CaseVerdict) -> Option<String> {
     let about = match verdict.verdict {
         Verdict::Pass | Verdict::Fail | Verdict::Warn => return None,
         Verdict::Observed => return verdict.reason.as_ref().map(|reason| short(&reason.to_string())),
         Verdict::Flaky => "flaky",
-        Verdict::Waived => "known",
-        Verdict::Inconclusive => "could not tell",
+        Verdict::Waived => "waived",
+        Verdict::Inconclusive => "inconclusive",
         Verdict::NotApplicable => "does not apply",
         Verdict::Error => "could not judge",
     };
     Some(format!("{about}: {}", words::why(verdict)))
 }
 
-/// The clauses that are broken. A case whose own clause is not among them names it as what it is about.
+/// Appends the violated clauses. If the case's own clause is not among them, it is named as `about`.
 fn clauses(block: &mut String, summary: &RunSummary, verdict: &CaseVerdict) {
     let mut broken: Vec<&str> = Vec::new();
     for finding in &verdict.findings {
@@ -281,7 +281,7 @@ mod tests {
         INCONCLUSIVE  periodic.months.duplicate / spread
           --> cases/periodic/months-of-execution.yaml:18
            | body/monthsOfExecution = [3, 5, 3]
-           | could not tell: its control periodic.months/two was not accepted: it got 400
+           | inconclusive: its control periodic.months/two was not accepted: it got 400
            = clause  periodic.months.duplicate (stated): month numbers may not repeat
            = control not accepted: periodic.months / two
            = again   xs2aspec run --only periodic.months.duplicate/spread --target 'my bank.toml' --now 2030-01-02T03:04:05Z
@@ -290,7 +290,7 @@ mod tests {
         insta::assert_snapshot!(block(&sample::mixed(), "ncbct.path/plain"), @"
         ERROR  ncbct.path / plain
           --> cases/ncbct/months-of-execution.yaml:18
-           | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     no answer in 12 ms, request 5
+           | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     no response in 12 ms, request 5
            | could not judge: no answer within 5 s
            = clause  ncbct.path (stated): an NCBCT payment is created under its path
            = again   xs2aspec run --only ncbct.path/plain --target 'my bank.toml' --now 2030-01-02T03:04:05Z
@@ -347,7 +347,7 @@ mod tests {
         let block = block(&sample::hostile(), sample::HOSTILE_CASE);
         assert!(!block.chars().any(|letter| letter != '\n' && crate::text::is_hostile(letter)), "{block:?}");
         assert!(block.lines().all(|line| line.chars().count() < 900), "{block}");
-        // What the target wrote stands behind a margin: it cannot pass for a heading of ours.
+        // Text from the target appears behind a margin, so that it cannot look like a heading.
         assert_eq!(block.lines().filter(|line| line.starts_with("FAIL")).count(), 1, "{block}");
         assert!(block.contains("characters more)"));
     }

@@ -1,5 +1,5 @@
 //! `ctrf.json`: the Common Test Report Format (ctrf.io, JSON Schema of specification 0.0.0), for dashboards
-//! that read many tools.
+//! that combine many tools.
 
 use std::io::{self, Write};
 
@@ -15,7 +15,7 @@ use crate::{
     text, words,
 };
 
-/// The report of a run, a line for each test.
+/// The report of a run, with one line per test.
 #[derive(Debug, Default)]
 pub struct Ctrf {
     has_tests: bool,

@@ -1,4 +1,4 @@
-//! Findings as blocks of text: each is shown by its smallest witness, with what else it explains.
+//! Findings as blocks of text: each is shown by its smallest witness, with the symptoms that it explains.
 
 use std::{collections::HashMap, fmt::Write as _};
 
@@ -16,22 +16,22 @@ use crate::{
     words,
 };
 
-/// Findings of one level that are shown as whole blocks; each further one has a line of its own.
+/// Limit of the findings of a level that are shown as blocks. Each further one gets a line.
 pub(crate) const WHOLE: usize = 20;
 
-/// Findings of one level that are shown at all.
+/// Limit of the findings of a level that are shown at all.
 pub(crate) const LINES: usize = 1_000;
 
-/// Clauses of one cause that are shown with it.
+/// Limit of the clauses with the same cause that a finding shows.
 const CARRIED: usize = 6;
 
-/// Findings from which on a table stands before the blocks.
+/// Number of findings from which on a table precedes the blocks.
 const TABLE: usize = 3;
 
-/// Findings from which on each is shown in a few lines, so that all of them are seen at once.
+/// Number of findings from which on each takes only a few lines, so that all fit on a screen.
 const SHORT: usize = 4;
 
-/// What the smallest witness of each symptom shows.
+/// The blocks of the smallest witness of each symptom.
 #[derive(Debug, Default)]
 pub(crate) struct FindingBlocks {
     blocks: HashMap<Key, Block>,
@@ -44,7 +44,7 @@ struct Block {
 }
 
 impl FindingBlocks {
-    /// Takes a case. The summary knows the smallest witness so far; a smaller one replaces what it showed.
+    /// Adds a case. A smaller witness replaces the one known so far.
     pub(crate) fn add(&mut self, summary: &RunSummary, report: &CaseReport<'_>, is_control: bool) {
         let verdict = report.verdict;
         let mut seen: Vec<Key> = Vec::new();
@@ -57,14 +57,14 @@ impl FindingBlocks {
             let mut whole = block::finding_block(summary, report, finding);
             let short = block::short_block(summary, report, finding);
             if is_control {
-                whole.push_str("   = nobody selected it: other cases rest on it\n");
+                whole.push_str("   = not selected: run as the control of other cases\n");
             }
             self.blocks.insert(key.clone(), Block { whole, short });
             seen.push(key);
         }
     }
 
-    /// All findings of a level.
+    /// Renders all findings of a level.
     pub(crate) fn shown(&self, summary: &RunSummary, level: Level) -> String {
         let findings = summary.findings();
         let of_level: Vec<&Found> = findings.of(level).collect();
@@ -73,7 +73,7 @@ impl FindingBlocks {
             let says = summary.clause(&found.clause).map_or("", |clause| clause.says.as_str());
             let witnesses = match found.witnesses() {
                 1 => String::new(),
-                witnesses => format!("    ({witnesses} witnesses)"),
+                witnesses => format!("    ({witnesses} cases)"),
             };
             let is_short = findings.all().len() >= SHORT;
             let block = self.blocks.get(&found.root.key());
@@ -101,13 +101,13 @@ impl FindingBlocks {
         if left > 0 {
             let more = text::count(left, "more finding");
             let level = level.word();
-            _ = writeln!(shown, "{level}  {more}: `record.jsonl` and the reports beside it have them all");
+            _ = writeln!(shown, "{level}  {more}: see `record.jsonl` or the reports next to it");
         }
         shown
     }
 }
 
-/// What is wrong besides, for the same cause, in a line.
+/// Renders the other clauses with the same cause, in one line.
 fn carried_in_short(found: &Found) -> String {
     let mut lines = String::new();
     if let Some(sequence) = &found.sequence {
@@ -123,7 +123,7 @@ fn carried_in_short(found: &Found) -> String {
     lines
 }
 
-/// What is wrong besides, for the same cause.
+/// Renders the other symptoms with the same cause.
 fn carried(found: &Found) -> String {
     let mut lines = String::new();
     if let Some(sequence) = &found.sequence {
@@ -136,22 +136,22 @@ fn carried(found: &Found) -> String {
     }
     let left = found.carried.len().saturating_sub(CARRIED);
     if left > 0 {
-        _ = writeln!(lines, "   = also    {left} more, which the reports list");
+        _ = writeln!(lines, "   = also    {left} more, listed in the reports");
     }
     if !found.shared_by.is_empty() {
         let clauses: Vec<String> =
             found.shared_by.iter().take(CARRIED).map(|clause| harmless(clause)).collect();
-        _ = writeln!(lines, "   = perhaps the same request is a case of {}", clauses.join(", "));
+        _ = writeln!(lines, "   = perhaps {}, whose cases send the same request", clauses.join(", "));
     }
     lines
 }
 
-/// Whether others sent the requests.
+/// Returns true if the requests come from recorded traffic.
 fn is_of_traffic(summary: &RunSummary) -> bool {
     summary.start().traffic.is_some()
 }
 
-/// What is wrong by clause, a line for each finding; nothing where there are only a few.
+/// Renders a table with a row per finding, or an empty string if there are only a few.
 pub(crate) fn table(summary: &RunSummary) -> String {
     let all = summary.findings().all();
     if all.len() < TABLE {

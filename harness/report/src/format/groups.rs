@@ -1,32 +1,33 @@
-//! What is said of many cases, counted.
+//! Counts of equal reasons and observations.
 
 use std::{collections::BTreeMap, fmt::Display};
 
 use xs2aspec_record::{CaseVerdict, Reason};
 
-/// So many are kept apart. A target that makes each of its answers another one does not fill the memory.
+/// Limit of the groups that are counted individually. It bounds the memory if every response of a target is
+/// different.
 const APART: usize = 2_000;
 
-/// Cases of a group that are named at most.
+/// Limit of the cases of a group that are named.
 const NAMED: usize = 5;
 
-/// The name of those beyond.
-const FURTHER: &str = "further ones, each of them different";
+/// Name of the group beyond the limit.
+const FURTHER: &str = "others, all different";
 
-/// Statements about cases, how often each was made, and the first cases of which it was said.
+/// Counts of values, such as reasons, each with the first cases that have it.
 #[derive(Debug)]
 pub(crate) struct Groups<T> {
-    /// Those that are kept apart.
+    /// The groups within the limit.
     apart: BTreeMap<T, Group>,
-    /// All that is not kept apart.
+    /// Everything beyond the limit.
     further: Group,
     times: usize,
 }
 
-/// One statement.
+/// The cases that share a value.
 #[derive(Debug, Default)]
 pub(crate) struct Group {
-    /// How often it was said.
+    /// Number of cases.
     pub(crate) times: usize,
     /// The first few cases and their places.
     pub(crate) cases: Vec<(String, String)>,
@@ -46,7 +47,7 @@ impl Groups<Reason> {
 }
 
 impl<T: Ord + Display> Groups<T> {
-    /// Counts what was said of this case.
+    /// Counts a value of this case.
     pub(crate) fn add(&mut self, said: T, verdict: &CaseVerdict) {
         self.times += 1;
         let is_apart = self.apart.len() < APART || self.apart.contains_key(&said);
@@ -57,12 +58,12 @@ impl<T: Ord + Display> Groups<T> {
         }
     }
 
-    /// How often all of them were said.
+    /// Returns the number of values counted.
     pub(crate) fn times(&self) -> usize {
         self.times
     }
 
-    /// All of them in words, the most frequent first.
+    /// Returns the groups by name, the most frequent first.
     pub(crate) fn by_times(&self) -> Vec<(String, &Group)> {
         let further = (FURTHER.to_owned(), &self.further);
         let groups = self.apart.iter().map(|(said, group)| (said.to_string(), group));

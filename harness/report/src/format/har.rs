@@ -1,5 +1,5 @@
 //! `exchanges.har`: every exchange as HTTP Archive 1.2, for the network viewers of browsers and API tools.
-//! Masked, as the record is.
+//! Its values are masked, as in the record.
 
 use std::io::{self, Write};
 
@@ -9,8 +9,8 @@ use xs2aspec_record::{Body, Event, Exchange, Header, ReadError, RunStarted};
 
 use crate::{error::ReportsError, summary::RunSummary};
 
-/// Writes the archive of a run: its exchanges in the order of the record, the oldest response first. Each
-/// begins as long after the clock of its run or shard as the record says.
+/// Writes the archive of a run: its exchanges in the order of the record, the oldest response first. Start
+/// times are relative to the clock of the run or shard.
 pub(crate) fn write(
     events: impl Iterator<Item = Result<Event, ReadError>>,
     summary: &RunSummary,
@@ -38,11 +38,11 @@ fn begin(summary: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
     let tool = &summary.start().tool;
     let (name, version) = tool.split_once(' ').unwrap_or((tool, ""));
     let creator = json!({"name": name, "version": version});
-    // Whoever knows the values of the target can put them back in place of their pseudonyms. Names of our
-    // own begin with `_`.
+    // Readers who know the values of the target can substitute them for the pseudonyms. Custom fields begin
+    // with `_`.
     let values = json!(summary.profile().map(|profile| &profile.values));
     let RunStarted { traffic, on_purpose, .. } = summary.start();
-    // Requests of others are told from those of a run.
+    // Recorded traffic is distinguished from the requests of a run.
     let traffic = traffic.filter(|_| !on_purpose).map(|traffic| format!(r#""_traffic":{},"#, json!(traffic)));
     let traffic = traffic.unwrap_or_default();
     write!(
@@ -51,7 +51,7 @@ fn begin(summary: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
     )
 }
 
-/// The clock of the run when the exchange began, RFC 3339 with microseconds.
+/// Returns the clock of the run when the exchange began, as RFC 3339 with microseconds.
 fn began(start: &RunStarted, exchange: &Exchange) -> String {
     let now = start.now.parse::<DateTime<Utc>>().unwrap_or_default();
     let at = TimeDelta::microseconds(i64::try_from(exchange.at).unwrap_or_default());
@@ -59,7 +59,7 @@ fn began(start: &RunStarted, exchange: &Exchange) -> String {
 }
 
 fn entry(start: &RunStarted, exchange: &Exchange) -> Value {
-    // Microseconds of a run are far below what a float tells apart.
+    // A float holds the microseconds of a run exactly.
     #[expect(clippy::cast_precision_loss, reason = "a duration in milliseconds")]
     let took = exchange.micros as f64 / 1000.0;
     let request = &exchange.request;
@@ -97,7 +97,7 @@ fn entry(start: &RunStarted, exchange: &Exchange) -> Value {
         "time": took,
         "request": asked,
         "response": {
-            // A request without an answer has status 0, as browsers write it.
+            // A request without a response has status 0, as browsers write it.
             "status": answer.map_or(0, |answer| answer.status), "statusText": "", "httpVersion": "HTTP/1.1", "cookies": [],
             "headers": headers(fields), "content": content, "redirectURL": "", "headersSize": -1,
             "bodySize": body.map_or(0, size),
@@ -116,14 +116,14 @@ fn entry(start: &RunStarted, exchange: &Exchange) -> Value {
     entry
 }
 
-/// HAR 1.2 has a member for the encoding of what came and none for that of what was sent; names of its own
-/// begin with `_`.
+/// Renders a request body. HAR 1.2 has a field for the encoding of response bodies only, so that of a request
+/// body is in a custom field, whose name begins with `_`.
 fn posted(body: &Body, media_type: &str) -> Value {
     match body {
         Body::Text(text) => json!({"mimeType": media_type, "text": text}),
         Body::Base64(code) => json!({
             "mimeType": media_type, "text": code, "_encoding": "base64",
-            "comment": "the body is no text: this is its base64",
+            "comment": "binary body, encoded as base64",
         }),
     }
 }
@@ -137,7 +137,7 @@ fn media_type(headers: &[Header]) -> &str {
     found.map_or("", |Header(_, value)| value)
 }
 
-/// Bytes of a body as it was recorded.
+/// Returns the size of a recorded body, in bytes.
 fn size(body: &Body) -> usize {
     match body {
         Body::Text(text) => text.len(),

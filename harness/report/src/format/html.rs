@@ -1,7 +1,7 @@
-//! `report.html`: one file for people, without anything from the network. What the run says of each sentence
-//! of the document, its findings and what was tested are there without a script. The script adds filters, a
-//! search and each single case; it only ever sets text, under a content security policy that lets nothing
-//! else run.
+//! `report.html`: one self-contained file that loads nothing from the network. Without its script it shows
+//! the state of each sentence of the document, the findings, and what was tested. The script adds filters, a
+//! search and the single cases. It only ever sets text, under a content security policy that allows no other
+//! script.
 
 mod document;
 mod exchange;
@@ -40,29 +40,29 @@ use crate::{
 const STYLE: &str = include_str!("html/report.css");
 const SCRIPT: &str = include_str!("html/report.js");
 
-/// Cases whose exchanges are shown; the record has the others.
+/// Limit of the cases whose exchanges are shown. The record has all of them.
 const DETAILED: usize = 1_500;
-/// Cases that took longest.
+/// Number of slowest cases to show.
 const SLOWEST: usize = 10;
 
-/// Said where no script runs.
-const WITHOUT_SCRIPT: &str = "<noscript><p class=\"soft\">This page shows everything but its single cases without a \
-    script. To filter, to search and to open each case, let its script run: it is part of this file, and loads nothing. \
-    <code>record.jsonl</code> has every case.</p></noscript>\n";
+/// Shown if scripts are disabled.
+const WITHOUT_SCRIPT: &str = "<noscript><p class=\"soft\">Without its script, this page shows everything except the single \
+    cases. To filter, search and open cases, allow the script: it is part of this file and loads nothing. \
+    <code>record.jsonl</code> contains every case.</p></noscript>\n";
 
-/// The page of a run.
+/// The HTML report of a run.
 #[derive(Debug, Default)]
 pub struct Page {
     has_cases: bool,
-    /// Clauses by id: which one of the list on the page.
+    /// Positions of clauses in the list on the page, by id.
     index: BTreeMap<String, usize>,
-    /// Cases whose exchanges are there to be shown.
+    /// Number of cases with exchanges to show.
     detailed: usize,
     tally: Tally,
     findings: Witnessed,
     reasons: BTreeMap<Verdict, Groups<Reason>>,
     observed: Groups<String>,
-    /// The cases that took longest so far, the slowest first.
+    /// The slowest cases so far, the slowest first.
     slowest: Vec<(u64, String)>,
 }
 
@@ -114,7 +114,7 @@ impl Reporter for Page {
             self.reasons.entry(verdict.verdict).or_default().add_reason(verdict);
         }
         for observation in verdict.observed() {
-            // What differs in ids alone is one thing.
+            // Observations that differ only in ids are counted together.
             self.observed.add(diff::alike(&observation), verdict);
         }
         let at = self.slowest.partition_point(|(micros, _)| *micros >= verdict.micros);
@@ -140,7 +140,7 @@ impl Reporter for Page {
     }
 
     fn finish(&mut self, summary: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
-        // The cases stand before the other members.
+        // The cases precede the other fields.
         let rest = in_script(&json!({
             "clauses": summary.clauses().map(|clause| {
                 let like = self.tally.clause(&clause.id).and_then(|tally| tally.like.as_ref());
@@ -158,7 +158,7 @@ impl Reporter for Page {
 }
 
 impl Page {
-    /// Everything that the page shows without a script.
+    /// Renders everything that the page shows without a script.
     fn main(&self, summary: &RunSummary) -> String {
         let (violations, warnings) =
             (summary.findings().count(Level::Deny), summary.findings().count(Level::Warn));
@@ -174,7 +174,7 @@ impl Page {
                 "The document",
                 section("document", "The document, sentence by sentence", &drawing.draw()),
             ),
-            ("unasked", "Not asked", first::unasked(&self.reasons)),
+            ("unasked", "Not tested", first::unasked(&self.reasons)),
             ("observed", "Observed", first::observed(&self.observed)),
             ("timing", "Timing", first::timing(summary, &self.slowest)),
             ("readings", "Readings", first::readings(summary)),
@@ -189,12 +189,12 @@ impl Page {
     }
 }
 
-/// As the content of a script element, whose end is the only text that it cannot hold.
+/// Renders JSON as the content of a script element, which must not contain its end tag.
 fn in_script(data: &Value) -> String {
     data.to_string().replace('<', "\\u003c")
 }
 
-/// Whether a page shows the exchanges of a case with this verdict.
+/// Returns true if the page shows the exchanges of a case with this verdict.
 fn shows_exchanges(verdict: Verdict) -> bool {
     matches!(
         verdict,
@@ -207,7 +207,7 @@ fn shows_exchanges(verdict: Verdict) -> bool {
     )
 }
 
-/// A case: short where it passed, with its exchanges where there is something to look at.
+/// Returns a case as data: short if it passed, with its exchanges if there is something to look at.
 fn case(summary: &RunSummary, report: &CaseReport<'_>, clause: Option<usize>, is_detailed: bool) -> Value {
     let verdict = report.verdict;
     // Most ids begin with their clause.

@@ -1,11 +1,15 @@
-//! `junit.xml`, for CI servers. Valid against the schema of the Jenkins xUnit plugin
+//! `junit.xml`, for CI servers. It is valid against the schema of the Jenkins xUnit plugin
 //! (`fixtures/xsd/junit-10.xsd`), the strictest reader we know: a test case has `name`, `classname` and
 //! `time`, and nothing more.
 //!
-//! A violation is a `failure`, and a warning where warnings are denied; else a warning is a passed test that
-//! says what it warns of. What could not be told is an `error`, what does not apply is `skipped`; pass
-//! and observed are plain. A run that did not reach its end, or that judged nothing, has one more test case,
-//! an error named `run-finished`: a server that reads only this file must not take it for a success.
+//! - `failure`: a violation, or a warning or flaky case if these are denied.
+//! - `flakyFailure`: a flaky case otherwise.
+//! - `error`: inconclusive cases and errors.
+//! - `skipped`: cases that do not apply or are waived.
+//! - passed: all others. Warnings and observations are in `system-out`.
+//!
+//! A run that did not finish, or that judged nothing, has one more test case, an error named `run-finished`,
+//! so that a server that reads only this file cannot take it for a success.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -30,9 +34,10 @@ use crate::{
     words,
 };
 
-/// The run as `JUnit` XML: a suite per area, in it a test case per selected case, in the order of their ids.
+/// The run as `JUnit` XML: one suite per area, and in it one test case per selected case, in the order of
+/// their ids.
 pub struct Junit {
-    /// Writes the case that is drawn.
+    /// Writes the current case.
     writer: Writer<Vec<u8>>,
     cases: Parts,
     suites: BTreeMap<String, Suite>,
@@ -47,7 +52,7 @@ struct Suite {
 }
 
 impl Junit {
-    /// No cases yet. Many of them are kept in this folder until the end, or else in memory.
+    /// Creates a report without cases. Many cases are stored in `folder` until the end, or else in memory.
     pub fn new(folder: Option<&Path>) -> Self {
         let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
         // Cases are indented as elements within these.
@@ -110,7 +115,7 @@ impl Reporter for Junit {
     }
 }
 
-/// The numbers of a suite, or of all.
+/// The numbers of a suite, or of all suites.
 #[derive(Default)]
 struct Tally {
     tests: usize,
@@ -135,7 +140,7 @@ impl Tally {
         }
     }
 
-    /// The attributes that `testsuites` and `testsuite` share.
+    /// Returns the attributes that `testsuites` and `testsuite` share.
     fn attributes(&self) -> Vec<(&'static str, String)> {
         let more = usize::from(self.unfinished);
         vec![
@@ -167,7 +172,7 @@ fn open_suite<W: Write>(
     Ok(())
 }
 
-/// What was run, so that a suite that is looked at alone tells it.
+/// Writes the facts of the run into each suite, so that a suite can be read on its own.
 fn properties(writer: &mut Writer<impl Write>, summary: &RunSummary) -> io::Result<()> {
     let start = summary.start();
     let mut facts = vec![
@@ -218,7 +223,7 @@ fn case(writer: &mut Writer<impl Write>, summary: &RunSummary, report: &CaseRepo
     Ok(())
 }
 
-/// The element that says how a case ended; nothing for what passes.
+/// Writes the element for the outcome of a case, or nothing if it passed.
 fn outcome(writer: &mut Writer<impl Write>, summary: &RunSummary, report: &CaseReport<'_>) -> io::Result<()> {
     let verdict = report.verdict;
     let (element, kind, message) = match verdict.verdict {
@@ -232,7 +237,7 @@ fn outcome(writer: &mut Writer<impl Write>, summary: &RunSummary, report: &CaseR
         Verdict::Flaky if summary.totals().denies_flaky() => {
             ("failure", verdict.verdict.word().to_owned(), words::why(verdict))
         }
-        // The attempts that failed, as test runners that repeat a test report them.
+        // The failed attempts, as test runners that repeat tests report them.
         Verdict::Flaky => ("flakyFailure", verdict.verdict.word().to_owned(), words::why(verdict)),
         Verdict::Fail | Verdict::Warn => {
             let (kind, message) = violation(summary, verdict);
@@ -248,8 +253,8 @@ fn outcome(writer: &mut Writer<impl Write>, summary: &RunSummary, report: &CaseR
     Ok(())
 }
 
-/// Clause and message of a failing case: those of its first mismatch, with the id of the finding that it
-/// shows and the number of further mismatches.
+/// Returns clause and message of a failing case: those of its first mismatch, with the id of the finding and
+/// the number of further mismatches.
 fn violation(summary: &RunSummary, verdict: &CaseVerdict) -> (String, String) {
     let Some(first) = verdict.findings.first() else {
         return (harmless(&verdict.clause), words::why(verdict));
@@ -264,8 +269,7 @@ fn violation(summary: &RunSummary, verdict: &CaseVerdict) -> (String, String) {
     }
 }
 
-/// What is known of a case beside its outcome: lines that some servers read as properties, then what it warns
-/// of, then what was observed.
+/// Renders facts about a case: lines that some servers read as properties, then warnings, then observations.
 fn facts(summary: &RunSummary, report: &CaseReport<'_>) -> String {
     let verdict = report.verdict;
     let mut lines = String::from("\n");
@@ -296,17 +300,16 @@ fn facts(summary: &RunSummary, report: &CaseReport<'_>) -> String {
     lines
 }
 
-/// `xs2aspec.<area>.<clause>`: what stands before the last dot is a package to Jenkins, the rest a class, so
-/// that areas hold clauses and clauses hold cases. The dots of the clause become underscores, which no clause
-/// id has.
+/// Returns `xs2aspec.<area>.<clause>`. Jenkins reads the part before the last dot as a package and the rest
+/// as a class, so areas contain clauses, and clauses contain cases. The dots of the clause become
+/// underscores, which no clause id has.
 fn classname(verdict: &CaseVerdict) -> String {
     let area = verdict.area.split('/').filter(|part| !part.is_empty()).collect::<Vec<_>>().join(".");
     let parts = ["xs2aspec", &area, &verdict.clause.replace('.', "_")];
     harmless(&parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("."))
 }
 
-/// Text from elsewhere without the marks (`[[ATTACHMENT|path]]`) that CI servers act on when they read the
-/// output of a test.
+/// Disarms the marks (`[[ATTACHMENT|path]]`) that CI servers act on in the output of a test.
 fn unmarked(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -318,7 +321,7 @@ fn unmarked(text: &str) -> String {
     shown
 }
 
-/// Why a run is no whole run, if so.
+/// Returns the reason that a run is incomplete, or None if it is complete.
 fn unfinished(summary: &RunSummary) -> Option<String> {
     let broken = summary.totals().broken_controls() > 0;
     (broken || !summary.complete() || summary.exit() == Exit::NothingRan).then(|| summary.conclusion())

@@ -23,22 +23,22 @@ use crate::{
     words,
 };
 
-/// Bytes that a summary takes at most: a comment of GitHub has 64 KiB, the summary of a step 1024.
+/// Limit of the bytes of a summary. GitHub allows 64 KiB for a comment and 1024 KiB for a step summary.
 pub const LARGEST: usize = 64_000;
 
-/// Findings in the table that stands first.
+/// Limit of the findings in the first table.
 const ROWS: usize = 50;
 
-/// Changes of a request that are shown.
+/// Limit of the changes of a request that are shown.
 const CHANGES: usize = 4;
 
-/// Patterns of cases that are named.
+/// Limit of the patterns of cases that are named.
 const PATTERNS: usize = 20;
 
-/// Bytes kept free for the notes on what was left out.
+/// Bytes reserved for the notes about omitted items.
 const NOTES: usize = 4_000;
 
-/// The summary of a run. Where it would pass [`LARGEST`] items are left out, and it says how many.
+/// The summary of a run. Items beyond [`LARGEST`] are omitted and counted.
 #[derive(Debug, Default)]
 pub struct Summary {
     reasons: BTreeMap<Verdict, Groups<Reason>>,
@@ -59,7 +59,7 @@ impl Reporter for Summary {
             Verdict::Fail | Verdict::Warn | Verdict::Pass | Verdict::Observed => {}
         }
         for observation in verdict.observed() {
-            // What differs in ids alone is one thing.
+            // Observations that differ only in ids are counted together.
             self.observed.add(diff::alike(&observation), verdict);
         }
         Ok(())
@@ -122,14 +122,14 @@ impl Reporter for Summary {
     }
 }
 
-/// A summary as it is written.
+/// A summary under construction.
 struct Page {
     text: String,
 }
 
 impl Page {
-    /// A list under a heading with the number of its items; nothing if there are none. More are left out
-    /// anyway.
+    /// Appends a list under a heading, or nothing if there are no items. `beyond` counts items that are
+    /// already omitted.
     fn list(&mut self, title: &str, items: impl Iterator<Item = String>, beyond: usize) {
         let mut items = items.peekable();
         if items.peek().is_none() {
@@ -145,10 +145,8 @@ impl Page {
             }
         }
         if left_out > 0 {
-            let _ = writeln!(
-                self.text,
-                "- {left_out} more left out to keep this file small; `record.jsonl` has them all"
-            );
+            let _ =
+                writeln!(self.text, "- {left_out} more, omitted to keep this file small; see `record.jsonl`");
         }
         self.text.push('\n');
     }
@@ -161,14 +159,14 @@ impl Page {
             "|--:".repeat(Verdict::ALL.len() + 1)
         );
         for (name, row) in rows {
-            // In a table even a code span cannot hold a bare `|` (GitHub Flavored Markdown, Tables).
+            // In a table even a code span cannot contain a bare `|` (GitHub Flavored Markdown, Tables).
             self.row(&code(name).replace('|', "/"), row);
         }
         self.row("all", all);
         self.text.push('\n');
     }
 
-    /// What is wrong, a row for each finding; nothing where nothing is.
+    /// Appends a table with a row per finding, or nothing if there are none.
     fn findings(&mut self, summary: &RunSummary) {
         let all = summary.findings().all();
         if all.is_empty() {
@@ -188,7 +186,7 @@ impl Page {
         }
     }
 
-    /// How long the target took.
+    /// Appends the response times.
     fn times(&mut self, summary: &RunSummary) {
         let rows = times::rows(summary);
         if rows.is_empty() {
@@ -207,7 +205,7 @@ impl Page {
         let item = |line: &String| format!("- {}\n", code(line));
         if let Some((heading, lines)) = times::too_slow(summary) {
             let lines = [heading].into_iter().chain(lines).collect::<Vec<_>>();
-            self.list("Slower than the target profile allows", lines.iter().map(item), 0);
+            self.list("Slower than the profile allows", lines.iter().map(item), 0);
         }
     }
 
@@ -232,11 +230,11 @@ fn facts(summary: &RunSummary) -> String {
         }
     }
     if let Some(fault) = &start.fault {
-        let _ = writeln!(facts, "- built-in bank with the fault {}", code(fault));
+        let _ = writeln!(facts, "- reference bank with the fault {}", code(fault));
     }
     if !start.variations.is_empty() {
         let variations: Vec<String> = start.variations.iter().map(|name| code(name)).collect();
-        let _ = writeln!(facts, "- built-in bank with the variation {}", variations.join(", "));
+        let _ = writeln!(facts, "- reference bank with the variation {}", variations.join(", "));
     }
     if start.on_purpose {
         let _ = writeln!(facts, "- {}", text::ON_PURPOSE);
@@ -249,7 +247,7 @@ fn facts(summary: &RunSummary) -> String {
         let _ = writeln!(facts, "- {}", code(&line));
     }
     for line in demanded::to_add(summary) {
-        let _ = writeln!(facts, "  - to ask more, add {}", code(&line));
+        let _ = writeln!(facts, "  - to test more, add {}", code(&line));
     }
     for rule in &start.levels {
         let (level, pattern) = (rule.level.word(), code(&rule.pattern));
@@ -272,7 +270,7 @@ fn facts(summary: &RunSummary) -> String {
     facts
 }
 
-/// A finding by its smallest witness, and what it explains besides.
+/// Renders a finding by its smallest witness, and the clauses that it explains.
 fn item(summary: &RunSummary, found: &Found) -> String {
     let root = &found.root;
     let says = summary.clause(&found.clause).map(|clause| format!(": {}", code(&clause.says)));
@@ -297,12 +295,12 @@ fn item(summary: &RunSummary, found: &Found) -> String {
     }
     let others: Vec<String> = found.other_clauses().into_iter().take(ROWS).map(code).collect();
     if !others.is_empty() {
-        let _ = writeln!(item, "  - for the same cause cases fail under {}", others.join(", "));
+        let _ = writeln!(item, "  - cases of these clauses fail for the same cause: {}", others.join(", "));
     }
     item
 }
 
-/// A reason, how many cases have it, and the first few of them.
+/// Renders a reason, the number of its cases, and the first few of them.
 fn grouped(reason: &str, group: &Group) -> String {
     let named: Vec<String> = group.cases.iter().map(|(case, _)| code(case)).collect();
     let more = match group.times - named.len() {
@@ -336,7 +334,7 @@ mod tests {
         - version of the target `2.4`
         - environment of the target `sandbox`
         - contact of the target `payments team`
-        - 9 cases, 10 exchanges (1 of them once more), 2.500 s, 3.6 cases per second
+        - 9 cases, 10 exchanges (1 retried), 2.500 s, 3.6 cases per second
         - 7 demanded clauses: 3 kept, 1 broken, 1 not asked, 2 declared absent or left out
         - `--only` `periodic`
         - `xs2aspec 0.1.0`, seed 7, clock `2030-01-02T03:04:05Z`
@@ -358,7 +356,7 @@ mod tests {
         | `choice` | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 1 | 0 | 1 |
         | all | 4 | 0 | 1 | 0 | 0 | 1 | 1 | 1 | 1 | 9 |
 
-        | time | answers | p50 | p95 | p99 | largest |
+        | time | responses | p50 | p95 | p99 | largest |
         |---|--:|--:|--:|--:|--:|
         | `periodic` | 7 | 12 ms | 12 ms | 12 ms | 12 ms |
 
@@ -400,11 +398,11 @@ mod tests {
         let text = summary(&sample.finished());
         assert!(
             text.starts_with(
-                "## with the cases of ``my <b>`cases``, which are not those of `xs2aspec 0.1.0`: conforms: "
+                "## cases from ``my <b>`cases``, not those built into `xs2aspec 0.1.0`: conforms: "
             ),
             "{text}"
         );
-        assert!(text.contains("- built-in bank with the variation `error.body/page`\n"), "{text}");
+        assert!(text.contains("- reference bank with the variation `error.body/page`\n"), "{text}");
     }
 
     #[test]
@@ -456,7 +454,7 @@ mod tests {
         let text = summary(&events);
         assert!(text.len() < LARGEST && text.len() > LARGEST - 2 * NOTES, "{}", text.len());
         let listed = text.matches("- `periodic.months/").count();
-        assert!(text.contains(&format!("- {} more left out", 9_000 - listed)));
+        assert!(text.contains(&format!("- {} more, omitted", 9_000 - listed)));
         assert!(text.contains("### Errors, by reason\n\n- 1 case: "));
     }
 }

@@ -1,4 +1,4 @@
-//! The formats of a report, one file each, and those that a run leaves beside its record.
+//! The formats of a report, one file each, and the reports that a run writes next to its record.
 
 pub mod annotations;
 pub(crate) mod block;
@@ -20,7 +20,7 @@ use std::path::Path;
 use self::{ctrf::Ctrf, html::Page, junit::Junit, markdown::Summary, sarif::Sarif};
 use crate::reporter::Reporter;
 
-/// A report by what it is for.
+/// A report, by format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Report {
     /// `junit.xml`
@@ -38,10 +38,10 @@ pub enum Report {
 }
 
 impl Report {
-    /// All of them.
+    /// All reports.
     pub const ALL: [Self; 6] = [Self::Junit, Self::Markdown, Self::Html, Self::Ctrf, Self::Har, Self::Sarif];
 
-    /// Name of its file.
+    /// Returns the name of its file.
     pub const fn file(self) -> &'static str {
         match self {
             Self::Junit => "junit.xml",
@@ -53,8 +53,8 @@ impl Report {
         }
     }
 
-    /// Draws it case after case; None for what is not drawn so. What must be kept until the end is kept in
-    /// this folder, or else in memory.
+    /// Returns its reporter, or None for a report that is not rendered case by case. Data needed at the end
+    /// is stored in `folder`, or else in memory.
     pub fn reporter(self, folder: Option<&Path>) -> Option<Box<dyn Reporter>> {
         Some(match self {
             Self::Junit => Box::new(Junit::new(folder)),

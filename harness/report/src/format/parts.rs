@@ -1,4 +1,4 @@
-//! Parts of a report that are kept until what must stand above them is known.
+//! Parts of a report that are stored until the text above them is known.
 
 use std::{
     io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write},
@@ -8,10 +8,10 @@ use std::{
 
 use tempfile::SpooledTempFile;
 
-/// Bytes of the parts of one report that are kept in memory; more are kept in a file.
+/// Limit of the bytes of a report's parts that are stored in memory. More are stored in a file.
 const IN_MEMORY: usize = 1 << 22;
 
-/// The parts of a report that come before what must stand above them is known.
+/// The stored parts of a report.
 #[derive(Debug)]
 pub(crate) struct Parts {
     file: BufWriter<SpooledTempFile>,
@@ -20,8 +20,8 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// No parts yet. Many of them are kept in a file of this folder that has no name; without a folder all
-    /// are kept in memory.
+    /// Creates an empty store. Many parts are stored in an unnamed file in `folder`, or in memory without a
+    /// folder.
     pub(crate) fn new(folder: Option<&Path>) -> Self {
         let file = match folder {
             Some(folder) => tempfile::spooled_tempfile_in(IN_MEMORY, folder),
@@ -30,7 +30,7 @@ impl Parts {
         Self { file: BufWriter::with_capacity(1 << 16, file), written: 0, failed: None }
     }
 
-    /// Adds a part. Where it stands among all, in bytes.
+    /// Adds a part and returns its byte range.
     pub(crate) fn add(&mut self, part: &[u8]) -> Range<u64> {
         let start = self.written;
         if self.failed.is_none() {
@@ -40,7 +40,7 @@ impl Parts {
         start..self.written
     }
 
-    /// Copies some of what was added.
+    /// Copies a byte range of the parts.
     pub(crate) fn copy(&mut self, range: Range<u64>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
         if let Some(error) = self.failed.take() {
             return Err(error);

@@ -1,6 +1,6 @@
 //! `results.sarif`: the Static Analysis Results Interchange Format (OASIS SARIF 2.1.0). A clause is a rule, a
-//! finding a result, and the cases that show it are its locations. Code scanning of GitHub and GitLab reads
-//! it.
+//! finding is a result, and the cases that show it are its locations. Code scanning of GitHub and GitLab
+//! reads it.
 
 use std::{
     collections::BTreeMap,
@@ -23,26 +23,26 @@ use crate::{
     text::{harmless, short},
 };
 
-/// Where the schema of the format is.
+/// Address of the schema.
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// Name and version of what tells findings apart (section 3.27.17).
+/// Name and version of the fingerprint of findings (section 3.27.17).
 const FINGERPRINT: &str = "clauseAndPlace/1";
 
-/// Clauses besides its own that a result names.
+/// Limit of the other clauses that a result names.
 const CLAUSES: usize = 20;
 
-/// Changes of a request that a result names.
+/// Limit of the changes of a request that a result names.
 const CHANGES: usize = 4;
 
-/// Reasons for which cases could not be judged, each a notification.
+/// Limit of the reasons for cases that could not be judged. Each is a notification.
 const REASONS: usize = 50;
 
-/// The findings of a run. Nothing is written before its end.
+/// The findings of a run. It writes everything at the end.
 #[derive(Debug, Default)]
 pub struct Sarif {
-    /// By the reason of their waiver.
+    /// Waived symptoms, by the reason of their waiver.
     waived: BTreeMap<Reason, Symptoms>,
     unjudged: Groups<Reason>,
 }
@@ -109,14 +109,14 @@ impl Sarif {
     fn notifications(&self) -> Vec<Value> {
         let groups = self.unjudged.by_times();
         let notification = |(reason, group): (String, &Group)| {
-            let says = format!("{} cases could not be judged: {}", group.times, short(&reason));
+            let says = format!("not judged (cases: {}): {}", group.times, short(&reason));
             json!({"level": "warning", "message": message(&says)})
         };
         groups.into_iter().take(REASONS).map(notification).collect()
     }
 }
 
-/// The clauses that are broken, in the order in which they came.
+/// The violated clauses, in order of appearance.
 #[derive(Default)]
 struct Rules {
     all: Vec<Value>,
@@ -148,7 +148,7 @@ fn rule(id: &str, known: Option<&ClauseText>) -> Value {
         "id": harmless(id),
         "shortDescription": message(&short(&clause.says)),
         "fullDescription": message(&format!("{} {from}.", short(&clause.says))),
-        "help": message(&format!("{words}{from}. `xs2aspec explain {}` shows how it is read and its cases.", harmless(id))),
+        "help": message(&format!("{words}{from}. `xs2aspec explain {}` shows its interpretation and its cases.", harmless(id))),
         "defaultConfiguration": {"level": level(clause.strength.usual_level().level)},
         "properties": {"strength": clause.strength.word(), "section": short(&clause.section), "line": clause.line},
     })
@@ -167,7 +167,7 @@ fn result(summary: &RunSummary, found: &Found, rules: &mut Rules) -> Value {
     let again = block::again(summary, &root.witness.case);
     if let Some(again) = &again {
         // Writing to a String cannot fail.
-        _ = write!(text, "\nAgain: {again}");
+        _ = write!(text, "\nRerun: {again}");
     }
     if let Some(sequence) = &found.sequence {
         // Writing to a String cannot fail.
@@ -204,7 +204,7 @@ fn result(summary: &RunSummary, found: &Found, rules: &mut Rules) -> Value {
     })
 }
 
-/// Where a case stands, and its id.
+/// Returns the location of a case, and its id.
 fn location(witness: &Witness, id: Option<usize>) -> Value {
     let case = json!([{"fullyQualifiedName": harmless(&witness.case), "kind": "member"}]);
     let mut location = json!({
@@ -221,7 +221,7 @@ fn location(witness: &Witness, id: Option<usize>) -> Value {
     location
 }
 
-/// A path as a relative reference (RFC 3986, section 4.2).
+/// Returns a path as a relative reference (RFC 3986, section 4.2).
 fn uri(path: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     let encoded = path
@@ -238,8 +238,8 @@ const fn level(level: Level) -> &'static str {
     }
 }
 
-/// A message in plain text. Braces are placeholders (section 3.11.5), and brackets before a parenthesis a
-/// link (3.11.6): what a target wrote is neither.
+/// Returns a message in plain text. Braces would be placeholders (section 3.11.5), and brackets before a
+/// parenthesis a link (3.11.6), so both are escaped.
 fn message(text: &str) -> Value {
     json!({"text": text.replace('{', "{{").replace('}', "}}").replace("](", "] (")})
 }
@@ -284,15 +284,15 @@ mod tests {
         let mut sample = Sample::new(2);
         let waived = sample.verdict("periodic.months/one", Verdict::Fail);
         (waived.verdict, waived.reason) =
-            (Verdict::Waived, Some(Reason::InWords { says: "BANK-1: mended in May".to_owned() }));
+            (Verdict::Waived, Some(Reason::InWords { says: "BANK-1: fixed in May".to_owned() }));
         sample.verdict("ncbct.name/a", Verdict::Error).reason = Some(Reason::no_response("no answer"));
         let log = drawn(&sample);
         let run = &log["runs"][0];
         let results = run["results"].as_array().unwrap();
         assert_eq!(results.len(), 1, "{run}");
-        assert_eq!(results[0]["suppressions"][0]["justification"], "BANK-1: mended in May");
+        assert_eq!(results[0]["suppressions"][0]["justification"], "BANK-1: fixed in May");
         let notification = &run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"];
-        assert_eq!(notification, "1 cases could not be judged: no answer");
+        assert_eq!(notification, "not judged (cases: 1): no answer");
     }
 
     #[test]

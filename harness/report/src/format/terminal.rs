@@ -1,4 +1,4 @@
-//! What the terminal shows when a run is over: the cases that need attention, and a closing summary.
+//! The terminal output of a finished run: the cases that need attention, and a closing summary.
 
 use std::{
     collections::BTreeMap,
@@ -23,39 +23,39 @@ use crate::{
     words,
 };
 
-/// Findings and cases that could not be judged, up to which each of these is shown as a block. More of them
-/// are grouped by reason.
+/// Limit up to which findings and unjudged cases are shown as blocks. More unjudged cases are grouped by
+/// reason.
 pub const FEW: usize = 5;
 
-/// Entries for a file of waivers that are shown.
+/// Limit of the waiver entries that are suggested.
 const ENTRIES: usize = 5;
 
-/// Ids in an entry for a file of waivers.
+/// Limit of the ids in a suggested waiver entry.
 const IDS: usize = 20;
 
-/// Clauses of a list that are named below the numbers.
+/// Limit of the clauses that are named below the numbers.
 const NAMES: usize = 8;
 
-/// Reasons that are listed, and the cases that are named below each.
+/// Limits of the listed reasons, and of the cases named below each.
 const REASONS: Listed = Listed { reasons: 20, cases: 3 };
 
-/// The same beside findings, which are read first: a case that could not be judged often follows from one of
-/// them.
+/// The same next to findings, which are read first: a case that could not be judged often follows from a
+/// finding.
 const REASONS_BESIDE_FINDINGS: Listed = Listed { reasons: 3, cases: 1 };
 
-/// How much is listed of what could not be judged.
+/// Limits of the list of unjudged cases.
 #[derive(Clone, Copy)]
 struct Listed {
     reasons: usize,
     cases: usize,
 }
 
-/// The block of one case: what was sent, what was wrong, which clause, how to run it again. Several lines.
+/// Renders the block of one case: the request, the mismatch, the clause, and the command that reruns it.
 pub fn failure(summary: &RunSummary, report: &CaseReport<'_>) -> String {
     block::failure_block(summary, report)
 }
 
-/// One line for one failing case.
+/// Renders one line for a failing case.
 pub fn line(verdict: &CaseVerdict) -> String {
     let what = match verdict.findings.first() {
         Some(finding) => short(&finding.mismatch()),
@@ -68,22 +68,22 @@ pub fn line(verdict: &CaseVerdict) -> String {
     format!("{}  {}: {what}{more}", verdict.verdict.word().to_uppercase(), block::spaced(&verdict.case))
 }
 
-/// What needs attention, and the summary: violations, warnings, what could not be judged. However much there
-/// is it stays readable: of each level the first findings as blocks, then a line each, up to a limit; what
-/// could not be judged as blocks while that and the findings are at most [`FEW`], else by reason with counts.
+/// The terminal report: violations, warnings, unjudged cases, and the summary. It stays readable at any
+/// length. The first findings of each level are shown as blocks, then a line each, up to a limit. Unjudged
+/// cases are shown as blocks if they and the findings are at most [`FEW`], or else by reason with counts.
 #[derive(Debug, Default)]
 pub struct Terminal {
     findings: FindingBlocks,
     unjudged: BTreeMap<Verdict, Unjudged>,
-    /// The first case without a control that could not be judged, and how much of it was asked: it stands for
-    /// all others of a target that accepts no plain request.
+    /// The first unjudged case without a control, with its rank. It represents all others if the target
+    /// accepts no baseline request.
     first: Option<(usize, String)>,
 }
 
-/// Cases that are flaky, or have one of the verdicts that could not tell.
+/// Flaky, inconclusive or erroneous cases.
 #[derive(Debug, Default)]
 struct Unjudged {
-    /// The first few.
+    /// The blocks of the first few.
     blocks: String,
     groups: Groups<Reason>,
 }
@@ -105,7 +105,7 @@ impl Reporter for Terminal {
             Verdict::Fail | Verdict::Warn => self.findings.add(summary, report, false),
             Verdict::Flaky => self.unjudged.entry(Verdict::Flaky).or_default().add(summary, report),
             Verdict::Inconclusive | Verdict::Error => {
-                // Best is one that was answered, then one that was asked.
+                // A case with a response is best, then one that was sent.
                 let asked =
                     usize::from(report.judged().is_some()) + usize::from(!report.exchanges.is_empty());
                 if verdict.control.is_none() && self.first.as_ref().is_none_or(|(known, _)| *known < asked) {
@@ -139,7 +139,7 @@ impl Reporter for Terminal {
 }
 
 impl Terminal {
-    /// What needs attention.
+    /// Renders what needs attention.
     pub fn attention(&self, summary: &RunSummary) -> String {
         let mut shown = finding_blocks::table(summary);
         for level in [Level::Deny, Level::Warn] {
@@ -161,7 +161,7 @@ impl Terminal {
             let more = text::count(unjudged - 1, "further case");
             let _ = writeln!(
                 shown,
-                "{first}\n{more}: no plain request was accepted, so that nothing else was asked\n"
+                "{first}\n{more}: no baseline request was accepted, so nothing else was tested\n"
             );
             return shown;
         }
@@ -176,8 +176,8 @@ impl Terminal {
     }
 }
 
-/// The summary at the end: counts by operation with how long answers took, cases, exchanges, time, and what
-/// the run comes to.
+/// Renders the closing summary: counts and response times by operation, cases, exchanges, duration, and the
+/// conclusion.
 pub fn closing(summary: &RunSummary) -> String {
     let totals = summary.totals();
     let operations = totals.by_operation().iter().map(|(name, row)| (harmless(name), *row));
@@ -185,13 +185,13 @@ pub fn closing(summary: &RunSummary) -> String {
     shown.push_str(&waivers(summary));
     let (target, amounts, conclusion) = (target(summary), amounts(summary), summary.conclusion());
     let _ = writeln!(shown, "\ntarget {target}\n{amounts}\n{}", demanded::numbers(summary));
-    shown.push_str(&named("broken", summary.broken().collect()));
-    shown.push_str(&named("warned of", summary.warned().collect()));
+    shown.push_str(&named("violated", summary.broken().collect()));
+    shown.push_str(&named("warnings for", summary.warned().collect()));
     if summary.observations() > 0 {
         let observations = text::count(summary.observations(), "observation");
         let _ = writeln!(
             shown,
-            "{observations} of what the document leaves free: `summary.md` beside the record lists them"
+            "{observations} of choices that the document leaves open: see `summary.md` next to the record"
         );
     }
     for line in judged_with(summary) {
@@ -202,13 +202,15 @@ pub fn closing(summary: &RunSummary) -> String {
     }
     let to_add = demanded::to_add(summary);
     if !to_add.is_empty() {
-        shown.push_str("to ask more, add to the profile (or declare it absent under [capabilities]):\n");
+        shown.push_str(
+            "to test more, add to the profile (or declare the capability absent under [capabilities]):\n",
+        );
         for line in to_add {
             let _ = writeln!(shown, "   | {line}");
         }
     }
     if let Some(changes) = summary.changes() {
-        let _ = writeln!(shown, "since the run before: {}", diff::heading(changes));
+        let _ = writeln!(shown, "since the previous run: {}", diff::heading(changes));
         for (id, says) in changes.new_findings.iter().take(NAMES) {
             let _ = writeln!(shown, "   | new {}  {}", harmless(id), short(says));
         }
@@ -220,7 +222,7 @@ pub fn closing(summary: &RunSummary) -> String {
     shown
 }
 
-/// The first of these clauses by name; nothing where there is none.
+/// Renders the first of these clauses by name, or an empty string if there are none.
 fn named(label: &str, clauses: Vec<&str>) -> String {
     let left = clauses.len().saturating_sub(NAMES);
     let mut names: Vec<String> = clauses.into_iter().take(NAMES).map(harmless).collect();
@@ -230,16 +232,19 @@ fn named(label: &str, clauses: Vec<&str>) -> String {
     if names.is_empty() { String::new() } else { format!("{label}: {}\n", names.join(", ")) }
 }
 
-/// How many cases were asked in another form than they say, by what was another.
+/// Returns a line for each set of fields that was added to the requests of cases, with the number of cases.
 pub(crate) fn judged_with(summary: &RunSummary) -> Vec<String> {
     let line = |(with, cases): (&str, usize)| {
         let cases = text::count(cases, "case");
-        format!("judged with {}: {cases}, since the target refuses a plain request without this", short(with))
+        format!(
+            "sent with {}: {cases}, because the target rejects the baseline request without it",
+            short(with)
+        )
     };
     summary.judged_with().map(line).collect()
 }
 
-/// From when on the target refused plain requests that it had accepted, and not again since.
+/// Returns a sentence about baseline requests that the target accepted at first and rejected until the end.
 pub(crate) fn refused_since(summary: &RunSummary) -> Option<String> {
     let refused = summary.asked_again().refused.iter();
     let open: Vec<&RefusedSince> = refused.filter(|one| one.again.is_none() && !one.is_broken).collect();
@@ -247,21 +252,21 @@ pub(crate) fn refused_since(summary: &RunSummary) -> Option<String> {
     let since = open.iter().map(|one| one.since).min()?;
     let when = words::between(until, since);
     let names: Vec<String> = open.iter().take(NAMES).map(|one| harmless(&one.plain)).collect();
-    // A request that another one has to prepare says less.
+    // A request that fails only in its setup says less.
     let mut came: BTreeMap<&Came, usize> = BTreeMap::new();
     for one in open {
         *came.entry(&one.came).or_default() += 1;
     }
     let came = came.into_iter().max_by_key(|(_, times)| *times).map(|(came, _)| short(&came.to_string()));
     Some(format!(
-        "{when} the target began to refuse what it had accepted ({}): {}; what it refuses since then says nothing: a token may be over, a limit \
-         reached, or something lost",
+        "{when} the target began to reject requests that it had accepted ({}): {}; later rejections are inconclusive: a token may have \
+         expired, a quota may be used up, or data may be lost",
         names.join(", "),
         came.unwrap_or_default()
     ))
 }
 
-/// What to say where no valid request was accepted.
+/// Returns advice if no valid request was accepted.
 pub(crate) fn hopeless(summary: &RunSummary) -> Option<String> {
     let answers = summary.refused_everything()?;
     let start = summary.start();
@@ -273,7 +278,7 @@ pub(crate) fn hopeless(summary: &RunSummary) -> Option<String> {
     Some(format!("no valid request was accepted: {}; try `{}`", short(&answers), short(&doctor)))
 }
 
-/// Name, version, kind and address of the target, and who answers for it.
+/// Returns name, version, environment, address and contact of the target.
 fn target(summary: &RunSummary) -> String {
     let start = summary.start();
     let mut words = short(&start.target);
@@ -291,8 +296,8 @@ fn target(summary: &RunSummary) -> String {
     words
 }
 
-/// Every waiver in a line, red ones first, and the entry to paste for each finding without one.
-/// Nothing in a run without waivers.
+/// Renders every waiver in a line, red ones first, and the entry to paste for each finding without one. The
+/// result is empty in a run without waivers.
 fn waivers(summary: &RunSummary) -> String {
     let mut shown = String::new();
     let (red, others): (Vec<_>, Vec<_>) = summary.waivers().iter().partition(|waiver| waiver.is_red());
@@ -316,7 +321,7 @@ fn waivers(summary: &RunSummary) -> String {
     shown
 }
 
-/// `9 cases, 12 exchanges, 2.500 s, 3.6 cases per second`.
+/// Returns the amounts of a run: `9 cases, 12 exchanges, 2.500 s, 3.6 cases per second`.
 pub(crate) fn amounts(summary: &RunSummary) -> String {
     let cases = summary.totals().counts().total();
     let exchanges = usize::try_from(summary.exchanges()).unwrap_or(usize::MAX);
@@ -325,7 +330,7 @@ pub(crate) fn amounts(summary: &RunSummary) -> String {
         format!("{}{by_name}, {}", text::count(cases, "case"), text::count(exchanges, "exchange"));
     if let Some(finish) = summary.finish() {
         if finish.retries > 0 {
-            let _ = write!(words, " ({} of them once more)", finish.retries);
+            let _ = write!(words, " ({} retried)", finish.retries);
         }
         let _ = write!(words, ", {} s", text::seconds(finish.micros));
         if let Some(rate) = text::rate(cases, finish.micros) {
@@ -344,12 +349,13 @@ pub(crate) fn amounts(summary: &RunSummary) -> String {
     words
 }
 
-/// How many of some cases judge the answer to a plain request, so that nothing is sent for them.
+/// Returns a note about the cases that share the response to a baseline request, so that nothing is sent for
+/// them.
 pub(crate) fn by_name(count: usize) -> String {
     match count {
         0 => String::new(),
-        1 => " (1 of them shares the answer to a plain request)".to_owned(),
-        _ => format!(" ({count} of them share the answer to a plain request)"),
+        1 => " (1 of them shares the response to a baseline request)".to_owned(),
+        _ => format!(" ({count} of them share the response to a baseline request)"),
     }
 }
 
@@ -380,11 +386,11 @@ fn reasons(summary: &RunSummary, word: Verdict, groups: &Groups<Reason>) -> Stri
     shown
 }
 
-/// Columns of times that stand beside the counts, by their places in [`times::COLUMNS`].
+/// Columns of times next to the counts, by their positions in [`times::COLUMNS`].
 const TIMES: [usize; 3] = [1, 2, 4];
 
-/// A table of counts with a last row for all, and the times of each row where some were taken. Verdicts that
-/// no case has have no column.
+/// Renders a table of counts with a last row for all, and the response times of each row. Verdicts that no
+/// case has get no column.
 fn table(
     title: &str,
     rows: impl Iterator<Item = (String, Counts)>,

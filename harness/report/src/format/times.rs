@@ -1,5 +1,4 @@
-//! How long a target took, as the reports say it: by operation, and what took longer than the target profile
-//! allows.
+//! Response times of a target: by operation, and those that exceed the limit of the profile.
 
 use std::fmt::Write as _;
 
@@ -11,14 +10,14 @@ use crate::{
 };
 
 /// The columns of a table of times, after the operation.
-pub(crate) const COLUMNS: [&str; 5] = ["answers", "p50", "p95", "p99", "largest"];
+pub(crate) const COLUMNS: [&str; 5] = ["responses", "p50", "p95", "p99", "largest"];
 
-/// The times of a run that came to its end.
+/// Returns the times of a finished run.
 fn times(summary: &RunSummary) -> Option<&Times> {
     summary.finish().map(|finish| &finish.times).filter(|times| !times.is_empty())
 }
 
-/// Each operation with the cells of its row; nothing where nothing was measured.
+/// Returns each operation with the cells of its row. The result is empty if nothing was measured.
 pub(crate) fn rows(summary: &RunSummary) -> Vec<(String, [String; 5])> {
     let cells = |one: &OperationTimes| {
         let [p50, p95, p99, largest] = [one.p50, one.p95, one.p99, one.largest].map(duration);
@@ -27,18 +26,17 @@ pub(crate) fn rows(summary: &RunSummary) -> Vec<(String, [String; 5])> {
     times(summary).map(|times| times.operations.iter().map(cells).collect()).unwrap_or_default()
 }
 
-/// What took longer than the target profile allows, a line for each operation, and what the limit is; `None`
-/// where nothing did.
+/// Returns the limit of the profile and a line for each operation that exceeded it, or None if none did.
 pub(crate) fn too_slow(summary: &RunSummary) -> Option<(String, Vec<String>)> {
     let times = times(summary).filter(|times| times.slow() > 0)?;
     let limit = duration(times.slow_ms?.saturating_mul(1000));
-    let slow = text::count(usize::try_from(times.slow()).unwrap_or(usize::MAX), "answer");
+    let slow = text::count(usize::try_from(times.slow()).unwrap_or(usize::MAX), "response");
     let heading = format!(
-        "{slow} took longer than the {limit} that `[limits] slow-ms` of the target profile allows; the document says nothing of it"
+        "{slow} took longer than `[limits] slow-ms` of the profile allows ({limit}); the document sets no limit"
     );
     let lines = times.operations.iter().filter(|one| one.slow > 0).map(|one| {
         format!(
-            "{}: {} of {} answers, up to {}, such as in {}",
+            "{}: {} of {} responses, up to {}, for example in {}",
             harmless(&one.operation),
             one.slow,
             one.answers,
@@ -49,7 +47,7 @@ pub(crate) fn too_slow(summary: &RunSummary) -> Option<(String, Vec<String>)> {
     Some((heading, lines.collect()))
 }
 
-/// The warning of what took too long, as a block for the terminal.
+/// Renders the warning about slow responses as a block for the terminal.
 pub(crate) fn block(summary: &RunSummary) -> Option<String> {
     let (heading, lines) = too_slow(summary)?;
     let mut shown = format!("warn  {}    {heading}\n", Times::LIMIT);
@@ -71,7 +69,7 @@ mod tests {
         sample::{self, Sample},
     };
 
-    /// A run whose one request took longer than its profile allows, and longer than others.
+    /// Returns a run with one request that took longer than its profile allows, and longer than the others.
     fn slow() -> Vec<Event> {
         let mut sample = Sample::new(1);
         sample.verdict("periodic.months/one", Verdict::Pass);
@@ -95,8 +93,8 @@ mod tests {
         let shown = String::from_utf8(run.draw(&mut Terminal::default())).unwrap();
         let (attention, rest) = shown.split_once("0 violations, 1 warning\n").unwrap();
         insta::assert_snapshot!(attention.trim_end(), @r#"
-        warn  limits.slow-ms    1 answer took longer than the 10 ms that `[limits] slow-ms` of the target profile allows; the document says nothing of it
-           | periodic: 1 of 1 answers, up to 12 ms, such as in periodic.months/<i>|\u{1b}
+        warn  limits.slow-ms    1 response took longer than `[limits] slow-ms` of the profile allows (10 ms); the document sets no limit
+           | periodic: 1 of 1 responses, up to 12 ms, for example in periodic.months/<i>|\u{1b}
         "#);
         insta::assert_snapshot!(rest.trim_start().lines().take(2).collect::<Vec<_>>().join("\n"), @r"
         operation  pass  fail  total    p50    p95  largest
@@ -108,9 +106,9 @@ mod tests {
     fn the_files_say_it_as_text() {
         let page = drawn(&slow(), Report::Markdown);
         for line in [
-            "| time | answers | p50 | p95 | p99 | largest |",
+            "| time | responses | p50 | p95 | p99 | largest |",
             "| `periodic` | 1 | 12 ms | 12 ms | 12 ms | 12 ms |",
-            "### Slower than the target profile allows",
+            "### Slower than the profile allows",
         ] {
             assert!(page.contains(line), "{line}\n{page}");
         }

@@ -1,5 +1,4 @@
-//! Several runs as a small chart: how many things are wrong, how many demanded clauses are kept and broken,
-//! and how long answers took.
+//! Several runs as charts: findings, passed and violated required clauses, and response times.
 
 use std::fmt::Write as _;
 
@@ -22,17 +21,17 @@ const STYLE: &str = ":root { color-scheme: light dark; } body { font: 16px/1.5 s
     circle { fill: currentColor; } table { border-collapse: collapse; width: 100%; } th, td { text-align: left; padding: .25rem .8rem .25rem 0; \
     border-bottom: 1px solid #8886; } .number { text-align: right; }";
 
-/// What is drawn of a run.
+/// The values of one run.
 struct Point<'a> {
     summary: &'a RunSummary,
     values: [u64; NAMES.len()],
 }
 
-/// The names of what is drawn.
+/// The names of the charts.
 const NAMES: [&str; 5] =
-    ["violations", "warnings", "clauses kept", "clauses broken", "slowest p95 of an operation"];
+    ["violations", "warnings", "clauses passed", "clauses violated", "slowest p95 of an operation"];
 
-/// The page of these runs, in the order in which they are given.
+/// Renders the page of these runs, in the given order.
 pub fn page(summaries: &[RunSummary]) -> String {
     let points: Vec<Point<'_>> = summaries.iter().map(point).collect();
     let policy =
@@ -41,7 +40,7 @@ pub fn page(summaries: &[RunSummary]) -> String {
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>xs2aspec: trend</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{} in a row</h1>\n",
+         <title>xs2aspec: trend</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>Trend of {}</h1>\n",
         text::count(points.len(), "run")
     );
     for (at, name) in NAMES.iter().enumerate() {
@@ -75,12 +74,12 @@ fn point(summary: &RunSummary) -> Point<'_> {
     Point { summary, values: [denied, warned, numbers.kept as u64, numbers.broken as u64, slowest] }
 }
 
-/// The last of the values is a time.
+/// Renders a value. The last of the values is a time.
 fn words(value: u64, at: usize) -> String {
     if at + 1 == NAMES.len() { text::duration(value) } else { value.to_string() }
 }
 
-/// A line through the values, from 0 to the largest.
+/// Renders a line through the values, from 0 to the largest.
 fn chart(name: &str, values: &[u64], at: usize) -> String {
     let (width, height) = SIZE;
     let most = values.iter().copied().max().unwrap_or_default().max(1);
@@ -129,11 +128,11 @@ mod tests {
     #[test]
     fn each_run_is_a_point_as_high_as_its_number() {
         let page = page(&[summary(0), summary(2), summary(4)]);
-        assert!(page.contains("<h1>3 runs in a row</h1>"), "{page}");
-        // 4, 2 and 0 kept, then 0, 2 and 4 broken.
+        assert!(page.contains("<h1>Trend of 3 runs</h1>"), "{page}");
+        // 4, 2 and 0 passed, then 0, 2 and 4 violated.
         assert!(page.contains("<polyline points=\"10,10 320,60 630,110\"/>"), "{page}");
         assert!(page.contains("<polyline points=\"10,110 320,60 630,10\"/>"), "{page}");
-        // Two things, and one where no plain request is accepted.
+        // Two findings, and one if no baseline request is accepted.
         let of = |name: &str| page.split(&format!("aria-label=\"{name}\">")).nth(1).unwrap_or_default();
         assert!(of("violations").starts_with("<polyline points=\"10,110 320,10 630,60\"/>"), "{page}");
         assert!(of("warnings").starts_with("<polyline points=\"10,110 320,110 630,110\"/>"), "{page}");
@@ -144,6 +143,6 @@ mod tests {
     #[test]
     fn one_run_and_none_are_drawn_as_well() {
         assert!(page(&[summary(1)]).contains("<polyline points=\"10,10\"/>"));
-        assert!(page(&[]).contains("0 runs in a row"));
+        assert!(page(&[]).contains("Trend of 0 runs"));
     }
 }

@@ -6,7 +6,7 @@ use xs2aspec_record::{Event, Exit, PartsError, RecordWriter, Verdict};
 use super::*;
 use crate::sample::Sample;
 
-/// A shard of a plan of so many cases, with these.
+/// Returns a shard of a plan of `planned` cases, with these cases.
 fn shard(shard: &str, planned: usize, cases: &[&str]) -> Sample {
     let mut sample = Sample::new(cases.len());
     sample.start().shard = Some(shard.into());
@@ -25,7 +25,7 @@ fn bytes(events: &[Event]) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
-/// What these records come to, and the bytes of the merged one.
+/// Returns the summary of these records, and the bytes of the merged one.
 fn merged(records: &[Vec<u8>]) -> Result<(RunSummary, Vec<u8>), MergeError> {
     let folder = TempDir::new().unwrap();
     let paths: Vec<PathBuf> = (1..=records.len()).map(|part| folder.path().join(part.to_string())).collect();
@@ -47,11 +47,11 @@ fn a_merged_record_has_the_bytes_of_all_shards() {
     assert_eq!(record, [&one[..], &two].concat());
     assert!(summary.complete() && summary.exit() == Exit::Conforms);
     assert_eq!((summary.totals().counts().pass, summary.start().shard.as_deref()), (3, None));
-    // A last line may lack its end.
+    // A last line may lack its line end.
     for records in [[&one[..one.len() - 1], &two], [&one, &two[..two.len() - 1]]] {
         assert_eq!(merged(&records.map(<[u8]>::to_vec)).unwrap().1, record);
     }
-    // The only shard is the whole run.
+    // A single shard is the whole run.
     let (summary, _) = merged(&[bytes(&shard("1/1", 1, &["one"]).finished())]).unwrap();
     assert_eq!(summary.exit(), Exit::Conforms);
 }

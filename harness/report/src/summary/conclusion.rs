@@ -1,4 +1,4 @@
-//! What a run comes to, in one sentence.
+//! The conclusion of a run, in one sentence.
 
 use xs2aspec_record::{Demanded, Exit};
 
@@ -6,11 +6,11 @@ use super::RunSummary;
 use crate::text;
 
 impl RunSummary {
-    /// The verdict on the whole run, in one sentence; it says so if the run is not complete.
+    /// Returns the verdict on the whole run, in one sentence. It says so if the run is not complete.
     pub fn conclusion(&self) -> String {
         let exit = Exit::of(&self.totals);
         if self.complete() && exit != Exit::Violation && self.exit() == Exit::Violation {
-            return "does not conform: a waiver does not hold".to_owned();
+            return "does not conform: a waiver is stale".to_owned();
         }
         if self.complete() {
             return self.sentence(exit);
@@ -20,13 +20,12 @@ impl RunSummary {
             Some(finish) if finish.stopped_early => "the run stopped early",
             Some(_) => "the run lost cases",
         };
-        let rest =
-            if exit == Exit::Conforms { "the others could not be told" } else { self.exit().sentence() };
+        let rest = if exit == Exit::Conforms { "the result is inconclusive" } else { self.exit().sentence() };
         let done = self.totals.counts().total();
         format!("{how}, {done} of {} selected cases have a verdict; {rest}", self.start.cases)
     }
 
-    /// What a run that came to its end comes to; it conforms in what was asked.
+    /// Returns the conclusion of a finished run. It conforms in what was tested.
     fn sentence(&self, exit: Exit) -> String {
         let numbers = self.demanded();
         match exit {
@@ -34,7 +33,7 @@ impl RunSummary {
                 let Demanded { not_asked, .. } = numbers;
                 let clauses = if not_asked == 1 { "clause was" } else { "clauses were" };
                 format!(
-                    "incomplete: {not_asked} of {} demanded {clauses} not asked, or could not be judged",
+                    "incomplete: {not_asked} of {} required {clauses} not tested or could not be judged",
                     numbers.total()
                 )
             }
@@ -49,20 +48,20 @@ impl RunSummary {
             }
             Exit::Conforms => {
                 let is_waived = self.totals.counts().waived > 0;
-                let but = if is_waived { " but what is waived or allowed" } else { "" };
+                let but = if is_waived { ", except what is waived or allowed" } else { "" };
                 let warned = match self.warned.len() {
-                    0 if is_waived => format!("conforms: nothing is broken{but}"),
+                    0 if is_waived => format!("conforms: nothing is violated{but}"),
                     0 => exit.sentence().to_owned(),
                     warned => format!(
-                        "conforms, with warnings of {}: no clause of level deny is broken{but}",
+                        "conforms, with warnings for {}: no clause of level deny is violated{but}",
                         text::count(warned, "clause")
                     ),
                 };
                 match numbers.left_out {
                     0 => warned,
-                    1 => format!("{warned}; 1 of {} demanded clauses was left out", numbers.total()),
+                    1 => format!("{warned}; 1 of {} required clauses was skipped", numbers.total()),
                     left_out => {
-                        format!("{warned}; {left_out} of {} demanded clauses were left out", numbers.total())
+                        format!("{warned}; {left_out} of {} required clauses were skipped", numbers.total())
                     }
                 }
             }

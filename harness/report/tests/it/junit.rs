@@ -1,5 +1,4 @@
-//! `junit.xml` read back by an XML parser and held against the record it was drawn from, and against the
-//! schema.
+//! Reads `junit.xml` with an XML parser, and compares it with its record and with the schema.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -144,7 +143,7 @@ fn verdicts_and_counts_are_those_of_the_record() {
     }
 }
 
-/// A run with a warning, and with these levels for warnings.
+/// Returns a run with a warning, with these levels for warnings.
 fn warned(levels: &[Level]) -> Vec<xs2aspec_record::Event> {
     let mut sample = Sample::new(2);
     sample.verdict("ncbct.name/a", Verdict::Warn);
@@ -155,7 +154,7 @@ fn warned(levels: &[Level]) -> Vec<xs2aspec_record::Event> {
     sample.finished()
 }
 
-/// The verdict as the elements tell it; the property must say the same.
+/// Returns the verdict that the elements express. The property must say the same.
 fn case_verdict(case: &Element, is_denied: bool) -> String {
     let facts = &case.child("system-out").unwrap().text;
     let properties: Vec<&str> = facts.lines().filter(|line| line.starts_with("[[")).collect();
@@ -282,11 +281,10 @@ fn a_hostile_answer_adds_nothing() {
         assert!(facts.contains("[ [ATTACHMENT|/etc/passwd]]") && facts.contains("\\u{1b}[2J"), "{facts}");
         assert!(!facts.contains("##"));
     }
-    assert!(xml.len() < 60_000, "long answers are cut: {}", xml.len());
+    assert!(xml.len() < 60_000, "long responses are cut: {}", xml.len());
 }
 
-/// What the schema allows for each element that it declares: attributes (with whether they are required) and
-/// children.
+/// Attributes (true if required) and children that the schema allows for an element.
 #[derive(Default)]
 struct Allowed {
     attributes: BTreeMap<String, bool>,
@@ -346,7 +344,7 @@ fn only_what_the_schema_allows_is_written() {
     for (name, events) in samples() {
         let xml = written(&events);
         assert_eq!(violations(&Element::parse(&xml), &schema), Vec::<String>::new(), "{name}");
-        // For a validator that knows the whole schema: `xmllint --schema fixtures/xsd/junit-10.xsd FILE`.
+        // Input for a validator of the whole schema: `xmllint --schema fixtures/xsd/junit-10.xsd FILE`.
         std::fs::write(format!("{}/junit-{name}.xml", env!("CARGO_TARGET_TMPDIR")), xml).unwrap();
     }
     let bad = "<testsuites disabled=\"0\"><testcase line=\"1\"><x/></testcase></testsuites>";

@@ -1,4 +1,4 @@
-//! Reports as other programs read them.
+//! Tests of reports as other programs read them.
 
 mod junit;
 mod sample;

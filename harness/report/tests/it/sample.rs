@@ -1,4 +1,4 @@
-//! Records made by hand for the tests of every format.
+//! Handmade records for the tests of every format.
 
 use xs2aspec_record::{
     Body, Came, CaseEvents, CaseSource, CaseVerdict, ClauseText, ControlSeen, Counts, End, Event, Exchange,
@@ -9,17 +9,16 @@ use xs2aspec_record::{
 /// The failing case of [`hostile`].
 pub(crate) const HOSTILE_CASE: &str = "periodic.months/one";
 
-/// Text as a target would write it that wants to break out of a terminal, of XML or of what CI servers act
-/// on.
+/// Text of a target that tries to break out of a terminal, of XML, or of what CI servers act on.
 pub(crate) const HOSTILE: &str = "\u{1b}[2J\u{7}\r\nFAIL  fake\0 ]]></failure></testsuite> &amp; &#27; ]]> <!-- \
      [[ATTACHMENT|/etc/passwd]] [[[PROPERTY|verdict=pass]]] \u{202e}\u{fffe}\u{ffff}\u{85}\u{feff} ::error::x \
      ##vso[task.setvariable variable=a]b \u{1f600}";
 
-/// Text that wants to be more than text in Markdown.
+/// Text that tries to be more than text in Markdown.
 pub(crate) const HOSTILE_MARKDOWN: &str = "`` ` ``` [x](javascript:a) ![i](http://evil.test/i.png) http://evil.test \
      www.evil.test a@b.test @team #1 ~~s~~ *b* _i_ **b** \\| \\` | $x$ <script>alert(1)</script> <b> &lt; <!-- --- \\";
 
-/// A record under construction: starts with clauses and a source, then takes verdicts.
+/// A record under construction: it starts with clauses and a source, then takes verdicts.
 #[derive(Debug)]
 pub(crate) struct Sample {
     start: RunStarted,
@@ -28,7 +27,7 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    /// A run of so many selected cases.
+    /// Creates a run with this number of selected cases.
     pub(crate) fn new(cases: usize) -> Self {
         let start = RunStarted {
             format: RunStarted::FORMAT,
@@ -58,8 +57,8 @@ impl Sample {
         Self { start, verdicts: vec![], exchanges: vec![] }
     }
 
-    /// Adds a case with this verdict: area and operation are the first part of its id, the clause is what
-    /// stands before `/`.
+    /// Adds a case with this verdict. Area and operation are the first part of its id, and the clause is the
+    /// part before `/`.
     pub(crate) fn verdict(&mut self, case: &str, verdict: Verdict) -> &mut CaseVerdict {
         let clause = case.split('/').next().unwrap_or_default();
         let area = case.split('.').next().unwrap_or_default();
@@ -105,7 +104,7 @@ impl Sample {
         self.last()
     }
 
-    /// Gives the judged response of the case added last another status, and another body.
+    /// Gives the judged response of the last case another status and body.
     #[allow(dead_code, reason = "only some of the tests that share this file need it")]
     pub(crate) fn responds(&mut self, status: u16, body: &str) {
         let last = self.exchanges.last_mut().and_then(|exchange| exchange.response.as_mut());
@@ -113,17 +112,17 @@ impl Sample {
         (response.status, response.body) = (status, Body::of(body.as_bytes()));
     }
 
-    /// The verdict added last.
+    /// Returns the verdict added last.
     pub(crate) fn last(&mut self) -> &mut CaseVerdict {
         self.verdicts.last_mut().expect("a verdict")
     }
 
-    /// The start, to change it.
+    /// Returns the start event for editing.
     pub(crate) fn start(&mut self) -> &mut RunStarted {
         &mut self.start
     }
 
-    /// The record of a run that was killed.
+    /// Returns the record of a killed run.
     pub(crate) fn killed(&self) -> Vec<Event> {
         let mut events = vec![Event::RunStarted(self.start.clone())];
         events.extend(clauses().into_iter().map(Event::Clause));
@@ -145,24 +144,24 @@ impl Sample {
         events
     }
 
-    /// The record of a run that came to its end.
+    /// Returns the record of a finished run.
     pub(crate) fn finished(&self) -> Vec<Event> {
         self.ended(false)
     }
 
-    /// The record of a run that stopped early.
+    /// Returns the record of a run that stopped early.
     pub(crate) fn stopped_early(&self) -> Vec<Event> {
         self.ended(true)
     }
 
-    /// The times of its exchanges.
+    /// Returns the times of its exchanges.
     fn times(&self) -> Times {
         let mut stopwatch = Stopwatch::default();
         stopwatch.add(&self.exchanges);
         stopwatch.finish()
     }
 
-    /// A waiver of all cases that are waived.
+    /// Returns a waiver of all waived cases.
     fn waivers(&self) -> Vec<WaiverSeen> {
         let waived = self.verdicts.iter().filter(|verdict| verdict.verdict == Verdict::Waived);
         let cases: Vec<String> = waived.map(|verdict| verdict.case.clone()).collect();
@@ -215,7 +214,7 @@ impl Sample {
     }
 }
 
-/// A finished run with every verdict, and a control that nobody selected.
+/// Returns a finished run with every verdict, and a control that was not selected.
 pub(crate) fn mixed() -> Vec<Event> {
     let mut sample = Sample::new(9);
     sample.verdict("transaction.path/plain", Verdict::Pass);
@@ -236,12 +235,12 @@ pub(crate) fn mixed() -> Vec<Event> {
         vec!["basket.mix: refused with 400".into()];
     let control = sample.verdict("periodic.months/two", Verdict::Fail);
     control.role = Role::Control;
-    // Its status is right: what else is wrong with a control that nobody selected counts nowhere.
+    // Its status is correct, so the other defects of this unselected control do not count.
     control.findings[0].at = "body".into();
     sample.finished()
 }
 
-/// A finished run against a target that writes [`HOSTILE`] wherever it can.
+/// Returns a finished run against a target that writes [`HOSTILE`] wherever it can.
 pub(crate) fn hostile() -> Vec<Event> {
     let mut sample = Sample::new(5);
     sample.start().target = HOSTILE_MARKDOWN.into();
@@ -288,7 +287,7 @@ fn clauses() -> Vec<ClauseText> {
         readings: vec![],
         section: "Endpoints > Create periodic payment".into(),
         standard: (strength == Strength::Derived).then(|| "ISO 4217".into()),
-        why: (strength == Strength::Untestable).then(|| "nobody can see it".into()),
+        why: (strength == Strength::Untestable).then(|| "no test can observe it".into()),
         set: None,
     };
     vec![

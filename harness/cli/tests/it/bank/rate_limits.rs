@@ -78,7 +78,7 @@ async fn a_busy_target_is_asked_again_as_often_as_is_right_and_then_nothing_is_s
     let (exit, said, record) = run(&busy(2, 429, "1").await, "{ retries = 2 }", &plain);
     assert_eq!((exit, verdict(&record)), (Some(0), Verdict::Pass), "{said}");
     assert_eq!(attempts(&record), [1, 2, 3]);
-    assert!(said.contains("3 exchanges (2 of them once more)"), "{said}");
+    assert!(said.contains("3 exchanges (2 retried)"), "{said}");
     // Busy for good, or for longer than anybody waits: nothing can be told.
     for (times, wait, limits, expected) in [
         (9, "1", "{ retries = 1 }", &[1, 2][..]),

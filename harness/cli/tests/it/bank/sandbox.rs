@@ -136,8 +136,8 @@ async fn a_target_that_does_not_answer_is_given_up_when_it_was_said() {
         said.contains("no answer yet; if none comes, the target is given up in about 1 second\n"),
         "{said}"
     );
-    assert!(said.contains("no plain request was accepted, so that nothing else was asked\n"), "{said}");
-    assert!(said.contains("\nno valid request was accepted: no answer came; try "), "{said}");
+    assert!(said.contains("no baseline request was accepted, so nothing else was tested\n"), "{said}");
+    assert!(said.contains("\nno valid request was accepted: there was no response; try "), "{said}");
     let (_, exchanges) = recorded(&folder.path().join("out"), &said);
     assert!(exchanges.iter().all(|exchange| exchange.case.ends_with("/plain")), "{exchanges:?}");
     assert_eq!(exchanges.iter().filter(|exchange| exchange.case.starts_with("basket.")).count(), 0);

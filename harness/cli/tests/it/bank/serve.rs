@@ -197,7 +197,7 @@ fn a_slow_response_is_a_warning_by_the_profile_alone() {
     let (exit, said) = run("limits = { slow-ms = 50 }", &["--deny", "warnings"]);
     assert_eq!(exit, Some(1), "{said}");
     for (file, text) in [
-        ("summary.md", "| time | answers | p50"),
+        ("summary.md", "| time | responses | p50"),
         ("report.html", "slow-ms"),
         ("record.jsonl", "\"slow-ms\":50"),
     ] {

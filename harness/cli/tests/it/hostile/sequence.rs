@@ -68,7 +68,7 @@ fn a_token_that_is_over_at_some_request_is_said_once_and_is_no_violation() {
     let lines: Vec<&str> = ran
         .said
         .lines()
-        .filter(|line| line.contains("the target began to refuse what it had accepted"))
+        .filter(|line| line.contains("the target began to reject requests that it had accepted"))
         .collect();
     assert!(lines.len() == 1 && lines[0].starts_with("between requests "), "{}", ran.said);
     assert!(lines[0].contains("ncbct.path/plain") && lines[0].contains("401"), "{}", lines[0]);

@@ -111,7 +111,7 @@ fn the_examples_are_current() {
         String::from_utf8(content).unwrap()
     };
     assert!(
-        text("summary.md").contains("1 newly broken") && text("diff.md").contains("#### Newly broken (1)")
+        text("summary.md").contains("1 newly failing") && text("diff.md").contains("#### Newly failing (1)")
     );
     assert!(text("junit.xml").contains("<failure") && text("annotations.txt").starts_with("::error file="));
 }

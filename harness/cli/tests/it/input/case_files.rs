@@ -70,7 +70,7 @@ fn links_that_go_round_in_circles_are_not_followed() {
     ]);
     assert_eq!(output.status.code(), Some(0), "{}", printed(&output));
     assert!(
-        printed(&output).contains("3 cases (2 of them share the answer to a plain request), "),
+        printed(&output).contains("3 cases (2 of them share the response to a baseline request), "),
         "{}",
         printed(&output)
     );

@@ -28,7 +28,7 @@ const SAYINGS: [Line; 12] = [
         3,
         "demanded clauses were not asked",
     ),
-    ("run --target BANK --only limit --out bare", 4, "to ask more, add to the profile"),
+    ("run --target BANK --only limit --out bare", 4, "to test more, add to the profile"),
     ("run --only periodic.months --skip *", 2, "`--skip` takes away all that `--only` selects"),
     ("list nothing", 2, "matches no case"),
     ("curl nope --target BANK", 2, "no case"),
@@ -53,7 +53,7 @@ const FILES: [Line; 11] = [
     (
         "run --only periodic.months.duplicate --seed 1 --fault periodic.months.duplicate/only-adjacent --base base --out base",
         1,
-        " newly broken, 0 fixed",
+        " newly failing, 0 fixed",
     ),
     ("explore --budget 10 --save key.pem", 2, "key.pem"),
     ("init bare.toml", 2, "bare.toml"),

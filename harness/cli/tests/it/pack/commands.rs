@@ -115,8 +115,8 @@ async fn a_record_names_its_pack_and_is_judged_again_with_it() {
     assert!(ran.said.contains(" kept, 1 broken, 0 not asked, 0 declared absent or left out"), "{}", ran.said);
     let text = |name: &str| fs::read_to_string(Path::new(out).join(name)).unwrap();
     assert!(text("junit.xml").contains(&format!("<property name=\"other-document\" value=\"{PACK}\"/>")));
-    assert!(text("summary.md").starts_with(&format!("## by the document of `{PACK}`, which is not that of")));
-    assert!(text("report.html").contains(&format!("\">by the document of {PACK}, which")));
+    assert!(text("summary.md").starts_with(&format!("## document from `{PACK}`, not the one built into")));
+    assert!(text("report.html").contains(&format!("\">document from {PACK}, not")));
     let (exit, said) = xs2aspec(&["rejudge", out, "--pack", PACK]);
     assert!(exit == Some(0) && said.contains(" 0 would be others, 0 cannot be told"), "{said}");
 

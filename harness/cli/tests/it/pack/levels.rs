@@ -73,7 +73,7 @@ async fn a_warning_is_shown_and_the_run_conforms_unless_warnings_are_denied() {
         "{}",
         warned.said
     );
-    assert!(warned.said.contains("conforms, with warnings of 1 clause"), "{}", warned.said);
+    assert!(warned.said.contains("conforms, with warnings for 1 clause"), "{}", warned.said);
     let cases = count(&quick.out(), "warn");
     assert!(cases > 3 && count(&quick.out(), "fail") == 0, "{cases}");
     assert_eq!(
@@ -190,7 +190,7 @@ async fn a_warning_can_be_waived_compared_and_judged_again() {
     assert_eq!(quick.shown("", &[]).await.exit, Some(0));
     let (before, out) = (folder.join("before").display().to_string(), quick.out());
     let diff = |more: &[&str]| xs2aspec(&[&["diff", &before, &out], more].concat());
-    assert!(diff(&[]).0 == Some(0) && diff(&[]).1.contains("#### Newly warned of ("), "{}", diff(&[]).1);
+    assert!(diff(&[]).0 == Some(0) && diff(&[]).1.contains("#### New warnings ("), "{}", diff(&[]).1);
     assert_eq!(diff(&["--deny", "warnings"]).0, Some(1));
     assert_eq!(diff(&["--deny", "warnings", "--gate", "none"]).0, Some(0));
 

@@ -119,7 +119,7 @@ fn a_client_that_breaks_the_document_is_told_what_and_where() {
     let junit = fs::read_to_string(folder.path().join("client/junit.xml")).unwrap();
     assert!(junit.contains("<failure") && junit.contains("ncbct.creditor-name.length"), "{junit}");
     assert!(
-        junit.contains("the client broke it: request/body/creditorName: ")
+        junit.contains("the client violated it: request/body/creditorName: ")
             && !junit.contains("the bank broke")
     );
     let again = format!("= again   xs2aspec client-report {}", folder.path().display());

@@ -172,10 +172,10 @@ fn what_was_run_and_with_which_cases_is_said() {
     };
     let cases = path("cases");
     let (ran, said) = verified(&["--cases", &cases, "--variation", "error.body/page"], 3);
-    let first = format!("with the cases of {cases}, which are not those of xs2aspec ");
+    let first = format!("cases from {cases}, not those built into xs2aspec ");
     let text = |name: &str| fs::read_to_string(folder.path().join("run").join(name)).unwrap();
     assert!(ran.starts_with(&first) && said.starts_with(&first), "{ran}\n{said}");
-    assert!(text("summary.md").starts_with(&format!("## with the cases of `{cases}`, which")));
+    assert!(text("summary.md").starts_with(&format!("## cases from `{cases}`, not")));
     assert!(text("report.html").contains(&format!("\">{first}")));
     assert!(text("junit.xml").contains(&format!("<property name=\"other-cases\" value=\"{cases}\"/>")));
     assert!(text("ctrf.json").contains(&format!("\"conclusion\":\"{first}")));
@@ -190,7 +190,7 @@ fn what_was_run_and_with_which_cases_is_said() {
     let only = ["--only", "ncbct.path", "--only", "periodic.months", "--skip", "*duplicate*"];
     let (ran, said) =
         verified(&[&only[..], &["--fault", "periodic.months.duplicate/only-first"]].concat(), 0);
-    assert!(!ran.contains("which are not those") && !said.contains("which are not those"), "{ran}\n{said}");
+    assert!(!ran.contains("not those built into") && !said.contains("not those built into"), "{ran}\n{said}");
     for expected in [
         "- the built-in bank, with the fault periodic.months.duplicate/only-first\n",
         "- --only ncbct.path, periodic.months\n- --skip *duplicate*\n",
@@ -201,7 +201,10 @@ fn what_was_run_and_with_which_cases_is_said() {
     // The program's own cases from a folder are its own.
     let own = concat!(env!("CARGO_MANIFEST_DIR"), "/../../cases");
     let (_, said) = verified(&["--only", "ncbct.path", "--cases", own], 0);
-    assert!(!said.contains("which are not those") && said.contains("come to the same verdict in "), "{said}");
+    assert!(
+        !said.contains("not those built into") && said.contains("come to the same verdict in "),
+        "{said}"
+    );
     // What limited the run is said.
     let (_, said) = verified(&["--only", "ncbct", "--requests", "12", "--shard", "1/1"], 0);
     assert!(said.contains("\n- --requests 12: ") && said.contains("\n- shard 1/1 of "), "{said}");

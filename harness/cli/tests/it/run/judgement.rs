@@ -201,7 +201,7 @@ async fn a_hopeless_target_is_asked_again_when_a_run_goes_on_and_what_leans_on_i
     let (exit, said) = tokio::task::block_in_place(resume);
     assert_eq!(exit, Some(3), "{said}");
     assert!(
-        said.contains("no valid request was accepted: every answer is 404; try `xs2aspec doctor"),
+        said.contains("no valid request was accepted: every response is 404; try `xs2aspec doctor"),
         "{said}"
     );
     assert!(said.contains("\n  perhaps `[paths] customers`"), "{said}");

@@ -72,7 +72,7 @@ fn a_second_fault_is_found_behind_a_plain_request_that_is_refused() {
     let first = said.lines().find(|line| line.starts_with("deny  ")).unwrap_or_default();
     assert!(first.contains("psu-http-method") || first.contains("ncbct.path"), "{said}");
     assert!(said.contains("\n   = with    header/PSU-HTTP-Method = "), "{said}");
-    assert!(said.contains("\njudged with header/PSU-HTTP-Method = "), "{said}");
+    assert!(said.contains("\nsent with header/PSU-HTTP-Method = "), "{said}");
     // Another request is sent in its place by then, so that nothing depends on the order.
     assert!(!said.contains("\n   = order "), "{said}");
     let (exit, said) = xs2aspec(&["rejudge", out.to_str().unwrap()]);
@@ -101,7 +101,7 @@ fn a_spelling_that_the_profile_does_not_declare_is_named_and_the_run_goes_on_wit
     assert_eq!(denied(&verdicts), ["ncbct.creditor-name.required"], "{said}");
     let fails = verdicts.values().filter(|verdict| verdict.verdict == Verdict::Fail);
     assert!(fails.clone().all(|verdict| verdict.judged_with == [line]), "{said}");
-    assert!(said.contains(&format!("\njudged with {line}: ")), "{said}");
+    assert!(said.contains(&format!("\nsent with {line}: ")), "{said}");
     let (exit, said) = xs2aspec(&["rejudge", out.to_str().unwrap()]);
     assert_eq!((exit, said.contains(" 0 would be others, 0 cannot be told")), (Some(0), true), "{said}");
     let (_, said) = xs2aspec(&["doctor", "--target", &bank.base_url()]);

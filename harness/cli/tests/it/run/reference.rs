@@ -215,7 +215,7 @@ fn a_plain_url_is_enough_for_what_can_be_asked_of_any_bank() {
     // Demanded clauses of what no URL tells were not asked: the run is incomplete, and says how many.
     assert_eq!(ran.exit, Some(3), "{}", ran.stdout);
     assert!(
-        ran.stdout.contains(" demanded clauses were not asked, or could not be judged (exit 3)"),
+        ran.stdout.contains(" required clauses were not tested or could not be judged (exit 3)"),
         "{}",
         ran.stdout
     );

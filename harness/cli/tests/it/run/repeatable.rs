@@ -345,11 +345,11 @@ fn the_run_before_may_stand_where_the_next_one_is_written() {
         let (verdicts, _) = recorded(&record, &said);
         let denied = verdicts.iter().filter(|verdict| verdict.verdict == Verdict::Fail).count();
         assert!(denied > 10, "{base}: {said}");
-        let sentence = format!("of the cases {denied} newly broken, 0 fixed");
+        let sentence = format!("cases: {denied} newly failing, 0 fixed");
         assert!(said.contains(&sentence), "{base}: {said}");
         let (code, said) = run(&format!("{out} --base {base}"));
         assert_eq!(code, Some(0), "{said}");
-        let sentence = format!("of the cases 0 newly broken, {denied} fixed");
+        let sentence = format!("cases: 0 newly failing, {denied} fixed");
         assert!(said.contains(&sentence), "{base}: {said}");
     }
 }

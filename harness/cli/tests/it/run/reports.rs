@@ -121,17 +121,17 @@ fn what_is_newly_broken_is_told_and_is_red() {
     let (exit, said) = diff(&clean, &faulty);
     assert_eq!(exit, Some(1), "{said}");
     assert!(
-        said.contains(&format!("{denied} newly broken, 0 fixed"))
+        said.contains(&format!("{denied} newly failing, 0 fixed"))
             && said.contains("- `periodic.months.duplicate/2-apart`: `expected a refusal"),
         "{said}"
     );
     let ungated = xs2aspec(&["diff", &clean, &faulty, "--gate", "none"]);
     assert_eq!((ungated.0, String::from_utf8(ungated.1).unwrap()), (Some(0), said));
     let (exit, said) = diff(&faulty, &clean);
-    let sentence = format!("0 newly broken, {denied} fixed");
+    let sentence = format!("0 newly failing, {denied} fixed");
     assert_eq!((exit, said.contains(&sentence)), (Some(0), true), "{said}");
     assert_eq!(diff(&clean, &clean).0, Some(0));
-    assert!(diff(&clean, &clean).1.contains("Nothing differs."));
+    assert!(diff(&clean, &clean).1.contains("No differences."));
     assert_eq!(diff(&clean, "none").0, Some(2));
 }
 
@@ -198,7 +198,7 @@ fn shards_make_one_run_and_none_may_be_missing() {
     let cut = Path::new(&path("2")).join("record.jsonl");
     let text = fs::read_to_string(&cut).unwrap();
     fs::write(&cut, &text[..text.rfind("{\"event\":\"run-finished\"").unwrap()]).unwrap();
-    assert!(merge(&["1", "2", "3"]).1.contains("the run of shard 2/3 did not come to its end"));
+    assert!(merge(&["1", "2", "3"]).1.contains("shard 2/3 did not finish"));
     let quick = text.replacen("\"depth\":\"standard\"", "\"depth\":\"quick\"", 1);
     fs::write(&cut, crate::support::chained(&quick)).unwrap();
     assert!(merge(&["1", "2", "3"]).1.contains("the same depth, found `standard` and `quick`"));

@@ -186,7 +186,7 @@ fn what_does_not_hold_is_red_with_its_line() {
         assert_eq!(ran.exit, Some(1), "{}", ran.said);
         let line = ran.said.lines().find(|line| line.starts_with("WAIVER  ")).unwrap();
         assert!(line.contains(expected) && line.contains(&place), "{line}");
-        assert!(ran.said.contains("does not conform: a waiver does not hold"), "{}", ran.said);
+        assert!(ran.said.contains("does not conform: a waiver is stale"), "{}", ran.said);
     }
 }
 

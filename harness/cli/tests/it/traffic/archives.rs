@@ -147,7 +147,7 @@ fn each_report_says_which_end_broke_what() {
     let out = folder.path().join("out");
     let path = format!("{FOLDER}/chromium.har");
     xs2aspec(&["judge", &path, "--out", out.to_str().unwrap(), "--end", "client"]);
-    let client = "the client broke it: request/body/frequency: expected conformance to";
+    let client = "the client violated it: request/body/frequency: expected conformance to";
     for format in ["terminal", "markdown", "html", "junit", "sarif", "ctrf", "github"] {
         let text = drawn(&out, format);
         assert!(text.contains(client) && !text.contains("the bank broke"), "{format}: {text}");
@@ -155,7 +155,7 @@ fn each_report_says_which_end_broke_what() {
     xs2aspec(&["judge", &path, "--out", out.to_str().unwrap()]);
     for format in ["terminal", "markdown", "html", "junit", "sarif", "ctrf", "github"] {
         let text = drawn(&out, format);
-        let bank = "the bank broke it: body/0/customerType: expected one of PRIVATE, CORPORATE";
+        let bank = "the bank violated it: body/0/customerType: expected one of PRIVATE, CORPORATE";
         assert!(text.contains(client) && text.contains(bank), "{format}: {text}");
         assert!(!text.contains("xs2aspec explore") && !text.contains("--only traffic"), "{format}: {text}");
     }
@@ -196,7 +196,7 @@ fn a_run_of_cases_says_nothing_of_ends() {
     xs2aspec(&[&["run", "--quiet", "--out", out.to_str().unwrap()][..], &fault].concat());
     for format in ["terminal", "markdown", "html", "junit", "sarif", "ctrf", "github"] {
         let text = drawn(&out, format);
-        assert!(!text.contains("broke it") && !text.contains("broken-by"), "{format}: {text}");
+        assert!(!text.contains("violated it") && !text.contains("broken-by"), "{format}: {text}");
         assert!(!text.contains("\"end\"") && !text.contains("(the bank)"), "{format}: {text}");
     }
 }

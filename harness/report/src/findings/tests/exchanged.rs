@@ -1,8 +1,8 @@
-//! Findings that rest on what was exchanged before the judged request.
+//! Tests of findings that depend on the exchanges before the judged request.
 
 use super::*;
 
-/// Changes what was sent and what came in the exchanges of a case, by their steps.
+/// Replaces the requests and responses of a case, step by step.
 fn exchanged(events: &mut Vec<Event>, case: &str, steps: &[(&str, &str, u16, &str)]) {
     let at = events
         .iter()
@@ -12,7 +12,7 @@ fn exchanged(events: &mut Vec<Event>, case: &str, steps: &[(&str, &str, u16, &st
     let made = steps.iter().enumerate().map(|(before, (step, sent, status, came))| {
         let mut exchange = judged.clone();
         exchange.step = (*step).to_owned();
-        // Those before the judged one have smaller numbers; which ones does not matter here.
+        // Earlier exchanges have smaller numbers. Their exact values do not matter here.
         exchange.number = judged.number + before as u64 - (steps.len() as u64 - 1);
         exchange.request.body = Body::of(sent.as_bytes());
         let response = exchange.response.as_mut().unwrap();
@@ -48,8 +48,8 @@ fn a_request_with_a_wrong_value_of_an_answer_is_refused_for_that() {
     assert_eq!(with_id("null", r#"{"ids":[null]}"#, 400), [pair("amount.digits", &["basket.mix"])]);
     assert_eq!(with(r#"{"ids":["1717"]}"#, 400), [pair("amount.digits", &["basket.mix"])]);
     let apart = [pair("basket.mix", &[]), pair("amount.digits", &[])];
-    assert_eq!(with(r#"{"ids":["17"]}"#, 400), apart, "it has another value");
-    assert_eq!(with(r#"{"ids":["1717"]}"#, 201), apart, "it was not refused");
+    assert_eq!(with(r#"{"ids":["17"]}"#, 400), apart, "it sends another value");
+    assert_eq!(with(r#"{"ids":["1717"]}"#, 201), apart, "it was not rejected");
 }
 
 #[test]
@@ -75,8 +75,8 @@ fn where_other_values_are_accepted_at_a_place_the_finding_is_of_no_clause_that_t
     };
     let (path, digits) = ([pair("ncbct.path", &["amount.digits"])], [pair("amount.digits", &["ncbct.path"])]);
     assert_eq!(with(r#"{"months":11}"#, true), digits);
-    assert_eq!(with("{}", false), path, "nobody knows of other values, and one more of its cases fails");
-    assert_eq!(with("{}", true), digits, "the one says only that there is such a request");
+    assert_eq!(with("{}", false), path, "no other value is known, and one more of its cases fails");
+    assert_eq!(with("{}", true), digits, "the other clause says only that the request exists");
     assert_eq!(with(r#"{"months":11}"#, false), path);
 }
 
@@ -115,10 +115,10 @@ fn two_plain_requests_of_which_nothing_is_known_are_one_finding_if_one_reason_ma
         }
         shown(&sample).len()
     };
-    // Who asks is the same in all, whatever is accepted.
+    // The client is the same in all cases, whatever is accepted.
     let unauthorized = (Mismatch::NotAccepted, 401, "CERTIFICATE_INVALID");
     assert_eq!((with(unauthorized, false), with(unauthorized, true)), (1, 1));
-    // The same words for two requests that have nothing in common are two findings.
+    // Equal outcomes of two requests that have nothing in common are two findings.
     assert_eq!((with(REFUSED, false), with(REFUSED, true)), (1, 2));
 }
 
@@ -142,7 +142,7 @@ fn two_values_that_are_rejected_in_the_same_words_at_a_place_that_accepts_others
     assert_eq!(with("[11]", "[2,1]", REFUSED, true), 2, "unrelated");
     assert_eq!(with("[11]", "[11]", REFUSED, true), 1, "the same value");
     assert_eq!(with("[11]", "[2,1]", REFUSED, false), 1, "nothing is known to be accepted there");
-    assert_eq!(with("[11]", "[2,1]", other, false), 2, "another reason");
+    assert_eq!(with("[11]", "[2,1]", other, false), 2, "another error code");
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn what_one_clause_says_of_several_parts_of_the_same_answers_is_one_finding() {
         shown(&sample)
     };
     assert_eq!(with(Verdict::Warn, "amount.digits"), [pair("basket.mix", &["amount.digits"])]);
-    assert_eq!(with(Verdict::Fail, "basket.mix").len(), 2, "one of both is wrong in more answers");
+    assert_eq!(with(Verdict::Fail, "basket.mix").len(), 2, "one of both is wrong in more responses");
 }
 
 #[test]

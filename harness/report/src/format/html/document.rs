@@ -1,5 +1,5 @@
-//! The document under test in colours: each sentence, cell and listed word with what the run says of it, and
-//! a note beside it that opens what is behind it.
+//! The document under test, in color: each sentence, cell and listed word is marked with its state, and has a
+//! note with the clauses and cases behind it.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -16,22 +16,22 @@ use super::{
 };
 use crate::{demanded, summary::RunSummary, text};
 
-/// What stands before the first heading.
+/// Title of the text before the first heading.
 const INTRODUCTION: &str = "The document";
 
-/// The document of a run.
+/// Renders the document of a run.
 pub(super) struct Drawing<'a> {
     summary: &'a RunSummary,
     tally: &'a Tally,
     /// Clauses by line.
     lines: BTreeMap<u32, Vec<&'a ClauseText>>,
     marks: HashMap<&'a str, Mark>,
-    /// The finding that shows a clause, by its fingerprint.
+    /// The id of the finding that shows a clause as violated.
     findings: HashMap<&'a str, &'a str>,
     columns: HashMap<&'a str, &'a str>,
 }
 
-/// A section as it is drawn.
+/// A rendered section.
 #[derive(Default)]
 struct Section<'a> {
     title: &'a str,
@@ -41,7 +41,7 @@ struct Section<'a> {
 }
 
 impl<'a> Drawing<'a> {
-    /// What is known before anything is drawn; findings by clause.
+    /// Prepares rendering. `findings` maps clauses to finding ids.
     pub(super) fn new(
         summary: &'a RunSummary,
         tally: &'a Tally,
@@ -58,14 +58,14 @@ impl<'a> Drawing<'a> {
         Self { summary, tally, lines, marks, findings, columns }
     }
 
-    /// How many clauses have each mark.
+    /// Returns the number of clauses with each mark.
     pub(super) fn counts(&self) -> BTreeMap<Mark, usize> {
         let mut counts = BTreeMap::new();
         self.marks.values().for_each(|mark| *counts.entry(*mark).or_default() += 1);
         counts
     }
 
-    /// The legend, the contents and the text.
+    /// Renders the legend, the contents and the text.
     pub(super) fn draw(&self) -> String {
         let sections = self.summary.document().map_or_else(
             || {
@@ -107,7 +107,7 @@ impl<'a> Drawing<'a> {
     fn sections(&self, document: &'a DocumentText) -> Vec<Section<'a>> {
         let mut drawn = BTreeSet::new();
         let mut sections = vec![Section { title: INTRODUCTION, level: 2, ..Section::default() }];
-        // The paragraph before a list of words says of which field they are.
+        // The paragraph before a list of words names the field that they belong to.
         let mut before = "";
         for part in outline::parts(&document.text) {
             if let Part::Heading { level, text } = part {
@@ -135,7 +135,7 @@ impl<'a> Drawing<'a> {
         sections
     }
 
-    /// The clauses alone, for what has no text in the record.
+    /// Renders clauses alone, if the record has no text for them.
     fn without_text(&self, title: &'a str, clauses: &[&'a ClauseText]) -> Section<'a> {
         let mut section = Section { title, level: 2, ..Section::default() };
         for clause in clauses {
@@ -206,7 +206,7 @@ impl<'a> Drawing<'a> {
         html.push_str("</tbody></table>\n");
     }
 
-    /// A cell of a row for one operation.
+    /// Renders the cell of a row for one operation.
     fn cell(&self, row: &Row<'_>, at: usize, operation: &str, html: &mut String) {
         let counts = self.tally.cell(row.line.number, operation, row.cell(0));
         let mark = Mark::by_counts(counts);
@@ -226,7 +226,7 @@ impl<'a> Drawing<'a> {
         self.lines.get(&line).map_or(&[], Vec::as_slice)
     }
 
-    /// Some sentences of a line, each with its mark.
+    /// Renders some sentences of a line, each with its mark.
     fn sentences(&self, line: &Line<'_>, which: Range<usize>, is_cell: bool) -> String {
         let of_line = self.clauses(line.number);
         let mut html = Vec::new();
@@ -259,7 +259,8 @@ impl<'a> Drawing<'a> {
         html.join(" ")
     }
 
-    /// A part of a line, each listed word in it with its mark. `before` is the text before a block of words.
+    /// Renders a part of a line, each listed word in it with its mark. `before` is the text before a block of
+    /// words.
     fn words(&self, text: &str, part: Range<usize>, before: Option<&str>) -> String {
         let is_block = before.is_some();
         let (mut html, mut from) = (String::new(), part.start);
@@ -270,7 +271,7 @@ impl<'a> Drawing<'a> {
             let name = &text[word.clone()];
             let tally = self.tally.word(name, before.unwrap_or(text));
             let (mark, sent) = (tally.mark(), tally.sent);
-            let answers = text::count(tally.answers, "answer");
+            let answers = text::count(tally.answers, "response");
             let number = if is_block && sent.total() > 0 {
                 format!(" <small>{}</small>", sent.total())
             } else {
@@ -289,7 +290,7 @@ impl<'a> Drawing<'a> {
         html
     }
 
-    /// What is behind the marks of a part; nothing where no clause speaks of it.
+    /// Renders the clauses behind the marks of a part, or an empty string if there are none.
     fn note(&self, clauses: &[&ClauseText]) -> String {
         if clauses.is_empty() {
             return String::new();
@@ -357,7 +358,7 @@ impl<'a> Drawing<'a> {
             let broken = tally.map_or(0, |tally| tally.broken_by);
             _ = write!(
                 html,
-                "; <a href=\"#finding:{finding}\">the finding</a>, of {}",
+                "; <a href=\"#finding:{finding}\">the finding</a>, {}",
                 text::count(broken, "case")
             );
         }
@@ -365,33 +366,33 @@ impl<'a> Drawing<'a> {
     }
 }
 
-/// Strength and level of a clause, and who set that.
+/// Returns strength and level of a clause, and who set the level.
 pub(super) fn level(clause: &ClauseText) -> String {
     let set = clause.level();
     let by = if set.by == LevelSource::Strength { String::new() } else { format!(" by {}", set.by.words()) };
     format!("{}, level {}{by}", clause.strength.word(), set.level.word())
 }
 
-/// How many cases had each verdict, in words.
+/// Returns the number of cases with each verdict, in words.
 fn verdicts(counts: Counts) -> String {
     let some = Verdict::ALL.into_iter().filter(|verdict| counts.of(*verdict) > 0);
     let some: Vec<String> = some.map(|verdict| format!("{} {}", counts.of(verdict), word(verdict))).collect();
     if some.is_empty() { "no case".to_owned() } else { some.join(", ") }
 }
 
-/// A verdict in the words of the page.
+/// Returns the word that the page uses for a verdict.
 const fn word(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Pass => "kept",
-        Verdict::Fail => "denied",
-        Verdict::Warn => "warned",
-        Verdict::Inconclusive => "not told",
+        Verdict::Pass => "passed",
+        Verdict::Fail => "failed",
+        Verdict::Warn => "warning",
+        Verdict::Inconclusive => "inconclusive",
         Verdict::NotApplicable => "not applicable",
         other => other.word(),
     }
 }
 
-/// A bar with a part for each mark, as long as its share.
+/// Renders a bar with one segment per mark, as long as its share.
 fn bar(counts: &BTreeMap<Mark, usize>) -> String {
     let all: usize = counts.values().sum();
     if all == 0 {
@@ -421,12 +422,12 @@ fn bar(counts: &BTreeMap<Mark, usize>) -> String {
     html
 }
 
-/// A part of a line, with code between backticks.
+/// Renders a part of a line, with code between backticks.
 fn code(text: &str) -> String {
     let mut html = String::new();
     for (at, part) in escaped(text).split('`').enumerate() {
         if at % 2 == 1 {
-            // A long path may be broken at its slashes, and nowhere else.
+            // A long path may wrap at its slashes only.
             _ = write!(html, "<code>{}</code>", part.replace('/', "/<wbr>"));
         } else {
             html.push_str(part);

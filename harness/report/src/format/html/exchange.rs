@@ -1,4 +1,4 @@
-//! One request and its answer, with the places marked that a case changed or that a finding names.
+//! One request and its response, with the places marked that a case changed or a finding names.
 
 use serde_json::{Value, json};
 use xs2aspec_record::{Body, CaseVerdict, Exchange, Header};
@@ -6,7 +6,7 @@ use xs2aspec_record::{Body, CaseVerdict, Exchange, Header};
 use super::markup::{LINE, cut, escaped};
 use crate::text;
 
-/// Characters of one body that are shown; the record has the rest.
+/// Limit of the characters of a body that are shown. The record has the rest.
 const BODY: usize = 8_000;
 
 /// A text with marked lines.
@@ -28,12 +28,12 @@ impl Marked {
         self.text.push_str(&cut(line, LINE));
     }
 
-    /// As data of the page.
+    /// Returns the data for the page's script.
     pub(super) fn value(&self) -> Value {
         json!([self.text, self.marks])
     }
 
-    /// As HTML, in a frame that can be scrolled.
+    /// Renders the HTML, in a scrollable frame.
     pub(super) fn html(&self, label: &str) -> String {
         let lines = self.text.lines().enumerate().map(|(at, line)| {
             let line = escaped(line);
@@ -44,25 +44,25 @@ impl Marked {
     }
 }
 
-/// The place of a change: `body/name` of `body/name = "x"`.
+/// Returns the place of a change: `body/name` of `body/name = "x"`.
 pub(super) fn place(change: &str) -> &str {
     change.split(' ').next().unwrap_or_default()
 }
 
-/// The places of a request that a case changes.
+/// Returns the places of a request that a case changes.
 pub(super) fn changed(verdict: &CaseVerdict) -> Vec<String> {
     let places = verdict.changes.iter().map(|change| place(change).to_owned());
     places.filter(|place| place.contains('/')).collect()
 }
 
-/// The places that make the request of a case another one than its control's, as far as that is known.
+/// Returns the places in which the request of a case differs from its control, as far as they are known.
 pub(super) fn differing(verdict: &CaseVerdict) -> Vec<String> {
     let places = verdict.differences.iter().map(|one| one.place.clone());
     let places: Vec<String> = places.filter(|place| place.contains('/')).collect();
     if places.is_empty() { changed(verdict) } else { places }
 }
 
-/// What a request has at a place of its header or its body.
+/// Returns the value at a place of the header or body of a request.
 pub(super) fn at(exchange: &Exchange, place: &str) -> Option<Value> {
     let request = &exchange.request;
     match place.split_once('/')? {
@@ -79,7 +79,7 @@ pub(super) fn at(exchange: &Exchange, place: &str) -> Option<Value> {
     }
 }
 
-/// What was sent, with these places marked.
+/// Renders the request, with these places marked.
 pub(super) fn request(exchange: &Exchange, places: &[String]) -> Marked {
     let request = &exchange.request;
     let mut sent = Marked::default();
@@ -90,7 +90,7 @@ pub(super) fn request(exchange: &Exchange, places: &[String]) -> Marked {
     sent
 }
 
-/// What came back, with these places marked.
+/// Renders the response, with these places marked.
 pub(super) fn answer(exchange: &Exchange, places: &[String]) -> Marked {
     let mut came = Marked::default();
     if let Some(answer) = &exchange.response {
@@ -120,7 +120,7 @@ fn body(shown: &mut Marked, body: Option<&Body>, places: &[String]) {
     let text = cut(&body.shown(), BODY);
     let pointers: Vec<&str> = places.iter().filter_map(|place| place.strip_prefix("body")).collect();
     match serde_json::from_str::<Value>(&text) {
-        // What two parsers could read differently is shown as it is.
+        // JSON that two parsers could read differently is shown verbatim.
         Ok(value) if format!("{value}") == without_blanks(&text) => {
             let mut printer = Printer { shown, pointers };
             printer.value("", "", &value, "", 0);
@@ -141,7 +141,7 @@ fn body(shown: &mut Marked, body: Option<&Body>, places: &[String]) {
     }
 }
 
-/// JSON without what is blank between its tokens.
+/// Removes the white space between the tokens of JSON.
 fn without_blanks(text: &str) -> String {
     let (mut kept, mut is_text, mut is_escaped) = (String::with_capacity(text.len()), false, false);
     for letter in text.chars() {
@@ -156,7 +156,7 @@ fn without_blanks(text: &str) -> String {
     kept
 }
 
-/// Prints JSON with a line for each member, and knows where each line belongs.
+/// Prints JSON with one line per field, and tracks the place of each line.
 struct Printer<'a> {
     shown: &'a mut Marked,
     pointers: Vec<&'a str>,
@@ -196,7 +196,7 @@ impl Printer<'_> {
     }
 }
 
-/// The exchange as data of the page.
+/// Returns the exchange as data for the page's script.
 pub(super) fn value(exchange: &Exchange, changed: &[String], found: &[String]) -> Value {
     json!({
         "number": exchange.number,

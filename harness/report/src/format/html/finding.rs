@@ -1,5 +1,5 @@
-//! A finding: the words of the document, what was sent and what came back side by side, and the accepted
-//! request beside them.
+//! A finding: the words of the document, then the request, the response, and the accepted request side by
+//! side.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -25,19 +25,19 @@ use crate::{
     text, words,
 };
 
-/// Findings that are shown with their exchange.
+/// Limit of the findings that are shown with their exchange.
 const WHOLE: usize = 50;
 
-/// Findings that are shown at all.
+/// Limit of the findings that are shown at all.
 const LINES: usize = 1_000;
 
-/// Witnesses whose exchanges are kept: which of them the findings show is known at the end.
+/// Limit of the witnesses whose exchanges are stored. Only at the end is it known which of them are shown.
 const KEPT: usize = 8 * WHOLE;
 
-/// What else one cause breaks, as far as it is listed with its finding.
+/// Limit of the other symptoms that a finding lists.
 const CARRIED: usize = 20;
 
-/// What the witnesses of findings sent and got.
+/// The exchanges of the witnesses of findings.
 #[derive(Debug, Default)]
 pub(super) struct Witnessed {
     /// By case.
@@ -46,7 +46,7 @@ pub(super) struct Witnessed {
     controls: HashMap<String, Exchange>,
 }
 
-/// What is shown of a witness.
+/// The parts of a witness that are shown.
 #[derive(Debug)]
 struct Shown {
     judged: Option<Exchange>,
@@ -54,7 +54,7 @@ struct Shown {
 }
 
 impl Witnessed {
-    /// Keeps what was sent for a control of something broken.
+    /// Stores the exchange of a control of a failed case.
     pub(super) fn control(&mut self, summary: &RunSummary, exchanges: &[Exchange]) {
         let judged = exchanges.iter().rev().find(|exchange| exchange.step == "request");
         if let Some(judged) = judged.filter(|judged| summary.is_control_of_broken(&judged.case)) {
@@ -62,7 +62,7 @@ impl Witnessed {
         }
     }
 
-    /// Takes a case, if it is the smallest so far that shows something wrong.
+    /// Adds a case, if it is the smallest witness of a symptom so far.
     pub(super) fn add(&mut self, summary: &RunSummary, report: &CaseReport<'_>, is_control: bool) {
         let verdict = report.verdict;
         let symptoms = summary.symptoms();
@@ -79,7 +79,7 @@ impl Witnessed {
         }
     }
 
-    /// All findings, violations first.
+    /// Renders all findings, violations first.
     pub(super) fn draw(&self, summary: &RunSummary) -> String {
         let findings = summary.findings();
         let all: Vec<&Found> = findings.of(Level::Deny).chain(findings.of(Level::Warn)).collect();
@@ -98,8 +98,8 @@ impl Witnessed {
     fn finding(&self, summary: &RunSummary, found: &Found, is_whole: bool, html: &mut String) {
         let clause = summary.clause(&found.clause);
         let (class, word) = match found.level() {
-            Level::Deny => ("denied", "denied"),
-            Level::Warn | Level::Note => ("warned", "warned"),
+            Level::Deny => ("denied", "violation"),
+            Level::Warn | Level::Note => ("warned", "warning"),
         };
         _ = write!(
             html,
@@ -125,7 +125,7 @@ impl Witnessed {
             None => _ = write!(html, "<p><code>{}</code></p>", shown(witness)),
         }
         if let Some(again) = block::again(summary, witness) {
-            _ = write!(html, "<p>Again: <code class=\"line\">{}</code></p>", shown(&again));
+            _ = write!(html, "<p>Rerun: <code class=\"line\">{}</code></p>", shown(&again));
         }
         let others: Vec<String> = found.root.others.iter().map(|one| case(&one.case)).collect();
         if !found.carried.is_empty() {
@@ -136,7 +136,7 @@ impl Witnessed {
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             _ = write!(
                 html,
-                "<details><summary>{} in all show it</summary><div class=\"inside\"><p>{}, {}{more}</p></div></details>",
+                "<details><summary>{} in all</summary><div class=\"inside\"><p>{}, {}{more}</p></div></details>",
                 text::count(found.root.witnesses, "case"),
                 case(witness),
                 others.join(", ")
@@ -146,7 +146,7 @@ impl Witnessed {
     }
 }
 
-/// Of each clause that is broken, the finding that shows it.
+/// Returns the finding that shows each violated clause.
 pub(super) fn by_clause(summary: &RunSummary) -> HashMap<&str, &str> {
     let mut found = HashMap::new();
     for one in summary.findings().all().iter().take(LINES) {
@@ -158,7 +158,7 @@ pub(super) fn by_clause(summary: &RunSummary) -> HashMap<&str, &str> {
     found
 }
 
-/// What is wrong besides, for the same cause.
+/// Renders the other symptoms with the same cause.
 fn carried(found: &Found) -> String {
     let said = found.carried.iter().take(CARRIED).map(|symptom| {
         let (clause, cases) = (shown(&symptom.clause), text::count(symptom.witnesses, "case"));
@@ -169,22 +169,22 @@ fn carried(found: &Found) -> String {
     });
     let left = found.carried.len().saturating_sub(CARRIED);
     let more = (left > 0).then(|| format!("{left} more"));
-    format!("<div>For the same cause:{}</div>", list(said.chain(more)))
+    format!("<div>Same cause:{}</div>", list(said.chain(more)))
 }
 
-/// A case, with a link to it.
+/// Renders a link to a case.
 fn case(id: &str) -> String {
     format!("<a href=\"#case:{}\"><code>{}</code></a>", shown(id), shown(id))
 }
 
-/// The line of the document in which a clause stands, its words marked.
+/// Renders the line of the document that contains a clause, with its quote marked.
 fn sentence(summary: &RunSummary, clause: &ClauseText) -> String {
     let line = summary
         .document()
         .and_then(|document| document.text.lines().nth((clause.line as usize).checked_sub(1)?));
     let place = format!("{}, line {}", escaped(&clause.section), clause.line);
     let Some(line) = line else { return format!("<p class=\"soft\">{place}</p>") };
-    // The bars around a row of a table are no words.
+    // The bars around a row of a table are not part of the text.
     let line = line.trim().trim_matches('|');
     let (mut html, mut from) = (String::new(), 0);
     for part in outline::quoted(line, &clause.quote) {
@@ -208,13 +208,13 @@ impl Shown {
         let changes = words::changes(verdict);
         if !changes.is_empty() {
             let changes = changes.iter().map(|change| format!("<code>{}</code>", shown(change)));
-            _ = write!(html, "<div>Different from the accepted request:{}</div>", list(changes));
+            _ = write!(html, "<div>Differences from the accepted request:{}</div>", list(changes));
         }
         if !verdict.judged_with.is_empty() {
             let with = verdict.judged_with.iter().map(|with| format!("<code>{}</code>", shown(with)));
             _ = write!(
                 html,
-                "<div>Judged with this, since the plain request is refused:{}</div>",
+                "<div>Sent with this, because the target rejects the baseline request without it:{}</div>",
                 list(with)
             );
         }
@@ -231,17 +231,17 @@ impl Shown {
             let (number, place) = (judged.number, shown(&verdict.place.to_string()));
             _ = write!(
                 html,
-                "<div><div class=\"soft\">sent with request {number} ({place})</div>{}</div>",
+                "<div><div class=\"soft\">request {number} ({place})</div>{}</div>",
                 sent.html("request")
             );
-            _ = write!(html, "<div><div class=\"soft\">came back</div>{}</div>", came.html("answer"));
+            _ = write!(html, "<div><div class=\"soft\">response</div>{}</div>", came.html("response"));
         }
         if let Some(control) = control {
             let word = if control.accepted { "accepted" } else { "not accepted" };
-            _ = write!(html, "<div><div class=\"soft\">{word}: the valid twin {}</div>", case(&control.case));
+            _ = write!(html, "<div><div class=\"soft\">{word}: the control {}</div>", case(&control.case));
             if let Some(twin) = twin {
                 _ = write!(html, "<div class=\"soft\">with request {}</div>", twin.number);
-                html.push_str(&exchange::request(twin, &places).html("request of the valid twin"));
+                html.push_str(&exchange::request(twin, &places).html("request of the control"));
             }
             html.push_str("</div>");
         }
@@ -249,8 +249,8 @@ impl Shown {
         if let Some(judged) = judged {
             _ = write!(
                 html,
-                "<details><summary>as a line for a shell</summary><div class=\"inside\"><p class=\"soft\">\
-                 As it was recorded: secrets are masked. <code>xs2aspec curl</code> signs it afresh.</p>\
+                "<details><summary>as a curl command</summary><div class=\"inside\"><p class=\"soft\">\
+                 As recorded, with masked secrets. <code>xs2aspec curl</code> creates one with a new signature.</p>\
                  <pre tabindex=\"0\" role=\"region\" aria-label=\"curl\">{}</pre></div></details>",
                 shown(&curl(judged))
             );

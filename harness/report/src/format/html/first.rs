@@ -1,4 +1,4 @@
-//! The first page: what was tested, by what, and what came of it.
+//! The top of the page: what was tested, with what, and the result.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -14,10 +14,10 @@ use crate::{
     text,
 };
 
-/// Items of one list that are shown.
+/// Limit of the items of a list that are shown.
 const ITEMS: usize = 200;
 
-/// The verdict, the numbers of clauses, and what was tested.
+/// Renders the verdict, the numbers of clauses, and the target.
 pub(super) fn header(summary: &RunSummary, violations: usize, warnings: usize) -> String {
     let start = summary.start();
     let exit = summary.exit().code();
@@ -33,7 +33,7 @@ pub(super) fn header(summary: &RunSummary, violations: usize, warnings: usize) -
         escaped(&summary.conclusion())
     );
     let classes = ["kept", "denied", "warned", "not-asked", "absent"];
-    let names = ["kept", "broken", "waived", "not asked", "declared absent or left out"];
+    let names = ["passed", "violated", "waived", "not tested", "skipped"];
     for ((class, name), (_, number)) in classes.into_iter().zip(names).zip(demanded::named(summary)) {
         if name == "waived" && number == 0 {
             continue;
@@ -65,14 +65,14 @@ pub(super) fn header(summary: &RunSummary, violations: usize, warnings: usize) -
         let lines = list(to_add.iter().map(|line| format!("<code>{}</code>", shown(line))));
         _ = write!(
             html,
-            "<div class=\"not-asked\">To ask more, add to the profile, or declare it absent under [capabilities]:{lines}</div>"
+            "<div class=\"not-asked\">To test more, add to the profile, or declare the capability absent under [capabilities]:{lines}</div>"
         );
     }
     html.push_str("</header>\n");
     html
 }
 
-/// How much of it each end broke, where others sent the requests.
+/// Renders the numbers of findings by end, for recorded traffic.
 fn by_end(summary: &RunSummary) -> String {
     if summary.start().traffic.is_none() {
         return String::new();
@@ -89,7 +89,7 @@ fn by_end(summary: &RunSummary) -> String {
     format!("<p>{}.</p>{on_purpose}", said.join("; "))
 }
 
-/// What was tested, and by what.
+/// Renders what was tested, and with what.
 pub(super) fn tested(summary: &RunSummary) -> String {
     let facts = facts(summary);
     let facts = facts.iter().map(|(name, text)| format!("<dt>{name}</dt><dd>{}</dd>", with_digest(text)));
@@ -99,13 +99,13 @@ pub(super) fn tested(summary: &RunSummary) -> String {
         "<div class=\"two\"><div><dl class=\"facts\">{facts}</dl></div>\
          <div>{}<h3 id=\"quality\">How good the suite is</h3><p>{}</p></div></div><h3>Waivers</h3>{}",
         strengths(summary),
-        escaped(quality.unwrap_or("This suite was not made with its kill matrix.")),
+        escaped(quality.unwrap_or("This suite does not include its kill matrix.")),
         waivers(summary)
     );
     section("tested", "What was tested", &html)
 }
 
-/// A text, the SHA-256 at its end in letters so small that it fits a line.
+/// Renders a text, with a SHA-256 at its end in small type so that it fits a line.
 fn with_digest(text: &str) -> String {
     let is_digest = |word: &str| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     match text.rsplit_once(' ').filter(|(_, word)| is_digest(word)) {
@@ -122,17 +122,17 @@ fn facts(summary: &RunSummary) -> Vec<(&'static str, String)> {
         ("Version", &start.target_version),
         ("Environment", &start.environment),
         ("Contact", &start.contact),
-        ("Fault of the built-in bank", &start.fault),
+        ("Fault of the reference bank", &start.fault),
     ];
     facts.extend(said.into_iter().filter_map(|(name, said)| Some((name, said.clone()?))));
     if !start.variations.is_empty() {
-        facts.push(("Variation of the built-in bank", start.variations.join(", ")));
+        facts.push(("Variation of the reference bank", start.variations.join(", ")));
     }
     if let Some(folder) = &start.other_cases {
-        facts.push(("Cases", format!("of {folder}, which are not those of {}", start.tool)));
+        facts.push(("Cases", format!("from {folder}, not those built into {}", start.tool)));
     }
     if let Some(folder) = &start.other_document {
-        facts.push(("Document", format!("of {folder}, which is not that of {}", start.tool)));
+        facts.push(("Document", format!("from {folder}, not the one built into {}", start.tool)));
     }
     let amounts = terminal::amounts(summary);
     let (depth, seed, now) = (&start.depth, start.seed, &start.now);
@@ -162,7 +162,7 @@ fn facts(summary: &RunSummary) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// What the profile declares.
+/// Returns what the profile declares.
 fn declared(profile: &TargetProfile) -> Vec<(&'static str, String)> {
     let joined = |values: &BTreeMap<String, String>| {
         values.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join("; ")
@@ -170,7 +170,7 @@ fn declared(profile: &TargetProfile) -> Vec<(&'static str, String)> {
     let mut facts =
         vec![("Choices", joined(&profile.choices)), ("Capabilities", joined(&profile.capabilities))];
     if profile.test_key {
-        facts.push(("Key", "the test key that everybody knows".to_owned()));
+        facts.push(("Key", "the public test key".to_owned()));
     } else if !profile.certificate_sha256.is_empty() {
         facts.push(("Certificate", format!("SHA-256 {}", profile.certificate_sha256)));
     }
@@ -178,23 +178,23 @@ fn declared(profile: &TargetProfile) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// How many statements the ledger has, and its digest: SHA-256 over the `clause` events in the order of their
-/// ids.
+/// Returns the number of clauses in the ledger, and its digest: SHA-256 over the `clause` events in the order
+/// of their ids.
 fn ledger(summary: &RunSummary) -> String {
     let mut hash = Sha256::new();
     for clause in summary.clauses() {
-        // Texts alone: this cannot fail.
+        // Strings alone always serialize.
         hash.update(serde_json::to_vec(clause).unwrap_or_default());
     }
-    format!("{}, SHA-256 {}", text::count(summary.clauses().len(), "statement"), hex::encode(hash.finalize()))
+    format!("{}, SHA-256 {}", text::count(summary.clauses().len(), "clause"), hex::encode(hash.finalize()))
 }
 
 fn strengths(summary: &RunSummary) -> String {
     let mut html = String::from(
-        "<table class=\"strengths\"><caption>Cases, by how firmly the document makes the statement</caption><thead><tr>",
+        "<table class=\"strengths\"><caption>Cases by the strength of their clause</caption><thead><tr>",
     );
     for (at, name) in
-        ["strength", "kept", "broken", "warned of", "not assessed", "observed"].iter().enumerate()
+        ["strength", "passed", "failed", "warning", "not assessed", "observed"].iter().enumerate()
     {
         let class = if at > 0 { " class=\"number\"" } else { "" };
         _ = write!(html, "<th scope=\"col\"{class}>{name}</th>");
@@ -227,7 +227,7 @@ fn waivers(summary: &RunSummary) -> String {
         return "<p>none</p>".to_owned();
     }
     let mut html = String::from("<table class=\"waivers\"><thead><tr>");
-    for name in ["waives", "owner", "reason", "ticket", "expires", "what came of it"] {
+    for name in ["waives", "owner", "reason", "ticket", "expires", "result"] {
         _ = write!(html, "<th scope=\"col\">{name}</th>");
     }
     html.push_str("</tr></thead><tbody>");
@@ -243,7 +243,7 @@ fn waivers(summary: &RunSummary) -> String {
     html
 }
 
-/// What differs from the run before.
+/// Renders the differences from an earlier run.
 pub(super) fn changes(summary: &RunSummary) -> String {
     let Some(changes) = summary.changes() else { return String::new() };
     let mut html = format!(
@@ -263,13 +263,13 @@ pub(super) fn changes(summary: &RunSummary) -> String {
     section("changes", "What changed", &html)
 }
 
-/// What was not asked or not told, by reason.
+/// Renders the cases that were not tested or not decided, by reason.
 pub(super) fn unasked(reasons: &BTreeMap<Verdict, Groups<Reason>>) -> String {
     let mut html = String::new();
     for (verdict, groups) in reasons {
         let (title, class) = match verdict {
             Verdict::Error => ("Errors", "not-asked"),
-            Verdict::Inconclusive => ("Could not be told", "not-asked"),
+            Verdict::Inconclusive => ("Inconclusive", "not-asked"),
             Verdict::Flaky => ("Flaky", "warned"),
             Verdict::Waived => ("Waived", "warned"),
             _ => ("Not applicable to this target", "absent"),
@@ -288,10 +288,10 @@ pub(super) fn unasked(reasons: &BTreeMap<Verdict, Groups<Reason>>) -> String {
     if html.is_empty() {
         html.push_str("<p>nothing</p>");
     }
-    section("unasked", "What was not asked, and why", &html)
+    section("unasked", "What was not tested, and why", &html)
 }
 
-/// What the target did where the document leaves it free.
+/// Renders how the target uses choices that the document leaves open.
 pub(super) fn observed(groups: &Groups<String>) -> String {
     let groups = groups.by_times();
     let items = groups.iter().take(ITEMS).map(|(seen, group)| format!("{} × {}", group.times, shown(seen)));
@@ -302,17 +302,17 @@ pub(super) fn observed(groups: &Groups<String>) -> String {
         "observed",
         "What was observed",
         &format!(
-            "<p class=\"soft\">What the target did where the document leaves it free: no findings.</p>{items}"
+            "<p class=\"soft\">How the target uses choices that the document leaves open. These are not findings.</p>{items}"
         ),
     )
 }
 
-/// How long answers took.
+/// Renders the response times.
 pub(super) fn timing(summary: &RunSummary, slowest: &[(u64, String)]) -> String {
     let mut html = String::new();
     let rows = times::rows(summary);
     if !rows.is_empty() {
-        html.push_str("<table><caption>How long answers took, by operation</caption><thead><tr><th scope=\"col\">operation</th>");
+        html.push_str("<table><caption>Response times by operation</caption><thead><tr><th scope=\"col\">operation</th>");
         for column in times::COLUMNS {
             _ = write!(html, "<th scope=\"col\" class=\"number\">{column}</th>");
         }
@@ -337,11 +337,11 @@ pub(super) fn timing(summary: &RunSummary, slowest: &[(u64, String)]) -> String 
     let slowest = slowest
         .iter()
         .map(|(micros, case)| format!("<code>{}</code> {}", shown(case), text::duration(*micros)));
-    _ = write!(html, "<p class=\"soft\">The cases that took longest:</p>{}", list(slowest));
+    _ = write!(html, "<p class=\"soft\">The slowest cases:</p>{}", list(slowest));
     section("timing", "Timing", &html)
 }
 
-/// How the unclear places of the document are read.
+/// Renders how unclear places of the document are read.
 pub(super) fn readings(summary: &RunSummary) -> String {
     let readings =
         summary.document().map(|document| &document.readings).filter(|readings| !readings.is_empty());

@@ -1,21 +1,21 @@
-//! Text as HTML: everything that a page shows passes here.
+//! Text as HTML. Everything that the page shows passes through here.
 
 use crate::text;
 
-/// Characters of one header or of one text.
+/// Limit of the characters of one header or string.
 pub(super) const LINE: usize = 2_000;
 
-/// As text between tags, or in an attribute.
+/// Escapes text for use between tags or in an attribute.
 pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Text from elsewhere, harmless, not longer than a line may be, and escaped.
+/// Makes text from elsewhere harmless, cuts it to the length of a line, and escapes it.
 pub(crate) fn shown(text: &str) -> String {
     escaped(&cut(text, LINE))
 }
 
-/// The text without what steers a reader's eye, and not longer than this; line ends stay.
+/// Makes text harmless and cuts it to `most` characters. Line ends stay.
 pub(super) fn cut(text: &str, most: usize) -> String {
     let shown = |text: &str| {
         let lines: Vec<String> =
@@ -30,13 +30,13 @@ pub(super) fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// A list; nothing where there are no items, which are HTML.
+/// Renders a list of items, which are HTML, or an empty string if there are none.
 pub(super) fn list(items: impl Iterator<Item = String>) -> String {
     let items: Vec<String> = items.map(|item| format!("<li>{item}</li>")).collect();
     if items.is_empty() { String::new() } else { format!("<ul>{}</ul>", items.concat()) }
 }
 
-/// A part of the page under a heading.
+/// Renders a part of the page under a heading.
 pub(super) fn section(id: &str, title: &str, content: &str) -> String {
     format!(
         "<section id=\"{id}\" aria-labelledby=\"{id}-title\"><h2 id=\"{id}-title\">{title}</h2>{content}</section>\n"

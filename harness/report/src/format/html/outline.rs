@@ -1,12 +1,12 @@
-//! The document under test as it is drawn: headings, paragraphs, list items, tables and lists of words, each
-//! cut into the sentences and cells to which a clause can point.
+//! The outline of the document under test: headings, paragraphs, list items, tables and lists of words. Each
+//! is split into the sentences and cells to which a clause can point.
 
 use std::ops::Range;
 
-/// Stands between two parts of a quote, with anything in the line between them.
+/// Separator of the parts of a quote. Any text of the line may appear between them.
 const GAP: &str = " .. ";
 
-/// Words that stand one after the other with commas between them, from which on they are a list.
+/// Number of consecutive words with commas between them that make a list.
 const LISTED: usize = 4;
 
 /// A part of the document.
@@ -16,16 +16,16 @@ pub(super) enum Part<'a> {
     Heading { level: usize, text: &'a str },
     /// A paragraph, or an item of a list.
     Text { line: Line<'a>, mark: &'a str, depth: usize },
-    /// Lines of words, which are not cut: a list of codes.
+    /// A list of codes: lines of words, which are not split into sentences.
     Words(Vec<Line<'a>>),
     /// A table: its headings, and its rows.
     Table { head: Vec<&'a str>, rows: Vec<Row<'a>> },
 }
 
-/// A line of the document, cut into sentences.
+/// A line of the document, split into sentences.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line<'a> {
-    /// From 1.
+    /// Number of the line, from 1.
     pub(super) number: u32,
     pub(super) text: &'a str,
     pub(super) sentences: Vec<Range<usize>>,
@@ -35,12 +35,12 @@ pub(super) struct Line<'a> {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Row<'a> {
     pub(super) line: Line<'a>,
-    /// Of each cell, which of the sentences are its own.
+    /// The range of sentences of each cell.
     pub(super) cells: Vec<Range<usize>>,
 }
 
 impl Row<'_> {
-    /// The text of a cell.
+    /// Returns the text of a cell.
     pub(super) fn cell(&self, at: usize) -> &str {
         let sentences = self.cells.get(at).and_then(|cell| self.line.sentences.get(cell.clone()));
         match sentences {
@@ -51,7 +51,7 @@ impl Row<'_> {
     }
 }
 
-/// The parts of a document. Its title is left out.
+/// Returns the parts of a document, without its title.
 pub(super) fn parts(text: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut lines = (1..).zip(text.lines()).peekable();
@@ -115,8 +115,8 @@ fn paragraph(number: u32, text: &str) -> Part<'_> {
     Part::Text { line: Line { number, text, sentences }, mark, depth }
 }
 
-/// The sentences of a part of a line, without what is blank around them. A sentence ends with a full stop
-/// before a blank and a letter that is not small.
+/// Splits a part of a line into trimmed sentences. A sentence ends with a full stop before a space and a
+/// character that is not lowercase.
 fn cut(text: &str, part: Range<usize>) -> Vec<Range<usize>> {
     let mut sentences = Vec::new();
     let mut start = part.start;
@@ -137,7 +137,7 @@ fn cut(text: &str, part: Range<usize>) -> Vec<Range<usize>> {
     trimmed.filter(|range| !range.is_empty()).collect()
 }
 
-/// Where the parts of a quote stand in a line; nothing where one does not.
+/// Returns the ranges of the parts of a quote in a line. The result is empty if one is missing.
 pub(super) fn quoted(text: &str, quote: &str) -> Vec<Range<usize>> {
     let (mut found, mut from) = (Vec::new(), 0);
     for part in quote.split(GAP) {
@@ -149,14 +149,14 @@ pub(super) fn quoted(text: &str, quote: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Where the words of a list stand in a text: those of a block, and those with commas between them.
+/// Returns the ranges of listed words: those of a block, or those with commas between them.
 pub(super) fn listed(text: &str, is_block: bool) -> Vec<Range<usize>> {
     let word =
         |part: &str| part.len() > 1 && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let (mut found, mut run, mut start) = (Vec::new(), Vec::new(), 0);
     let separator = if is_block { " " } else { ", " };
     for part in text.split(separator) {
-        // The first word of such a list stands behind others, the last one before some.
+        // The first word of such a list follows other words, and the last one precedes some.
         let begin = part.rfind(' ').map_or(0, |at| at + 1);
         let end = part.find([' ', '.', ';']).unwrap_or(part.len());
         let (range, is_first) = (start + begin..start + part.len(), begin > 0);

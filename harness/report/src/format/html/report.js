@@ -1,10 +1,10 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const words = { pass: "kept", flaky: "flaky", fail: "denied", warn: "warned", waived: "waived", inconclusive: "not told", "not-applicable": "not applicable", observed: "observed", error: "error" };
+  const words = { pass: "passed", flaky: "flaky", fail: "failed", warn: "warning", waived: "waived", inconclusive: "inconclusive", "not-applicable": "not applicable", observed: "observed", error: "error" };
   const colours = { pass: "kept", fail: "denied", warn: "warned", waived: "warned", inconclusive: "not-asked", "not-applicable": "absent", observed: "observed", error: "not-asked" };
 
-  // Everything that is shown is made here, and what the target wrote is only ever text.
+  // Creates every element of the page. Strings from the target only ever become text nodes.
   function make(tag, attributes, ...children) {
     const element = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes || {})) {
@@ -16,7 +16,7 @@
     }
     return element;
   }
-  // A long id is broken behind its slashes and dots, and nowhere else.
+  // A long id wraps after its slashes and dots only.
   const code = (text) => make("code", {}, text.split(/(?<=[/.])/).map((part) => [part, make("wbr")]));
 
   const clauses = new Map(data.clauses.map(([id, operation, control]) => [id, { id, operation, control, cases: [] }]));
@@ -27,7 +27,7 @@
     return one;
   });
 
-  // Lines that a case changed, or that a finding names, come marked.
+  // Lines that a case changed, or that a finding names, are marked.
   function frame(label, [text, marks]) {
     const marked = new Set(marks);
     const lines = text.split("\n").flatMap((line, at) => [at ? "\n" : "", marked.has(at) ? make("mark", {}, line) : line]);
@@ -36,10 +36,10 @@
 
   function exchange(one) {
     return make("div", {},
-      make("p", { class: "soft" }, (one.step === "request" ? "The judged request" : "Preparing: " + one.step) + ", " + one.took + ", request " + one.number + " of the run"),
+      make("p", { class: "soft" }, (one.step === "request" ? "The judged request" : "Setup: " + one.step) + ", " + one.took + ", request " + one.number + " of the run"),
       make("div", { class: "sides" },
-        make("div", {}, make("div", { class: "soft" }, "sent"), frame("request", one.sent)),
-        make("div", {}, make("div", { class: "soft" }, "came back"), frame("answer", one.came))));
+        make("div", {}, make("div", { class: "soft" }, "request"), frame("request", one.sent)),
+        make("div", {}, make("div", { class: "soft" }, "response"), frame("response", one.came))));
   }
 
   function inside(one) {
@@ -48,19 +48,19 @@
     const clause = (id) => make("a", { href: "#clause:" + id }, code(id));
     return make("div", { class: "inside" },
       one.clause && make("p", {}, "clause ", clause(one.clause.id), more.expected && ", expected: " + more.expected),
-      more.changes && more.changes.length > 0 && make("div", {}, "Different from the valid request:", list(more.changes, code), more.culprit),
-      more.judgedWith && make("div", {}, "Judged with this, since the plain request is refused:", list(more.judgedWith, code)),
+      more.changes && more.changes.length > 0 && make("div", {}, "Differences from the valid request:", list(more.changes, code), more.culprit),
+      more.judgedWith && make("div", {}, "Sent with this, because the target rejects the baseline request without it:", list(more.judgedWith, code)),
       list(more.findings, (finding) => [make("span", { class: finding.level === "warn" ? "warned" : "denied" }, finding.level + ": " + finding.says + " "), clause(finding.clause)]),
       more.reason && make("p", { class: "not-asked" }, more.reason),
       list(more.observations, (seen) => make("span", { class: "observed" }, seen)),
-      more.control && make("p", {}, "Its valid twin ", code(more.control.case), " was " + (more.control.accepted ? "accepted." : "not accepted.")),
+      more.control && make("p", {}, "Its control ", code(more.control.case), " was " + (more.control.accepted ? "accepted." : "not accepted.")),
       (more.exchanges || []).map(exchange),
-      !more.exchanges && make("p", { class: "soft" }, one.number ? "request " + one.number + " of the run" : "nothing was sent for it alone"),
-      more.again && make("p", {}, "Again: ", code(more.again)),
+      !more.exchanges && make("p", { class: "soft" }, one.number ? "request " + one.number + " of the run" : "no request of its own"),
+      more.again && make("p", {}, "Rerun: ", code(more.again)),
       more.place && make("p", { class: "soft" }, more.place));
   }
 
-  // What is marked comes into view.
+  // Scrolls the marked lines into view.
   function scroll(element) {
     for (const pre of element.querySelectorAll("pre")) {
       const mark = pre.querySelector("mark");
@@ -71,7 +71,7 @@
   function caseDetails(one, isLinked) {
     const element = make("details", { class: "case", id: isLinked ? "case:" + one.id : null },
       make("summary", {}, make("span", { class: colours[one.verdict] }, words[one.verdict]), " ", code(one.id)));
-    // Drawn when it is opened: a report of thousands stays quick.
+    // Rendered when it is opened, so that a report with thousands of cases stays fast.
     element.addEventListener("toggle", () => {
       if (!element.open || element.childElementCount > 1) return;
       element.append(inside(one));
@@ -80,7 +80,7 @@
     return element;
   }
 
-  // Some of a list, and a button for more.
+  // Shows the first items of a list, and a button for more.
   function some(found, step, isLinked) {
     const box = make("div", {});
     const button = make("button", { type: "button" });
@@ -104,17 +104,17 @@
     return make("div", { class: "skeleton" }, make("pre", { tabindex: "0", role: "region", "aria-label": "skeleton" }, text));
   }
 
-  // A clause and a case for a sentence of which no clause speaks, by the clause before it.
+  // A skeleton of a clause and a case for a sentence without a clause, modeled on the clause before it.
   function begin(link) {
     const all = [...document.querySelectorAll("#document .clause, #document a[data-quote]")];
     const before = all.slice(0, all.indexOf(link)).reverse().filter((one) => one.matches(".clause"));
     const near = before.map((one) => clauses.get(one.id.slice("clause:".length))).find((one) => one && one.operation);
     const subject = near ? near.id.split(".")[0] : "subject";
     const quote = link.dataset.quote;
-    return skeleton("# the ledger, cases/clauses/" + (near ? ", beside " + near.id : "") + "\n"
+    return skeleton("# the ledger, cases/clauses/" + (near ? ", next to " + near.id : "") + "\n"
       + ["  - id: " + subject + ".to-be-named", "    says: to be said", "    quote: " + quoted(quote), "    strength: stated"].join("\n")
-      + "\n\n# the case" + (near ? ", beside those of " + near.id : "") + "\n" + group(subject + ".to-be-named", near)
-      + "\n\n# both are written by\nxs2aspec scaffold " + subject + ".to-be-named --quote '" + quote.replaceAll("'", "'\\''") + "'");
+      + "\n\n# the case" + (near ? ", next to those of " + near.id : "") + "\n" + group(subject + ".to-be-named", near)
+      + "\n\n# this command writes both\nxs2aspec scaffold " + subject + ".to-be-named --quote '" + quote.replaceAll("'", "'\\''") + "'");
   }
 
   const notes = [...document.querySelectorAll(".note")];
@@ -136,7 +136,7 @@
     note.addEventListener("toggle", () => {
       if (!note.open) return;
       fill(note);
-      // One at a time: they lie over the text.
+      // One at a time, because notes cover the text.
       for (const other of notes) if (other !== note) other.open = false;
     });
   }
@@ -179,7 +179,7 @@
         section.hidden = !any && !isAll;
         link.hidden = section.hidden;
       }
-      count.textContent = shown + " of " + all + " statements";
+      count.textContent = shown + " of " + all + " clauses";
     };
     for (const control of [search, mark, strength]) control.addEventListener("input", filter);
     filter();
@@ -222,7 +222,7 @@
   const showCase = caseList();
   for (const finding of document.querySelectorAll(".finding")) scroll(finding);
 
-  // A link opens what it leads to.
+  // Opens the target of a link.
   function follow() {
     const hash = decodeURIComponent(location.hash.slice(1));
     if (hash.startsWith("open:")) {
@@ -236,7 +236,7 @@
     if (!target) return;
     for (let one = target; one; one = one.parentElement) if (one.tagName === "DETAILS") one.open = true;
     if (hash.startsWith("clause:")) fill(target.closest(".note"));
-    // A note hangs below the words that it is about, which stay in view.
+    // A note hangs below its words, which stay in view.
     const block = target.closest(".block, .text tr");
     (block || target).scrollIntoView({ block: block ? "center" : "start" });
     const box = block && target.closest(".inside");
@@ -244,7 +244,7 @@
     if (target.tabIndex === -1) target.focus({ preventScroll: true });
   }
   window.addEventListener("hashchange", follow);
-  // The browser goes to the place of a link by itself once more when all is loaded.
+  // The browser scrolls to the target of the link again after loading.
   window.addEventListener("load", () => requestAnimationFrame(follow));
   follow();
 })();

@@ -1,5 +1,5 @@
-//! What the cases of a run say of each clause, of each cell of a table with one column for each operation,
-//! and of each listed word.
+//! The results of a run for each clause, for each cell of a table with one column per operation, and for each
+//! listed word.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -15,10 +15,10 @@ use super::{
 };
 use crate::{reporter::CaseReport, summary::RunSummary};
 
-/// Cases of a clause that are named.
+/// Limit of the cases of a clause that are named.
 const NAMED: usize = 3;
 
-/// What is said of a sentence, of a cell or of a word; the worst comes first.
+/// The state of a sentence, a cell or a word. The worst comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Mark {
     Denied,
@@ -32,7 +32,7 @@ pub(super) enum Mark {
 }
 
 impl Mark {
-    /// All of them.
+    /// All marks.
     pub(super) const ALL: [Self; 8] = [
         Self::Denied,
         Self::Warned,
@@ -44,7 +44,7 @@ impl Mark {
         Self::Open,
     ];
 
-    /// The class of an element.
+    /// Returns the CSS class of the mark.
     pub(super) const fn class(self) -> &'static str {
         match self {
             Self::Denied => "denied",
@@ -58,21 +58,21 @@ impl Mark {
         }
     }
 
-    /// The words of the page.
+    /// Returns the words that the page shows for the mark.
     pub(super) const fn words(self) -> &'static str {
         match self {
-            Self::Denied => "denied",
-            Self::Warned => "warned",
-            Self::NotAsked => "not asked",
-            Self::Kept => "kept",
+            Self::Denied => "violated",
+            Self::Warned => "warning",
+            Self::NotAsked => "not tested",
+            Self::Kept => "passed",
             Self::Observed => "observed",
-            Self::Absent => "declared absent or left out",
+            Self::Absent => "skipped",
             Self::Untestable => "untestable",
-            Self::Open => "nothing seen",
+            Self::Open => "no result",
         }
     }
 
-    /// What these verdicts come to.
+    /// Returns the mark for these verdicts.
     pub(super) fn by_counts(counts: Counts) -> Self {
         let table = [
             (counts.fail + counts.waived, Self::Denied),
@@ -86,34 +86,34 @@ impl Mark {
     }
 }
 
-/// What the cases of a clause came to.
+/// The results of the cases of a clause.
 #[derive(Debug, Default)]
 pub(super) struct ClauseTally {
-    /// Its own cases, by what they say of the clause.
+    /// Its own cases, by their verdict on the clause.
     pub(super) counts: Counts,
-    /// How often cases of any clause observed it.
+    /// Number of observations of it, by cases of any clause.
     pub(super) observed: usize,
-    /// Cases of any clause that found it broken.
+    /// Number of cases of any clause that show a violation of it.
     pub(super) broken_by: usize,
-    /// The worst that they found.
+    /// The worst level of these violations.
     worst: Option<Level>,
     /// The first of its own cases.
     pub(super) cases: Vec<String>,
-    /// Operation and control of the last one that has a control.
+    /// Operation and control of its last case that has a control.
     pub(super) like: Option<(String, String)>,
 }
 
-/// How often a listed word was the value of a field.
+/// Counts of a listed word as the value of a field.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct WordTally {
-    /// Cases that set the field to it, by what they say of their clause.
+    /// Cases that set the field to it, by their verdict on their clause.
     pub(super) sent: Counts,
     /// Responses that have it there.
     pub(super) answers: usize,
 }
 
 impl WordTally {
-    /// What is said of it.
+    /// Returns the mark of the word.
     pub(super) fn mark(&self) -> Mark {
         match Mark::by_counts(self.sent) {
             Mark::Open if self.answers > 0 => Mark::Observed,
@@ -122,21 +122,21 @@ impl WordTally {
     }
 }
 
-/// What is counted while cases come.
+/// The counters of the page.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     clauses: HashMap<String, ClauseTally>,
-    /// By line of the document and operation.
+    /// Counts by line of the document and operation.
     lines: HashMap<(u32, String), Counts>,
-    /// Cases that change one header field alone and are of a clause of another line: by operation and name in
-    /// small letters, then by line.
+    /// Cases that change one header alone and belong to a clause of another line. The keys are operation and
+    /// lowercase name, then the line.
     headers: HashMap<(String, String), BTreeMap<u32, Counts>>,
-    /// Listed words, each by the fields that had it as their value, by name in lower case.
+    /// Listed words, each by the lowercase names of the fields that had it as their value.
     words: HashMap<String, BTreeMap<String, WordTally>>,
 }
 
 impl Tally {
-    /// Nothing is counted yet; words are those that this document lists.
+    /// Creates a tally for the words that this document lists.
     pub(super) fn new(document: &DocumentText) -> Self {
         let mut words = HashSet::new();
         let mut add = |text: &str, is_block| {
@@ -183,7 +183,7 @@ impl Tally {
             let lines = self.headers.entry((verdict.operation.clone(), name.to_lowercase())).or_default();
             lines.entry(line).or_default().add(word);
         }
-        // Of what is refused beside others nobody knows whether the word was to blame.
+        // If a request with several changes is rejected, the word need not be the cause.
         if word.is_pass() || verdict.changes.len() == 1 {
             self.sent(report, word);
         }
@@ -203,7 +203,7 @@ impl Tally {
         }
     }
 
-    /// Counts what is wrong, of a case or of a control that nobody selected.
+    /// Counts the findings of a case, or of a control that was not selected.
     pub(super) fn findings(&mut self, verdict: &CaseVerdict) {
         let mut seen = HashSet::new();
         for finding in &verdict.findings {
@@ -234,13 +234,12 @@ impl Tally {
         }
     }
 
-    /// What was counted of a clause.
+    /// Returns the tally of a clause.
     pub(super) fn clause(&self, id: &str) -> Option<&ClauseTally> {
         self.clauses.get(id)
     }
 
-    /// Returns what was counted of a listed word as the value of the fields that the text around its list
-    /// names.
+    /// Returns the tally of a listed word as the value of the fields that the text around its list names.
     pub(super) fn word(&self, word: &str, around: &str) -> WordTally {
         let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
         let names: HashSet<String> =
@@ -254,8 +253,8 @@ impl Tally {
         sum
     }
 
-    /// What was counted of a row for an operation: cases of its clauses, and those that change one of these
-    /// header fields.
+    /// Returns the counts of a row for an operation: cases of its clauses, and cases that change one of these
+    /// headers.
     pub(super) fn cell(&self, line: u32, operation: &str, names: &str) -> Counts {
         let of_row = self.lines.get(&(line, operation.to_owned())).into_iter();
         let of_names = names
@@ -269,7 +268,7 @@ impl Tally {
         sum
     }
 
-    /// What a run says of a clause.
+    /// Returns the mark of a clause.
     pub(super) fn mark(&self, summary: &RunSummary, clause: &ClauseText) -> Mark {
         let tally = self.clauses.get(&clause.id);
         match tally.and_then(|tally| tally.worst) {
@@ -295,12 +294,12 @@ fn entry<'a>(clauses: &'a mut HashMap<String, ClauseTally>, id: &str) -> &'a mut
     if !clauses.contains_key(id) {
         clauses.insert(id.to_owned(), ClauseTally::default());
     }
-    // It was put there a moment ago where it was missing.
+    // It exists now.
     clauses.entry(id.to_owned()).or_default()
 }
 
-/// Returns what a case says of each line of the document: of that of its own clause, and of those whose
-/// clauses its findings name. Of several for one line the worst counts.
+/// Returns a verdict for each line of the document that a case is about: the line of its own clause, and
+/// those of the clauses that its findings name. The worst verdict of a line wins.
 fn by_line(summary: &RunSummary, verdict: &CaseVerdict) -> BTreeMap<u32, Verdict> {
     let line = |clause: &str| summary.clause(clause).map_or(0, |clause| clause.line);
     let rank = |word: Verdict| match word {
@@ -324,7 +323,7 @@ fn by_line(summary: &RunSummary, verdict: &CaseVerdict) -> BTreeMap<u32, Verdict
     lines
 }
 
-/// Visits all texts in a value, each with the name of its field.
+/// Visits all strings in a value, each with the name of its field.
 fn texts(value: &Value, field: &str, visit: &mut impl FnMut(&str, &str)) {
     match value {
         Value::String(text) => visit(field, text),

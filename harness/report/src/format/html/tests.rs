@@ -23,12 +23,12 @@ fn clause(id: &str, line: u32, quote: &str, strength: Strength) -> Event {
         readings: vec![12],
         section: "Payments".into(),
         standard: None,
-        why: (strength == Strength::Untestable).then(|| "nobody can see it".into()),
+        why: (strength == Strength::Untestable).then(|| "no test can observe it".into()),
         set: None,
     })
 }
 
-/// The record with a document whose clauses these are.
+/// Replaces the clauses of a record by those of a document.
 fn with_document(mut events: Vec<Event>) -> Vec<Event> {
     events.retain(|event| !matches!(event, Event::Clause(_)));
     let document = DocumentText {
@@ -78,7 +78,7 @@ fn events() -> Vec<Event> {
                 _ => r#"{"name":"n","months":[3,3]}"#,
             };
             exchange.request.body = Body::of(body.as_bytes());
-            // Another field that has a word of the list.
+            // Another field has a word of the list.
             exchange.request.headers = vec![Header("X-One".into(), "AED".into())];
         }
     }
@@ -89,7 +89,7 @@ fn page(events: &[Event]) -> String {
     String::from_utf8(Run::of(events).unwrap().draw(&mut Page::default())).unwrap()
 }
 
-/// What the page shows without its script.
+/// Returns the part of the page that works without the script.
 fn main_of(page: &str) -> &str {
     let (_, rest) = page.split_once("<main").unwrap();
     rest.split_once("</main>").unwrap().0
@@ -103,23 +103,23 @@ fn each_sentence_cell_and_word_has_the_mark_of_what_the_run_says_of_it() {
         "<a class=\"s untestable\" href=\"#clause:service\">It is an interface.</a>",
         "<a class=\"s open\" href=\"#open:3.1\" data-quote=\"Nobody speaks of `this &lt;b&gt;`.\">Nobody speaks of <code>this &lt;b&gt;</code>.</a>",
         "<a class=\"s kept\" href=\"#clause:basket.mix\">X-One, X-Two</a>",
-        "<td class=\"cell\"><span class=\"s kept\" title=\"basket: 2 kept\">R <small>2</small></span></td>",
+        "<td class=\"cell\"><span class=\"s kept\" title=\"basket: 2 passed\">R <small>2</small></span></td>",
         "<td class=\"cell\"><span class=\"s open\" title=\"periodic: no case\">-</span></td>",
-        "<span class=\"w open\" title=\"sent: no case; in 0 answers\">AED</span>",
-        "<span class=\"w kept\" title=\"sent: 1 kept; in 0 answers\">AFN <small>1</small></span>",
-        "<span class=\"w denied\" title=\"sent: 1 denied; in 0 answers\">ALL <small>1</small></span>",
-        "<span class=\"w open\" title=\"sent: no case; in 0 answers\">AMD</span>",
+        "<span class=\"w open\" title=\"sent: no case; in 0 responses\">AED</span>",
+        "<span class=\"w kept\" title=\"sent: 1 passed; in 0 responses\">AFN <small>1</small></span>",
+        "<span class=\"w denied\" title=\"sent: 1 failed; in 0 responses\">ALL <small>1</small></span>",
+        "<span class=\"w open\" title=\"sent: no case; in 0 responses\">AMD</span>",
         "<a class=\"s denied\" href=\"#clause:periodic.months.duplicate\">Months may not repeat; see below.</a>",
         "<a class=\"s warned\" href=\"#clause:periodic.months\">Months are 1 to 11.</a>",
         "<a class=\"s not-asked\" href=\"#clause:transaction.path\">A basket holds no series.</a>",
-        "<summary><span class=\"warned\">1 warned</span>, <span class=\"not-asked\">1 not asked</span></summary>",
+        "<summary><span class=\"warned\">1 warning</span>, <span class=\"not-asked\">1 not tested</span></summary>",
         "<dt id=\"reading:12\">12</dt><dd>read so</dd>",
     ] {
         assert!(text.contains(wanted), "{wanted}\n\n{text}");
     }
 }
 
-/// The classes of the marks of a clause, of the cell of its row for an operation, and of listed words.
+/// Returns the classes of the marks of a clause, of its cell for an operation, and of listed words.
 fn marks(events: &[Event]) -> (Vec<String>, String, Vec<String>) {
     let page = page(events);
     let text = main_of(&page);
@@ -149,7 +149,7 @@ fn a_clause_has_the_mark_of_its_own_findings_and_not_of_its_cases() {
         [(Verdict::Warn, Level::Warn, "warned"), (Verdict::Fail, Level::Deny, "denied")]
     {
         let mut sample = Sample::new(4);
-        // Cases of other clauses show it, one of which sends a listed word and one is in a cell.
+        // Cases of other clauses show it. One of them sends a listed word, and one is in a cell.
         for (case, change) in [
             ("basket.mix/a", "header/X-One = \"AED\""),
             ("periodic.months.duplicate/b", "body/months = [3,3]"),
@@ -187,7 +187,7 @@ fn every_clause_stands_in_the_document_once_even_one_of_a_heading() {
             assert_eq!(page.matches(&id).count(), 1, "{id}");
         }
     }
-    // So they do where the record does not carry the document.
+    // Without the document in the record, the result is the same.
     let without: Vec<Event> =
         events.into_iter().filter(|event| !matches!(event, Event::Document(_))).collect();
     let page = self::page(&without);
@@ -211,7 +211,7 @@ fn a_finding_has_its_sentence_its_exchange_and_what_was_accepted_without_a_scrip
         "<mark>  &quot;months&quot;: [</mark>\n<mark>    3,</mark>\n<mark>    3</mark>",
         "<mark>    1,</mark>\n<mark>    2</mark>",
         "<mark>201</mark>",
-        "accepted: the valid twin <a href=\"#case:periodic.months/two\">",
+        "accepted: the control <a href=\"#case:periodic.months/two\">",
         "xs2aspec run --only periodic.months.duplicate/adjacent --target &#39;my bank.toml&#39;",
         "curl --http1.1",
     ] {
@@ -230,7 +230,7 @@ fn what_a_hostile_target_writes_is_text() {
     for letter in ['\u{1b}', '\u{202e}', '\u{feff}', '\0'] {
         assert!(!page.contains(letter), "{letter:?}");
     }
-    // No attribute runs anything, and none sets a style, which the policy would refuse.
+    // No attribute runs a script or sets a style, which the policy would block.
     for name in [" on", " style="] {
         let tags = main_of(&page).split('<').filter_map(|part| part.split_once('>')).map(|(tag, _)| tag);
         for tag in tags {

@@ -1,4 +1,4 @@
-//! What the terminal shows of records made by hand.
+//! Tests of the terminal output for handmade records.
 
 use xs2aspec_record::{ControlSeen, Finding, LevelRule, LevelSource};
 
@@ -27,10 +27,10 @@ fn the_closing_summary() {
     all             4     1             1               1         1      1      9
 
     target test bank 2.4, sandbox at https://bank.test/psd2, contact payments team
-    9 cases, 10 exchanges (1 of them once more), 2.500 s, 3.6 cases per second
+    9 cases, 10 exchanges (1 retried), 2.500 s, 3.6 cases per second
     7 demanded clauses: 3 kept, 1 broken, 1 not asked, 2 declared absent or left out
-    broken: periodic.months.duplicate
-    4 observations of what the document leaves free: `summary.md` beside the record lists them
+    violated: periodic.months.duplicate
+    4 observations of choices that the document leaves open: see `summary.md` next to the record
     does not conform: at least one clause is violated (exit 1)
     ");
 }
@@ -47,7 +47,7 @@ fn the_closing_summary_of_a_killed_run_says_so() {
     target test bank 2.4, sandbox at https://bank.test/psd2, contact payments team
     1 case, 1 exchange
     7 demanded clauses: 1 kept, 0 broken, 6 not asked, 0 declared absent or left out
-    the run did not finish, 1 of 300 selected cases have a verdict; the others could not be told (exit 3)
+    the run did not finish, 1 of 300 selected cases have a verdict; the result is inconclusive (exit 3)
     ");
 }
 
@@ -60,7 +60,8 @@ fn what_was_asked_in_another_form_says_so() {
     let events = sample.finished();
     assert!(attention(&events).contains("\n   = with    header/A = 1\n"));
     let closing = closing(Run::of(&events).unwrap().summary());
-    let line = "\njudged with header/A = 1: 2 cases, since the target refuses a plain request without this\n";
+    let line =
+        "\nsent with header/A = 1: 2 cases, because the target rejects the baseline request without it\n";
     assert!(closing.contains(line), "{closing}");
 }
 
@@ -126,13 +127,13 @@ fn of_a_target_that_accepts_nothing_one_plain_request_stands_for_all_cases() {
     assert!(shown.starts_with("ERROR  customers.path / plain\n"), "{shown}");
     assert!(
         shown.ends_with(
-            "\n\n11 further cases: no plain request was accepted, so that nothing else was asked\n\n"
+            "\n\n11 further cases: no baseline request was accepted, so nothing else was tested\n\n"
         ),
         "{shown}"
     );
     assert!(!shown.contains("ncbct") && !shown.contains("by reason"), "{shown}");
     let said = closing(Run::of(&events).unwrap().summary());
-    assert!(said.contains("no valid request was accepted: no answer came; try "), "{said}");
+    assert!(said.contains("no valid request was accepted: there was no response; try "), "{said}");
     assert!(attention(&record(true)).starts_with("ERROR  12 cases, by reason\n"));
 }
 
@@ -178,7 +179,7 @@ fn violations_come_before_warnings_and_each_is_shown_once_by_its_smallest_witnes
     let both = sample.verdict("periodic.months/one", Verdict::Fail);
     both.changes = vec![];
     let own = both.findings[0].clone();
-    // What the case sees besides is a finding of its own clause, at the same place of each element.
+    // The other mismatch of the case is a finding of its own clause, at the same place of each element.
     let other =
         |at: &str| Finding { clause: "ncbct.name".into(), level: Level::Warn, at: at.into(), ..own.clone() };
     both.findings.extend([other("body/list/0/name"), other("body/list/17/name")]);
@@ -209,7 +210,7 @@ fn violations_come_before_warnings_and_each_is_shown_once_by_its_smallest_witnes
        = again   xs2aspec run --only periodic.months/one --target 'my bank.toml' --now 2030-01-02T03:04:05Z
        = next    xs2aspec explain periodic.months/one --target 'my bank.toml'
 
-    warn  ncbct.name    a name has no letters but those of the table    (3 witnesses)
+    warn  ncbct.name    a name has no letters but those of the table    (3 cases)
       --> cases/ncbct/months-of-execution.yaml:18
        | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms, request 3
        | three
@@ -223,7 +224,7 @@ fn violations_come_before_warnings_and_each_is_shown_once_by_its_smallest_witnes
     ");
     let closing = closing(run.summary());
     assert!(
-        closing.contains("\nbroken: periodic.months\nwarned of: ncbct.name\n2 observations of what"),
+        closing.contains("\nviolated: periodic.months\nwarnings for: ncbct.name\n2 observations of choices"),
         "{closing}"
     );
 }
@@ -236,7 +237,7 @@ fn a_run_with_warnings_alone_conforms_and_says_so_unless_they_are_denied() {
         let shown = closing(Run::of(&sample.finished()).unwrap().summary());
         shown.lines().last().unwrap_or_default().to_owned()
     };
-    let conforms = "conforms, with warnings of 1 clause: no clause of level deny is broken; 7 of 7 demanded clauses were left out (exit 0)";
+    let conforms = "conforms, with warnings for 1 clause: no clause of level deny is violated; 7 of 7 required clauses were skipped (exit 0)";
     assert_eq!(last(&sample), conforms);
     let pattern = LevelRule::WARNINGS.to_owned();
     sample.start().levels = vec![LevelRule { pattern, level: Level::Deny, by: LevelSource::CommandLine }];
@@ -250,7 +251,7 @@ fn other_cases_are_report_in_the_first_line_and_in_the_last() {
     sample.start().other_cases = Some("my\u{1b}[2J/cases".into());
     let events = sample.finished();
     let shown = String::from_utf8(Run::of(&events).unwrap().draw(&mut Terminal::default())).unwrap();
-    let said = "with the cases of my\\u{1b}[2J/cases, which are not those of xs2aspec 0.1.0";
+    let said = "cases from my\\u{1b}[2J/cases, not those built into xs2aspec 0.1.0";
     assert!(shown.starts_with(&format!("{said}\n\n")), "{shown}");
     assert!(
         shown.contains(&format!("\n{said}: conforms: no clause that was checked is violated;")),
@@ -266,7 +267,7 @@ fn another_document_is_said_first_and_asked_again() {
     sample.start().arguments.extend(["--pack".into(), "other".into()]);
     let events = sample.finished();
     let shown = String::from_utf8(Run::of(&events).unwrap().draw(&mut Terminal::default())).unwrap();
-    assert!(shown.starts_with("by the document of other, which is not that of xs2aspec 0.1.0\n"), "{shown}");
+    assert!(shown.starts_with("document from other, not the one built into xs2aspec 0.1.0\n"), "{shown}");
     for command in ["run --only", "explain"] {
         let command = format!("xs2aspec {command} periodic.months.duplicate/adjacent --target");
         let line = shown.lines().find(|line| line.contains(&command)).unwrap_or_default();
