@@ -1,5 +1,5 @@
-//! `run` more than once: only what failed (`--failed`), several times (`--repeat`), whenever something
-//! changed (`--watch`).
+//! `run` more than once: the failed cases (`--failed`), several times (`--repeat`), after each change
+//! (`--watch`).
 
 use std::{
     collections::BTreeMap,
@@ -22,11 +22,11 @@ use crate::{
     verdicts::{failed, verdicts},
 };
 
-/// How long to wait before looking again whether something changed.
+/// The interval between two checks for changes.
 const PAUSE: Duration = Duration::from_millis(500);
-/// How many cases are named that come out now so, now otherwise.
+/// The maximum number of cases to name whose verdicts differ.
 const SHOWN: usize = 20;
-/// Runs as often as was asked.
+/// Runs once, or as `--failed`, `--repeat` or `--watch` says.
 pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     if args.watch {
         return Box::pin(watch(args)).await;
@@ -40,23 +40,23 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     if !args.out.exists() {
         let out = args.out.display();
         return Err(Failure::input(format!(
-            "{out}: there is no earlier run whose failures --failed could ask again"
+            "--failed: there is no earlier run in {out}; run without --failed first"
         )));
     }
     let only = failed(&args.out)?;
     if only.is_empty() {
-        say!("nothing failed in the last run of {}: without --failed everything runs", args.out.display());
+        say!("nothing failed in the last run of {}; to run everything, omit --failed", args.out.display());
         return Ok(Exit::NothingRan);
     }
     Box::pin(run::run(&what_failed(args, only))).await
 }
 
-/// Returns the run of what failed in an earlier one, whose folder it does not touch.
+/// Returns a run of the cases that failed earlier. It writes to another folder than the earlier run.
 fn what_failed(args: &Run, only: Vec<String>) -> Run {
     Run { only, out: repetition::folder(&args.out), follows_another: true, ..args.clone() }
 }
 
-/// Runs several times, and says which cases did not come out alike.
+/// Runs several times, and prints the cases whose verdicts differ.
 async fn repeat(args: &Run, times: u16) -> Result<Exit, Failure> {
     let mut seen = BTreeMap::<String, Vec<Verdict>>::new();
     let mut worst = Exit::NothingRan;
@@ -71,9 +71,9 @@ async fn repeat(args: &Run, times: u16) -> Result<Exit, Failure> {
         }
     }
     let all = seen.len();
-    // A case may be left out of a run that was stopped.
+    // An interrupted run may lack some cases.
     seen.retain(|_, verdicts| verdicts.iter().any(|verdict| *verdict != verdicts[0]));
-    say!("in {times} runs {} of {all} cases came out alike, {} did not", all - seen.len(), seen.len());
+    say!("{times} runs: {} of {all} cases had the same verdict, {} did not", all - seen.len(), seen.len());
     for (case, verdicts) in seen.iter().take(SHOWN) {
         let words: Vec<&str> = verdicts.iter().map(|verdict| verdict.word()).collect();
         say!("  {case}: {}", words.join(", "));
@@ -84,13 +84,13 @@ async fn repeat(args: &Run, times: u16) -> Result<Exit, Failure> {
     Ok(worst)
 }
 
-/// The one of two runs that says more against the target.
+/// Returns the worse of two exit codes.
 fn worse(one: Exit, other: Exit) -> Exit {
     let order = [Exit::Violation, Exit::CouldNotTell, Exit::Conforms, Exit::NothingRan];
     order.into_iter().find(|exit| [one, other].contains(exit)).unwrap_or(other)
 }
 
-/// Runs again whenever something changed, until somebody wants it to end.
+/// Runs again after each change, until it is interrupted.
 async fn watch(args: &Run) -> Result<Exit, Failure> {
     let watched = Watched::new(args)?;
     let (told, is_ended) = (Arc::new(Notify::new()), Arc::new(AtomicBool::new(false)));
@@ -111,22 +111,22 @@ async fn watch(args: &Run) -> Result<Exit, Failure> {
             note!("error: {}", failure.message);
         }
         let was_up = !matches!(&came_to, Err(failure) if failure.exit == Exit::CouldNotTell);
-        say!("waiting for a change of {}; Ctrl-C ends it", watched.named());
+        say!("waiting for a change of {}; press Ctrl-C to stop", watched.named());
         tokio::select! {
-            what = watched.changed(files, was_up) => say!("again: {what}"),
+            what = watched.changed(files, was_up) => say!("rerun: {what}"),
             () = told.notified() => return came_to,
         }
     }
 }
 
-/// What failed last time, and when none of it does any more, everything.
+/// Reruns the cases that failed last time. If no violation is left, runs everything.
 async fn round(once: &Run, is_ended: &AtomicBool) -> Result<Exit, Failure> {
     // There may be no run in the folder yet.
     let only = failed(&once.out).unwrap_or_default();
     if only.is_empty() {
         return Box::pin(run::run(once)).await;
     }
-    say!("{} cases that failed before", only.len());
+    say!("rerunning {} failed cases", only.len());
     let exit = Box::pin(run::run(&what_failed(once, only))).await?;
     if exit == Exit::Violation || is_ended.load(Ordering::Relaxed) {
         return Ok(exit);
@@ -134,16 +134,16 @@ async fn round(once: &Run, is_ended: &AtomicBool) -> Result<Exit, Failure> {
     Box::pin(run::run(&Run { follows_another: true, ..once.clone() })).await
 }
 
-/// What may change between two runs.
+/// The files and the target that `--watch` checks for changes.
 struct Watched {
-    /// Files, and folders with all that is in them.
+    /// Files, and folders with their contents.
     paths: Vec<PathBuf>,
     /// The target, as the command line names it.
     target: Option<String>,
     pack: Option<PathBuf>,
 }
 
-/// When each file was written, and its length.
+/// The modification time and the length of each file. `None` for a file that cannot be read.
 type Files = BTreeMap<PathBuf, Option<(SystemTime, u64)>>;
 
 impl Watched {
@@ -152,15 +152,16 @@ impl Watched {
         let given = [profile, args.source.cases.clone(), args.source.pack.clone(), args.waivers.clone()];
         let paths: Vec<PathBuf> = given.into_iter().flatten().collect();
         if paths.is_empty() && args.target.is_none() {
-            let message = "--watch: the built-in bank does not change: name a --target, or files with --cases, --pack or --waivers";
+            let message =
+                "--watch: the reference bank does not change; pass --target, --cases, --pack or --waivers";
             return Err(Failure::input(message));
         }
         Ok(Self { paths, target: args.target.clone(), pack: args.source.pack.clone() })
     }
 
-    /// Everything that is watched, in words.
+    /// Describes what is watched.
     fn named(&self) -> String {
-        let target = self.target.as_ref().map(|_| "the target's return".to_owned());
+        let target = self.target.as_ref().map(|_| "the target".to_owned());
         let paths = self.paths.iter().map(|path| path.display().to_string());
         paths.chain(target).collect::<Vec<_>>().join(", ")
     }
@@ -171,7 +172,7 @@ impl Watched {
         files
     }
 
-    /// Waits until a file is another than it was, or the target can be reached again, and says which.
+    /// Waits until a file changes or the target is reachable again. Returns a description of the change.
     async fn changed(&self, before: Files, mut was_up: bool) -> String {
         loop {
             tokio::time::sleep(PAUSE).await;
@@ -189,7 +190,7 @@ impl Watched {
         }
     }
 
-    /// Whether the target takes connections; a profile that is wrong names none.
+    /// Returns true if the target accepts connections. Returns false for an invalid profile.
     async fn is_up(&self) -> bool {
         let (Some(target), Ok((spec, _))) = (&self.target, signing_of(self.pack.as_ref())) else {
             return false;
@@ -201,7 +202,7 @@ impl Watched {
     }
 }
 
-/// Adds a file, or all below a folder.
+/// Adds a file, or a folder with its contents.
 fn add(path: &Path, files: &mut Files) {
     let below = fs::read_dir(path).map(|entries| entries.flatten().map(|entry| entry.path()).collect());
     let below: Vec<PathBuf> = below.unwrap_or_default();

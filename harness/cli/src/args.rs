@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line arguments.
 
 mod identity;
 mod levels;
@@ -25,12 +25,14 @@ pub(crate) use self::run::{InDoubt, Run, Server};
 pub(crate) use self::source::Source;
 pub(crate) use self::traffic::{ClientPlan, ClientReport, ClientTls, Proxy};
 
-/// Checks whether a bank's PSD2 XS2A interface does what its document says; with `--pack`, an interface of
-/// another document.
+/// Check whether a bank's PSD2 XS2A interface conforms to its document
 ///
-/// Without a command it does what `run` does. Exit codes: 0 conforms, be it with warnings; 1 a violation; 2
-/// the command line, a profile, a case or a clause is wrong, or a file cannot be written; 3 the target did
-/// not answer, or a case that the document demands could not be judged; 4 nothing ran.
+/// With `--pack`, check an interface against another document. Without a command, xs2aspec does what `run`
+/// does.
+///
+/// Exit codes: 0 the target conforms, possibly with warnings; 1 violation; 2 invalid command line, profile,
+/// case or clause, or a file that cannot be written; 3 the target is unreachable, or a required clause was
+/// not tested or is inconclusive; 4 nothing ran.
 #[derive(Debug, Parser)]
 #[command(version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
@@ -42,118 +44,137 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Runs the cases against a target and writes its record and reports
+    /// Run the cases against a target, then write the record and the reports
     Run(Run),
-    /// Runs the built-in reference bank alone, until it is interrupted
+    /// Run the reference bank until it is interrupted
     Serve(Serve),
-    /// Passes on, unaltered, what a client and a test system say to each other; judges and records both, and
-    /// shows what either breaks
+    /// Forward traffic between a client and a test system, and report violations
+    ///
+    /// The proxy forwards the traffic unchanged. It judges and records both sides, and reports violations by
+    /// either.
     Proxy(Proxy),
-    /// List what a client should show, and the options of `serve` that let it
+    /// List what a client should show, and the `serve` options that let it
     ClientPlan(ClientPlan),
-    /// Report which items of `client-plan` the records of a client show. Exit codes: 0 it conforms and showed
-    /// every required item, 1 it broke something, 3 it did not show everything
+    /// Report which items of `client-plan` a client has shown
+    ///
+    /// Exit codes: 0 the client conforms and showed every required item, 1 it violated a clause, 3 it did not
+    /// show every required item.
     ClientReport(ClientReport),
-    /// Runs every case against the built-in bank with each of its faults and variations, and in its styles:
-    /// what is caught, and what is accused wrongly
+    /// Run the cases against reference banks with known faults and variations
+    ///
+    /// Reports which faults the cases catch, and which conforming banks they accuse.
     Prove(prove::Prove),
-    /// Sends requests that nobody wrote, drawn from a model of the document, until one shows a violation;
-    /// makes it small and keeps it
+    /// Generate requests from a model of the document until one reveals a violation
+    ///
+    /// Each violation is shrunk to a minimal request, and saved as a case file with `--save`.
     Explore(Explore),
-    /// Judges traffic of others from a file: what the client broke in each request, and what the bank broke
-    /// in each answer; nothing is sent
+    /// Judge recorded traffic of a client and a bank, offline
+    ///
+    /// Reports violations by the client in each request and by the bank in each response.
     Judge(Judge),
-    /// Draws a report from the record of a run alone
+    /// Render a report from the record of a finished run
     Report(Report),
-    /// Judges the recorded answers of a run by the cases of this version: which verdicts change, and why
+    /// Rejudge the recorded responses of a run with the cases of this version
+    ///
+    /// Reports which verdicts change, and why.
     Rejudge(Rejudge),
-    /// Joins the runs of all shards into one, if none is missing
+    /// Merge the runs of all shards into one
     Merge(Merge),
-    /// Makes one archive of a run: its record, what it was made with, the reports, and a signed statement
-    /// about all of them
+    /// Pack a run into a signed archive of its record, inputs and reports
     Bundle(Bundle),
-    /// Says what of an archive of `bundle` can be believed, offline; exit code 1 if anything in it was
-    /// changed
+    /// Verify an archive of `bundle` offline
+    ///
+    /// Reports what the archive proves and what it does not. Exit code 1 means that the archive was changed.
     Verify(Verify),
-    /// Says what differs between two runs, in Markdown; exit code 1 if anything is newly broken
+    /// Compare two runs, in Markdown
+    ///
+    /// Exit code 1 means that the second run has a new violation.
     Diff(Diff),
-    /// Draws several runs as a small chart: what is wrong, clauses kept and broken, and how long answers took
+    /// Render a chart of several runs: findings, clauses and response times
     Trend(Trend),
-    /// Writes a commented profile of a target to start from
+    /// Write a commented profile of a target to start from
     Init(Init),
-    /// Looks at a target before a run: can it be reached, are the plain requests accepted, which cases can
-    /// run, and what to change
+    /// Check a target before a run, and suggest changes to its profile
+    ///
+    /// Checks that the target is reachable and accepts the baseline requests, and counts the cases that can
+    /// run.
     Doctor(Doctor),
-    /// Prints a call of curl that sends the request of a case, freshly signed; requests that prepare it are
-    /// sent at once. The request is that of the case, even where a run sends another in its place
-    /// (`judged_with`)
+    /// Print a curl command that sends the request of a case, freshly signed
+    ///
+    /// Sends the setup requests of the case at once. Prints the request of the case, even if a run would send
+    /// a substitute (`judged_with`).
     Curl(Curl),
-    /// Lists areas, clauses and cases
+    /// List areas, clauses and cases
     List(List),
-    /// Explains a clause, or a case: what it sends, what it expects and why. It does not show what a run
-    /// sends in its place to a target that refuses the plain request (`judged_with`)
+    /// Explain a clause, or what a case sends, what it expects and why
+    ///
+    /// Shows the request of the case, even if a run sends a substitute because the target rejects the
+    /// baseline request (`judged_with`).
     Explain(Explain),
-    /// Says, section by section, how each statement of the document is covered
+    /// Report how each statement of the document is covered, by section
     Coverage(Coverage),
-    /// Holds the case files to the authoring rules
+    /// Check the case files against the authoring rules
     Lint(Source),
-    /// Waits on this machine until a bank sends the PSU back, and prints the query as JSON; for `[[prepare]]`
+    /// Wait for a bank to redirect the PSU here, and print the query as JSON
+    ///
+    /// For use in `[[prepare]]`.
     Listen(Listen),
-    /// Signs a request of yours by the rules of the document, or explains why a signed one does not hold
-    /// (--verify)
+    /// Sign a request by the rules of the document, or verify a signed one
+    ///
+    /// With `--verify`, explains why a signature is not valid.
     Sign(Sign),
-    /// Says what a certificate says, and how keyId names it
+    /// Show a certificate and the keyId derived from it
     InspectCert(InspectCert),
-    /// Begins a new clause in a rule file: its entry, a case, and where its fault goes
+    /// Add a new clause to a rule file: its entry and a case
     #[command(hide = true)]
     Scaffold(Scaffold),
-    /// Makes a test authority, signing keys and certificates, all marked as test material
+    /// Create a test CA, signing keys and certificates, marked as test material
     Keys(Keys),
-    /// Prints a script with which a shell completes the words of a command line
+    /// Print a completion script for a shell
     Completions(Completions),
-    /// Writes the manual: a page for each command
+    /// Write the manual, one page for each command
     Man(Man),
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Explore {
-    /// Base URL of the target, or the TOML file of its profile; without it the built-in reference bank is
-    /// started
+    /// Test this base URL or profile [default: the reference bank]
     #[arg(long, value_name = "URL|FILE.toml")]
     pub(crate) target: Option<String>,
-    /// Only requests of this operation; may be repeated
+    /// Generate only requests of this operation; may be repeated
     #[arg(long, value_name = "OPERATION")]
     pub(crate) only: Vec<String>,
-    /// Requests to send at most, whatever they are for; one in ten, 300 at most, is kept for making findings
-    /// smaller
+    /// Send at most N requests
+    ///
+    /// One tenth of them, at most 300, is reserved for shrinking findings.
     #[arg(long, value_name = "N", default_value_t = 5_000)]
     pub(crate) budget: u64,
-    /// Time to take at most, such as 60s or 5m
+    /// Stop after this time, such as 60s, 5m or 1h
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) time: Option<Duration>,
     #[command(flatten)]
     pub(crate) levels: Levels,
-    /// Stop at the first violation
+    /// Stop after the first violation
     #[arg(long)]
     pub(crate) fail_fast: bool,
-    /// Folder to write a case file into for each violation; `run --cases` takes it
+    /// Save each violation as a case file in DIR, for `run --cases`
     #[arg(long, value_name = "DIR")]
     pub(crate) save: Option<PathBuf>,
-    /// Folder for the record and the reports
+    /// Write the record and the reports to DIR
     #[arg(long, value_name = "DIR", default_value = "reports/explore")]
     pub(crate) out: PathBuf,
-    /// Requests in flight at once
+    /// Keep at most N requests in flight
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: u16,
     #[command(flatten)]
     pub(crate) ids: Ids,
-    /// The clock, RFC 3339; by default the machine's
+    /// Set the clock, RFC 3339 [default: the system clock]
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) now: Option<DateTime<Utc>>,
-    /// Let the built-in bank break one clause in one named way; may be repeated
+    /// Give the reference bank this fault; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with = "target")]
     pub(crate) fault: Vec<String>,
-    /// Let the built-in bank use a freedom of the document in another way; may be repeated
+    /// Give the reference bank this conforming variation; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with_all = ["target", "fault"])]
     pub(crate) variation: Vec<String>,
     #[command(flatten)]
@@ -161,7 +182,7 @@ pub(crate) struct Explore {
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    let wanted = || "expected a time such as 60s, 5m or 1h".to_owned();
+    let wanted = || "expected a duration such as 60s, 5m or 1h".to_owned();
     let number = text.trim_end_matches(['s', 'm', 'h']);
     let seconds: u64 = number.parse().map_err(|_| wanted())?;
     match &text[number.len()..] {
@@ -172,57 +193,59 @@ fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// A kind of file that people write, and that an editor can check.
+/// A kind of hand-written file with a JSON Schema for editors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Kind {
-    /// The profile of a target, TOML
+    /// Target profile, TOML
     Profile,
-    /// A case file, YAML
+    /// Case file, YAML
     Cases,
-    /// A file of waivers, TOML
+    /// Waiver file, TOML
     Waivers,
 }
 
-/// How a record is drawn.
+/// A report format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Format {
-    /// For CI servers
+    /// JUnit XML, for CI servers
     Junit,
-    /// For a step summary
+    /// Markdown, for a step summary
     Markdown,
-    /// For people, in one file
+    /// HTML page in one file
     Html,
     /// Common Test Report Format
     Ctrf,
-    /// The exchanges as HTTP Archive 1.2
+    /// Exchanges as HTTP Archive 1.2
     Har,
     /// Findings as SARIF 2.1.0, for code scanning
     Sarif,
     /// Annotations of GitHub Actions
     Github,
-    /// What a run prints at its end
+    /// Summary that a run prints
     Terminal,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Report {
-    /// `record.jsonl` of a run, or its folder
+    /// Record of a run (`record.jsonl`), or its folder
     #[arg(value_name = "RECORD")]
     pub(crate) record: PathBuf,
-    /// What to draw
+    /// Render this format
     #[arg(long, value_enum, required_unless_present = "open")]
     pub(crate) format: Option<Format>,
-    /// File to write, in place of standard output
+    /// Write to FILE instead of standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Draw `report.html` beside the record, or as `--out`, and show it in the browser
+    /// Render the HTML report and open it in the browser
+    ///
+    /// The page is `report.html` next to the record, or the file that `--out` names.
     #[arg(long, conflicts_with = "format")]
     pub(crate) open: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Rejudge {
-    /// `record.jsonl` of a run, or its folder
+    /// Record of a run (`record.jsonl`), or its folder
     #[arg(value_name = "RECORD")]
     pub(crate) record: PathBuf,
     #[command(flatten)]
@@ -233,40 +256,42 @@ pub(crate) struct Rejudge {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Merge {
-    /// `record.jsonl` of each shard, or their folders
+    /// Record of each shard (`record.jsonl`), or its folder
     #[arg(value_name = "RECORD", required = true, num_args = 1..)]
     pub(crate) records: Vec<PathBuf>,
-    /// Folder for the merged record and its reports
+    /// Write the merged record and its reports to DIR
     #[arg(long, value_name = "DIR", default_value = "reports/merged")]
     pub(crate) out: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Bundle {
-    /// Folder of a run that came to its end
+    /// Folder of a finished run
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
-    /// Private key that signs, RSA or Ed25519, PEM
+    /// Sign with this private key, RSA or Ed25519, PEM
     #[arg(long, value_name = "FILE")]
     pub(crate) key: PathBuf,
-    /// Environment variable with the passphrase of the key
+    /// Read the passphrase of the key from this environment variable
     #[arg(long, value_name = "NAME")]
     pub(crate) passphrase_env: Option<String>,
-    /// File with the passphrase of the key
+    /// Read the passphrase of the key from FILE
     #[arg(long, value_name = "FILE", conflicts_with = "passphrase_env")]
     pub(crate) passphrase_file: Option<PathBuf>,
-    /// The archive; by default `evidence.tar` in the folder
+    /// Write the archive to FILE [default: evidence.tar in the folder of the run]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Verify {
-    /// The archive
+    /// Archive of `bundle`
     #[arg(value_name = "BUNDLE")]
     pub(crate) bundle: PathBuf,
-    /// Public key of whom you trust, or a certificate of it, PEM; without it the key that the archive brings
-    /// is taken
+    /// Trust only this public key or certificate, PEM
+    ///
+    /// Without it, the archive is verified with the key that it contains. That shows that the archive is
+    /// consistent, but not who signed it.
     #[arg(long, value_name = "FILE")]
     pub(crate) key: Option<PathBuf>,
     #[command(flatten)]
@@ -275,32 +300,31 @@ pub(crate) struct Verify {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Diff {
-    /// `record.jsonl` of the run before, or its folder
+    /// Record of the earlier run (`record.jsonl`), or its folder
     #[arg(value_name = "BASE")]
     pub(crate) base: PathBuf,
-    /// That of the run after
+    /// Record of the later run (`record.jsonl`), or its folder
     #[arg(value_name = "HEAD")]
     pub(crate) head: PathBuf,
-    /// What makes exit code 1
+    /// Choose when to exit with code 1
     #[arg(long, value_enum, default_value_t = Gate::New)]
     pub(crate) gate: Gate,
-    /// What else makes exit code 1: a finding that is a warning
+    /// Exit with code 1 for these findings, too
     #[arg(long, short = 'D', value_enum, value_name = "WHAT")]
     pub(crate) deny: Option<Denied>,
 }
 
-/// What a difference may be besides.
+/// Findings that fail a comparison in addition to violations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Denied {
-    /// New findings that are warnings
+    /// New warnings
     Warnings,
 }
 
-/// When a difference is red.
+/// The condition under which a comparison fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Gate {
-    /// Where there is a new finding that is a violation, however many cases show it; with `--deny warnings`
-    /// also where there is a new warning
+    /// A new violation, or with `--deny warnings` a new warning
     New,
     /// Never
     None,
@@ -308,16 +332,18 @@ pub(crate) enum Gate {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Init {
-    /// File to write; one that is there is left alone
+    /// Profile to write; an existing file is not overwritten
     #[arg(value_name = "FILE", default_value = "bank.toml")]
     pub(crate) file: PathBuf,
-    /// Print the JSON Schema of a kind of file instead, for an editor
+    /// Print the JSON Schema of a kind of file instead
     #[arg(long, value_enum, value_name = "KIND", conflicts_with = "file", num_args = 0..=1, default_missing_value = "profile")]
     pub(crate) schema: Option<Kind>,
-    /// Ask for each value, also where the answers do not come from a terminal
+    /// Ask for each value, even if standard input is not a terminal
     #[arg(long, conflicts_with_all = ["schema", "template"])]
     pub(crate) ask: bool,
-    /// Write the commented profile and ask nothing, as is done where nobody sits at a terminal
+    /// Write the commented profile without asking for values
+    ///
+    /// This is the default if standard input or output is not a terminal.
     #[arg(long, conflicts_with = "schema")]
     pub(crate) template: bool,
     #[command(flatten)]
@@ -326,35 +352,35 @@ pub(crate) struct Init {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Completions {
-    /// The shell
+    /// Shell to complete for
     #[arg(value_enum, value_name = "SHELL")]
     pub(crate) shell: clap_complete::Shell,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Man {
-    /// Folder to write into: `xs2aspec.1`, and `xs2aspec-COMMAND.1` for each command
+    /// Write `xs2aspec.1` and a page `xs2aspec-COMMAND.1` for each command to DIR
     #[arg(long, value_name = "DIR", required_unless_present = "markdown")]
     pub(crate) out: Option<PathBuf>,
-    /// Print all of it as one page of Markdown instead
+    /// Print the whole manual as one page of Markdown instead
     #[arg(long, conflicts_with = "out")]
     pub(crate) markdown: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Curl {
-    /// Id of the case
+    /// Case id, or the start of one that matches one case
     #[arg(value_name = "CASE")]
     pub(crate) case: String,
-    /// Profile of the target, or its URL
+    /// Use this profile or base URL
     #[arg(long, value_name = "FILE|URL")]
     pub(crate) target: String,
     #[command(flatten)]
     pub(crate) ids: Ids,
-    /// The clock, RFC 3339; by default the machine's
+    /// Set the clock, RFC 3339 [default: the system clock]
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) now: Option<DateTime<Utc>>,
-    /// Read a production system: send it nothing that could make anything there
+    /// Allow a production system; send it only requests that read
     #[arg(long)]
     pub(crate) allow_production: bool,
     #[command(flatten)]
@@ -363,19 +389,19 @@ pub(crate) struct Curl {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Doctor {
-    /// Profile of the target, or its URL
+    /// Use this profile or base URL
     #[arg(long, value_name = "FILE|URL")]
     pub(crate) target: String,
-    /// Which cases a run would have
+    /// Count the cases of a run at this depth
     #[arg(long, value_name = "DEPTH", default_value = "standard", value_parser = depth)]
     pub(crate) depth: Depth,
-    /// Read a production system: send it nothing that could make anything there
+    /// Allow a production system; send it only requests that read
     #[arg(long)]
     pub(crate) allow_production: bool,
-    /// Write what the responses show into the profile
+    /// Write what the responses show to the profile
     #[arg(long)]
     pub(crate) fix: bool,
-    /// Print what --fix would change, as a patch
+    /// Print the changes of `--fix` as a patch
     #[arg(long, conflicts_with = "fix")]
     pub(crate) diff: bool,
     #[command(flatten)]
@@ -384,13 +410,13 @@ pub(crate) struct Doctor {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct List {
-    /// Only these cases, as with `run --only`
+    /// Cases to list, as with `run --only`
     #[arg(value_name = "PATTERN")]
     pub(crate) only: Vec<String>,
-    /// At this depth
+    /// List the cases of a run at this depth
     #[arg(long, value_name = "DEPTH", default_value = "exhaustive", value_parser = depth)]
     pub(crate) depth: Depth,
-    /// As JSON, with the cases that the depth leaves out: `leftOut` says why
+    /// Print JSON, with the reason for each skipped case (`leftOut`)
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -399,11 +425,12 @@ pub(crate) struct List {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Explain {
-    /// Id of a clause or of a case
+    /// Id of a clause or case
     #[arg(value_name = "ID")]
     pub(crate) id: String,
-    /// Profile to fill the request from; without it that of the built-in bank, or what a pack says of any
-    /// target
+    /// Fill the request from this profile or base URL [default: the reference bank]
+    ///
+    /// With `--pack`, the default is a profile without values.
     #[arg(long, value_name = "URL|FILE.toml")]
     pub(crate) target: Option<String>,
     #[command(flatten)]
@@ -414,13 +441,13 @@ pub(crate) struct Explain {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Coverage {
-    /// Draws every place of every request with every mistake and lawful form, and what must come of it
+    /// Show the expected outcome of each test value at each place
     #[arg(long)]
     pub(crate) matrix: bool,
-    /// Writes that as a page
+    /// Write that matrix as an HTML page to FILE
     #[arg(long, value_name = "FILE")]
     pub(crate) page: Option<PathBuf>,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]

@@ -1,20 +1,20 @@
-//! `xs2aspec init` at a terminal: the commented profile, with the values that somebody gives.
+//! `xs2aspec init` at a terminal: fills the commented profile with the values that the user enters.
 
 use std::io::{BufRead, Write as _};
 
 use xs2aspec_suite::ProfileSpec;
 
-/// A line of a commented profile, as far as it can be filled in.
+/// A line of a commented profile.
 enum Line<'a> {
     /// `[table]` or `[[table]]`.
     Head { table: &'a str, says: &'a str },
     /// `key = "value"`.
     Setting { key: &'a str, value: &'a str, says: &'a str },
-    /// Anything else.
+    /// Any other line.
     Other,
 }
 
-/// What a line says, and whether it is commented out.
+/// Parses a line. Also returns true if it is commented out.
 fn read(line: &str) -> (Line<'_>, bool) {
     let (line, is_out) = line.strip_prefix("# ").map_or((line, false), |line| (line, true));
     let (said, says) = line.split_once(" #").map_or((line, ""), |(said, says)| (said, says.trim()));
@@ -34,18 +34,18 @@ fn read(line: &str) -> (Line<'_>, bool) {
     }
 }
 
-/// Asks for the values of a commented profile, line by line: those that it gives, which an empty answer
-/// keeps, and those that are commented out in tables of the bank's values and of its key. What nobody answers
-/// stays as it is.
+/// Asks for the values of a commented profile, line by line. It asks for values that the profile sets, and
+/// for commented ones in the tables of the bank's values and of its key. An empty reply leaves a line
+/// unchanged.
 pub(crate) fn fill(template: &str, spec: &ProfileSpec, answers: &mut dyn BufRead) -> String {
     let mut answers = Answers(answers);
-    say!("An empty answer keeps what stands in brackets; without brackets it leaves the value out.");
+    say!("Press Enter to keep the value in brackets, or to skip a value without brackets.");
     let is_asked = |table: &str| {
         let first = table.split('.').next().unwrap_or_default();
         first == "signing" || spec.tables.contains_key(first)
     };
     let mut filled: Vec<String> = Vec::new();
-    // The table of which a line is, and where its head stands if nothing of it is given yet.
+    // The table of the current line, and the line of its commented head until a value of it is set.
     let (mut table, mut head) = ("", None);
     let mut is_wanted = true;
     for line in template.lines() {
@@ -75,20 +75,21 @@ pub(crate) fn fill(template: &str, spec: &ProfileSpec, answers: &mut dyn BufRead
     filled.join("\n")
 }
 
-/// A line with this value, and what it says besides.
+/// Returns the line with this value and its old comment.
 fn given(line: &str, key: &str, value: &str) -> String {
     let says = line.trim_start_matches("# ").split_once(" #").map(|(_, says)| format!("   #{says}"));
-    // A text of JSON is one of TOML.
+    // A JSON string is also a TOML string.
     format!("{key} = {}{}", serde_json::Value::from(value), says.unwrap_or_default())
 }
 
 struct Answers<'a>(&'a mut dyn BufRead);
 
 impl Answers<'_> {
-    /// The answer, without blanks around it; nothing where it is empty, or nobody answers any more.
+    /// Asks for a value. Returns it without surrounding spaces, or `None` if it is empty or the input has
+    /// ended.
     fn text(&mut self, question: &str) -> Option<String> {
         say_on!("{question}");
-        // Whoever asks and is not heard gets no answer.
+        // The user must see the prompt before typing.
         crate::output::written(std::io::stdout().flush());
         let mut answer = String::new();
         self.0.read_line(&mut answer).ok()?;

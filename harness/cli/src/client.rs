@@ -1,4 +1,5 @@
-//! `xs2aspec client-plan` and `client-report`: what a client should show, and what it has shown.
+//! `xs2aspec client-plan` and `client-report`: the checklist for clients, and the items that a client has
+//! shown.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,10 +25,10 @@ use crate::{
     repetition, report,
 };
 
-/// The target of a profile that is there for its levels alone.
+/// The target of a profile that is used only for its levels.
 const ANYBODY: &str = "http://127.0.0.1";
 
-/// Lists the plan.
+/// Prints the plan.
 pub(crate) fn plan(args: &ClientPlan) -> Result<Exit, Failure> {
     let plan = load(&crate::suite(&args.source)?)?;
     for item in &plan.items {
@@ -36,18 +37,18 @@ pub(crate) fn plan(args: &ClientPlan) -> Result<Exit, Failure> {
         let others = plan.items.iter().filter(|other| other.one_of.is_some() && other.one_of == item.one_of);
         let others: Vec<&str> = others.map(|other| other.id.as_str()).filter(|id| *id != item.id).collect();
         if !others.is_empty() {
-            say!("{:<42}   or instead {}", "", others.join(", "));
+            say!("{:<42}   or else {}", "", others.join(", "));
         }
         if let Some(meet) = &item.meet {
             say!("{:<42}   with `xs2aspec serve --record DIR {meet}`", "");
         }
     }
-    say!("\nparts that `client-report --without NAME` skips:");
+    say!("\nparts that `client-report --without NAME` can skip:");
     for part in &plan.parts {
         say!("  {:<14} a client that {}: {}", part.name, part.says, part.items.join(", "));
     }
     let optional = plan.items.iter().filter(|item| item.is_optional).count();
-    say!("\n{} required items, {optional} optional ones", plan.items.len() - optional);
+    say!("\n{} required items, {optional} optional items", plan.items.len() - optional);
     Ok(Exit::Conforms)
 }
 
@@ -55,11 +56,11 @@ fn load(suite: &Suite) -> Result<Plan, Failure> {
     let plan = Plan::load(suite.tree()).map_err(Failure::input)?;
     plan.ok_or_else(|| {
         let file = place_of_the_plan(suite.tree());
-        Failure::input(format!("{file}: is not there: the document has no plan for clients"))
+        Failure::input(format!("{file} does not exist: this document has no plan for clients"))
     })
 }
 
-/// Ticks off the plan by the records of a client, and writes a report of it.
+/// Checks the plan against the records of a client, and writes the reports.
 pub(crate) fn report(args: &ClientReport) -> Result<Exit, Failure> {
     let suite = crate::suite(&args.source)?;
     let plan = load(&suite)?;
@@ -96,7 +97,7 @@ pub(crate) fn report(args: &ClientReport) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// Returns the arguments that come to the same once more.
+/// Returns the arguments that repeat the command.
 fn arguments(args: &ClientReport, names: &[String]) -> Vec<String> {
     let without = args.without.iter().flat_map(|name| ["--without".to_owned(), name.clone()]);
     let mut arguments: Vec<String> = names.iter().cloned().chain(without).collect();
@@ -106,25 +107,25 @@ fn arguments(args: &ClientReport, names: &[String]) -> Vec<String> {
     arguments
 }
 
-/// Returns the parts that are declared absent.
+/// Returns the parts that the client does not need.
 fn absent<'a>(plan: &'a Plan, names: &[String]) -> Result<Vec<&'a Part>, Failure> {
     plan.parts(names).map_err(|unknown| {
         let known = || plan.parts.iter().map(|part| part.name.as_str());
         let near = nearest(unknown, known()).map(|near| format!("; did you mean `{near}`?"));
         let all = || format!("; expected one of {}", known().collect::<Vec<_>>().join(", "));
         let help = near.unwrap_or_else(all);
-        Failure::input(format!("--without `{unknown}`: no part of the plan has this name{help}"))
+        Failure::input(format!("--without `{unknown}`: the plan has no such part{help}"))
     })
 }
 
-/// Returns an error if a level is given to what no clause is.
+/// Returns an error if a level matches no clause.
 fn check(levels: &[LevelRule], suite: &Suite) -> Result<(), Failure> {
     let profile = Profile::of_url(ANYBODY, &suite.spec().profile).map_err(Failure::input)?;
     let profile = Profile { levels: levels.to_vec(), ..profile };
     Levels::new(suite.clauses(), &profile).map(drop).map_err(Failure::input)
 }
 
-/// Reads a record. It may be longer than memory.
+/// Reads a record as a stream, since it may not fit into memory.
 fn recorded(path: &Path, plan: &Plan, levels: &[LevelRule], suite: &Suite) -> Result<Recorded, Failure> {
     let mut watch = Watch::new(plan, suite.answers(), levels);
     read(path, |event| watch.add(event)).map_err(|error| {
@@ -136,31 +137,31 @@ fn recorded(path: &Path, plan: &Plan, levels: &[LevelRule], suite: &Suite) -> Re
     if recorded.start.document_sha256 != suite.spec().document.sha256() {
         return Err(report::wrong(
             path,
-            &"is the record of another document: name the one that it is of with --pack",
+            &"this record is of another document; name the folder of that document with --pack",
         ));
     }
     match recorded.start.traffic {
         Some(Traffic::Serve | Traffic::Proxy | Traffic::Judge) => Ok(recorded),
         Some(Traffic::ClientReport) | None => Err(report::wrong(
             path,
-            &"has no traffic of a client: name a record of `serve --record`, `proxy` or `judge`",
+            &"this record has no traffic of a client; name a record of `serve --record`, `proxy` or `judge`",
         )),
     }
 }
 
-/// Returns an error if a record is given twice: all of its requests would be repeated.
+/// Returns an error if a record is given twice, since all its requests would count as repeated.
 fn are_others(records: &[Recorded], paths: &[PathBuf]) -> Result<(), Failure> {
     let mut known = BTreeMap::new();
     for (record, path) in records.iter().zip(paths) {
         let first = known.insert(&record.start.run_id, path);
         if let Some(first) = first.filter(|_| !record.start.run_id.is_empty()) {
-            return Err(report::wrong(path, &format!("is the same record as {}", first.display())));
+            return Err(report::wrong(path, &format!("this is the same record as {}", first.display())));
         }
     }
     Ok(())
 }
 
-/// Hands on each event of a record.
+/// Passes each event of a record to `take`.
 fn read(path: &Path, mut take: impl FnMut(Event)) -> Result<(), Failure> {
     for event in report::open(path)?.events() {
         take(event.map_err(|error| report::wrong(path, &error))?);
@@ -168,7 +169,7 @@ fn read(path: &Path, mut take: impl FnMut(Event)) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the exchanges that say something of an item, by record and number.
+/// Returns the exchanges that show or violate an item, by record and number.
 fn witnesses(paths: &[PathBuf], ticked: &[Ticked<'_>]) -> Result<BTreeMap<(usize, u64), Exchange>, Failure> {
     let breaks = ticked.iter().flat_map(|one| &one.broken).map(|one| (one.record, one.exchange()));
     let wanted: BTreeSet<(usize, u64)> = ticked.iter().filter_map(Ticked::exchange).chain(breaks).collect();
@@ -185,7 +186,7 @@ fn witnesses(paths: &[PathBuf], ticked: &[Ticked<'_>]) -> Result<BTreeMap<(usize
     Ok(found)
 }
 
-/// Says what is broken, then what is not shown, then the rest in a few lines.
+/// Prints violations, then items that are not shown, then a few lines about the rest.
 fn say_all(report: &Report<'_>, plan: &Plan) {
     for one in broken(report.ticked) {
         say_broken(&one, report, plan);
@@ -215,13 +216,13 @@ fn say_all(report: &Report<'_>, plan: &Plan) {
         for one in items {
             say_item(one.item, one.item.says.as_str());
             if let Some(met) = one.exchange() {
-                say!("  {:<24} {} met it, and nothing that shows it came later", "", report.named(met));
+                say!("  {:<24} {} met it, but no later exchange shows it", "", report.named(met));
             }
         }
     }
     let unknown: Vec<_> = required().filter(|one| one.state == State::Unknown).collect();
     if !unknown.is_empty() {
-        say!("cannot be told, since what would show it is masked or cut off in the record:");
+        say!("unknown, since the record masks or cuts off what would show it:");
         for one in unknown {
             say_item(one.item, &one.item.says);
         }
@@ -233,7 +234,7 @@ fn say_all(report: &Report<'_>, plan: &Plan) {
             say_item(one.item, &why_skipped(&one.state));
         }
     }
-    for (is_optional, words) in [(false, "shown"), (true, "shown, though optional")] {
+    for (is_optional, words) in [(false, "shown"), (true, "shown, optional")] {
         let shown = report.ticked.iter().filter(|one| one.item.is_optional == is_optional);
         let shown = shown.filter(|one| matches!(one.state, State::Shown(_)));
         let mark = |one: &Ticked<'_>| if one.is_warned() { " (with a warning)" } else { "" };
@@ -252,13 +253,13 @@ fn why_skipped(state: &State) -> String {
     match state {
         State::Skipped(Reason::NotNeeded { part, says }) => format!("--without {part}: a client that {says}"),
         State::Skipped(Reason::OneEnough { shown }) => {
-            format!("{shown} is shown, and one of them is enough")
+            format!("{shown} is shown, and one of these is enough")
         }
         _ => String::new(),
     }
 }
 
-/// Says what the client broke, once for all items that show it, and what to send instead.
+/// Prints a violation by the client once for all its items, with what to send instead.
 fn say_broken(broken: &Broken, report: &Report<'_>, plan: &Plan) {
     let Broken { finding, exchanges, .. } = broken;
     let word = if finding.level == Level::Deny { "broken" } else { "warning" };

@@ -1,4 +1,4 @@
-//! `xs2aspec curl`: the request of a case as a line for a shell.
+//! `xs2aspec curl`: prints the request of a case as a shell command.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use xs2aspec_suite::{Case, Depth, Suite};
 
 use crate::{Failure, args::Curl, target};
 
-/// Prepares the case, signs its request, and prints the line.
+/// Sends the setup requests of a case, signs its request, and prints the command.
 pub(crate) async fn curl(args: &Curl) -> Result<Exit, Failure> {
     let suite = crate::suite(&args.source)?;
     let profile = target::profile(&args.target, &suite.spec().profile)?;
@@ -30,7 +30,7 @@ pub(crate) async fn curl(args: &Curl) -> Result<Exit, Failure> {
     Ok(Exit::Conforms)
 }
 
-/// The case that a text names: by its id, or by a beginning that only one id has.
+/// Returns the case with this id, or the only case whose id matches this pattern.
 fn case<'a>(suite: &'a Suite, name: &str) -> Result<&'a Case, Failure> {
     if let Some(case) = suite.case(name) {
         return Ok(case);
@@ -39,7 +39,9 @@ fn case<'a>(suite: &'a Suite, name: &str) -> Result<&'a Case, Failure> {
     let plan = plan.map_err(|error| Failure::input(error.of_arguments()))?;
     let [case] = plan.selected[..] else {
         let found = plan.selected.len();
-        return Err(Failure::input(format!("`{name}` is {found} cases; name one, as `xs2aspec list` does")));
+        return Err(Failure::input(format!(
+            "`{name}` matches {found} cases; `xs2aspec list {name}` lists them"
+        )));
     };
     Ok(case)
 }

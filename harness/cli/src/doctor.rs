@@ -1,5 +1,5 @@
-//! `xs2aspec doctor`: before a run, in seconds, whether a target can be asked at all, and which line of its
-//! profile to change if not.
+//! `xs2aspec doctor`: checks before a run that the target is usable, and names the lines of its profile to
+//! change.
 
 use std::{collections::BTreeMap, fmt::Write as _, path::Path, sync::Arc, time::Duration};
 
@@ -16,20 +16,20 @@ use xs2aspec_suite::{Case, Suite};
 
 use crate::{Failure, args::Doctor, fix::Fix, target};
 
-/// Characters of an answer that are shown.
+/// The maximum number of characters of a response body to print.
 const SHOWN: usize = 300;
 
-/// How wide the column of operations is.
+/// The width of the column of operations.
 const COLUMN: usize = 14;
 
-/// Looks at everything in order, and goes on as long as that says something.
+/// Checks the profile, the key, the connection, the baseline requests and the cases, in this order.
 pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     let suite = crate::suite(&args.source)?;
     let profile = target::profile(&args.target, &suite.spec().profile)?;
     let suite = Arc::new(crate::with_entries(suite, &profile.values)?);
     let file = Path::new(&args.target);
     if (args.fix || args.diff) && !file.is_file() {
-        return Err(Failure::input("a URL has no profile to fix: write one with `xs2aspec init`"));
+        return Err(Failure::input("a URL has no profile to fix; write one with `xs2aspec init`"));
     }
     let at =
         if profile.name == profile.base_url { String::new() } else { format!(" at {}", profile.base_url) };
@@ -47,7 +47,7 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     let reached = target::connect(judge.profile()).await.map_err(|why| {
         let key = if judge.profile().proxy.is_some() { "proxy" } else { "base-url" };
         Failure::unreachable(format!(
-            "the target cannot be reached: {why}; is it running? Else change `{key}`"
+            "cannot reach the target: {why}; check that it is running, or change `{key}`"
         ))
     })?;
     say!("reach      {reached}");
@@ -95,12 +95,12 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
         say!("  {cases:>6}   not: {reason}");
     }
     runner.known().absent().iter().for_each(|capability| fix.lacks(capability));
-    let complete = || say!("fix        {} says all that the responses show", file.display());
+    let complete = || say!("fix        {} already has all that the responses show", file.display());
     if args.diff {
         fix.patch(file)?.map_or_else(complete, |patch| say_on!("\n{patch}"));
     } else if args.fix {
         if fix.write(file)? {
-            say!("fix        {}: written", file.display());
+            say!("fix        wrote {}", file.display());
         } else {
             complete();
         }
@@ -108,8 +108,8 @@ pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     Ok(if refused > 0 || accepted == 0 { Exit::CouldNotTell } else { Exit::Conforms })
 }
 
-/// The plain request of each operation of which the document shows the answer: those that only read first,
-/// and those that others prepare last.
+/// Returns the baseline request of each operation whose response the document shows. Reading requests come
+/// first, and requests with setup steps last.
 fn plain(suite: &Suite) -> Vec<&Case> {
     let has_answer = |case: &&Case| suite.answers().has(&case.request.operation);
     let mut plain: Vec<&Case> =
@@ -120,30 +120,30 @@ fn plain(suite: &Suite) -> Vec<&Case> {
 
 fn aim(profile: &AuthorizedProfile) -> &'static str {
     match profile.permission() {
-        Permission::Nothing => "nothing is sent",
-        Permission::Reads => "a production system: only what reads is sent",
+        Permission::Nothing => "no request is sent",
+        Permission::Reads => "a production system; only requests that read are sent",
         Permission::Everything if profile.environment.is_some() => "a sandbox, as the profile says",
         Permission::Everything => "this machine",
     }
 }
 
-/// The certificate; that the key belongs to it is checked before.
+/// Describes the certificate. The caller has checked that the key belongs to it.
 fn key(certificate: &Certificate, now: DateTime<Utc>) -> String {
     let day = |time: DateTime<Utc>| time.format("%Y-%m-%d");
     let state = match Validity::new(certificate, now) {
-        Validity::Expired(end) => format!("expired on {}: change `[signing] certificate`", day(end)),
-        Validity::NotYet(start) => format!("not valid before {}: change `[signing] certificate`", day(start)),
+        Validity::Expired(end) => format!("expired on {}; change `[signing] certificate`", day(end)),
+        Validity::NotYet(start) => format!("not valid before {}; change `[signing] certificate`", day(start)),
         Validity::Until(end) => format!("valid until {}", day(end)),
     };
-    format!("belongs to its certificate, serial {}, {state}", certificate.serial_hex())
+    format!("matches the certificate, serial {}, {state}", certificate.serial_hex())
 }
 
-/// The last exchange of a case.
+/// Returns the judged exchange of a case, or its last one.
 fn judged(done: &Done) -> Option<Exchange> {
     done.judged().or_else(|| done.exchanges.last()).cloned()
 }
 
-/// One request in one to three lines: how it went, what was answered, and what to change.
+/// Describes a request: its verdict, its response, and what to change.
 fn request(operation: &str, done: &Done, exchange: Option<&Exchange>, suite: &Suite) -> String {
     let verdict = &done.verdict;
     let response = exchange.and_then(|exchange| exchange.response.as_ref());
@@ -151,10 +151,10 @@ fn request(operation: &str, done: &Done, exchange: Option<&Exchange>, suite: &Su
     let mut lines = String::new();
     let word = match verdict.verdict {
         Verdict::Pass => "accepted",
-        Verdict::Flaky => "accepted when it was sent again",
+        Verdict::Flaky => "accepted when resent",
         Verdict::NotApplicable => "not sent",
-        Verdict::Warn => "answered, with a warning",
-        Verdict::Fail => "not accepted, or answered in another way than the document says",
+        Verdict::Warn => "responded, with a warning",
+        Verdict::Fail => "not accepted, or the response does not conform",
         _ => "could not be judged",
     };
     _ = writeln!(
@@ -169,7 +169,7 @@ fn request(operation: &str, done: &Done, exchange: Option<&Exchange>, suite: &Su
             more(&mut lines, &format!("perhaps {cause}"));
         }
     }
-    // With the suite's own key a refusal is no violation, and is to be explained all the same.
+    // A rejection of the public test key is not a violation, but it still needs an explanation.
     let is_refused = response.is_some_and(|response| response.status >= 300);
     let is_broken = matches!(verdict.verdict, Verdict::Fail | Verdict::Warn);
     if !(is_broken || verdict.verdict == Verdict::Inconclusive && is_refused) {

@@ -1,4 +1,4 @@
-//! `xs2aspec bundle`: a run as signed evidence.
+//! `xs2aspec bundle`: packs a run into a signed archive.
 
 use std::{fs, path::Path};
 
@@ -20,7 +20,7 @@ use crate::{
     text_of,
 };
 
-/// Makes the bundle of a run.
+/// Writes the bundle of a run.
 pub(crate) fn bundle(args: &Bundle) -> Result<Exit, Failure> {
     let path = args.folder.join(bundle::RECORD);
     report::open(&path)?;
@@ -35,7 +35,7 @@ pub(crate) fn bundle(args: &Bundle) -> Result<Exit, Failure> {
     let key =
         material::unlocked(&text_of(&args.key)?, passphrase.as_deref()).map_err(|error| match error {
             material::MaterialError::PassphraseMissing => {
-                wrong(&"the key has a passphrase: say it with --passphrase-env or --passphrase-file")
+                wrong(&"the key has a passphrase; pass it with --passphrase-env or --passphrase-file")
             }
             error => wrong(&error),
         })?;
@@ -49,13 +49,13 @@ pub(crate) fn bundle(args: &Bundle) -> Result<Exit, Failure> {
         .map_err(|error| Failure::input(format!("{}: {error}", path.display())))?;
     output.finish().map_err(|error| cannot_write(&out, &error))?;
     let id = key.public().map_err(|error| wrong(&error))?.id();
-    say!("{}: {length} bytes, signed by the key {id}", out.display());
+    say!("wrote {}: {length} bytes, signed by the key {id}", out.display());
     Ok(Exit::Conforms)
 }
 
-/// This program.
+/// Returns the name and the digest of this program.
 pub(crate) fn program() -> Result<Program, Failure> {
-    let wrong = |error: std::io::Error| Failure::input(format!("the program cannot read itself: {error}"));
+    let wrong = |error: std::io::Error| Failure::input(format!("cannot read the running program: {error}"));
     let mut file = std::env::current_exe().and_then(fs::File::open).map_err(wrong)?;
     let (_, sha256) = measured(&mut file).map_err(wrong)?;
     let name = format!("xs2aspec {}", env!("CARGO_PKG_VERSION"));

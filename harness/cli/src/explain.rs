@@ -1,4 +1,4 @@
-//! `explain`: why a case expects what it expects, and what it sends.
+//! `xs2aspec explain`: shows what a case sends, what it expects and why.
 
 use std::{path::Path, sync::Arc};
 
@@ -30,12 +30,12 @@ pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
             .map(String::as_str)
             .chain(suite.cases().iter().map(|case| case.id.as_str()));
         let near = nearest(&args.id, ids).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-        return Err(Failure::input(format!("neither a clause nor a case is called `{}`{near}", args.id)));
+        return Err(Failure::input(format!("no clause or case has the id `{}`{near}", args.id)));
     }
     Ok(Exit::Conforms)
 }
 
-/// The profile that requests are filled from, and whose levels count.
+/// Returns the profile that fills the requests and sets the levels.
 fn profile(args: &Explain, suite: &Suite) -> Result<Profile, Failure> {
     let spec = &suite.spec().profile;
     let profile = match &args.target {
@@ -54,9 +54,9 @@ fn explain_clause(suite: &Suite, clause: &Clause, levels: &Levels) {
     let checked = |name: &&str| answers.clauses_of(name).contains(clause.id.as_str());
     let operations: Vec<&str> = answers.operations().filter(checked).collect();
     if !operations.is_empty() {
-        say!("checked    on every answer of {}, in each case", operations.join(", "));
+        say!("checked    on every response of {}, in each case", operations.join(", "));
     } else if answers.of_every_answer().contains(clause.id.as_str()) {
-        say!("checked    on every answer, in each case");
+        say!("checked    on every response, in each case");
     }
     say!("cases      {}", cases.len());
     for case in cases {
@@ -77,7 +77,7 @@ fn explain_rows(clause: &str) {
         match (catchers.get(fault.name()), survivors.get(fault.name())) {
             (Some(catcher), _) => say!("    {} by {}", catcher.caught.word(), catcher.case),
             (None, Some(why)) => say!("    survives: {why}"),
-            (None, None) => say!("    not in the kill matrix yet: bash .ci/bless"),
+            (None, None) => say!("    not in the kill matrix yet; run `bash .ci/bless`"),
         }
     }
     let variations: Vec<Variation> = Variation::all().filter(|one| one.clause() == clause).collect();
@@ -130,11 +130,11 @@ fn explain_case(suite: &Suite, case: &Case, judge: &Judge, masked: bool) {
     match (&case.control, &case.same_as) {
         (Some(control), Some(plain)) if control != plain => {
             say!(
-                "same as    {plain}: nothing is sent for it; if that is refused, and {control} is accepted, the clause is broken"
+                "same as    {plain}: sends no request; the clause is violated if {plain} is rejected and {control} accepted"
             );
         }
         (_, Some(plain)) => {
-            say!("same as    {plain}: nothing is sent for it, that answer is judged for this clause");
+            say!("same as    {plain}: sends no request; the response to {plain} is judged for this clause");
         }
         (Some(control), None) => say!("control    {control}, which must be accepted in the same run"),
         (None, None) => {}
@@ -143,7 +143,7 @@ fn explain_case(suite: &Suite, case: &Case, judge: &Judge, masked: bool) {
     say!("baseline   {}: {about}", case.baseline);
     if let Some(row) = case.row_beside() {
         say!(
-            "beside     lawful parts of row {row}: each row is another set of them, which the control has as well"
+            "with       optional parts of row {row}: each row is another valid set of them; the control has them, too"
         );
     }
     for change in case.changes() {
@@ -163,11 +163,11 @@ fn explain_case(suite: &Suite, case: &Case, judge: &Judge, masked: bool) {
                 show(&request, judge, masked);
             }
         }
-        Err(error) => say!("\nthe request cannot be made for this target: {error}"),
+        Err(error) => say!("\ncannot build the request for this target: {error}"),
     }
 }
 
-/// The request as it would be sent; for a target of somebody's, without what belongs to persons and keys.
+/// Prints a request. For a target of the user, personal data and keys are masked.
 fn show(request: &WireRequest, judge: &Judge, masked: bool) {
     if masked {
         let request = judge.masked(request);

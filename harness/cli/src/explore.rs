@@ -1,4 +1,4 @@
-//! `xs2aspec explore`: requests that nobody wrote, until one shows a violation.
+//! `xs2aspec explore`: generates requests until one reveals a violation.
 
 use std::{
     fs,
@@ -28,7 +28,7 @@ use crate::{
     target::{self, Asked},
 };
 
-/// Draws requests and sends them.
+/// Generates requests, sends them, and reports the violations.
 pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
     args.save.as_deref().map_or(Ok(()), can_keep)?;
     let suite = Arc::new(crate::suite(&args.source)?);
@@ -54,7 +54,7 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
     let mut recording = Recording::create(&args.out, &profile.into_iter().collect::<Vec<_>>())?;
     let mut unkept = Vec::new();
     let mut step = |step: Step<'_>| match step {
-        Step::Begin { partitions } => say!("seed {seed}, {partitions} partitions of requests"),
+        Step::Begin { partitions } => say!("seed {seed}, {partitions} request partitions"),
         Step::Event(event) => recording.write(event),
         Step::Progress(progress) => note!("{}", says(progress)),
         Step::Found(violation) => {
@@ -74,7 +74,7 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
     if unkept.is_empty() { Ok(explored.exit) } else { Err(Failure::input(unkept.join("\n"))) }
 }
 
-/// Whether each of these is an operation of which the document says enough to draw requests.
+/// Returns an error if one of these is not an operation for which requests can be generated.
 fn check_operations(only: &[String], suite: &Suite) -> Result<(), Failure> {
     let known: Vec<&str> = suite.answers().operations().collect();
     match only.iter().find(|name| !known.contains(&name.as_str())) {
@@ -136,20 +136,20 @@ fn requests(number: u64) -> String {
 
 fn why(end: End) -> String {
     match end {
-        End::Found => "a violation was found".to_owned(),
-        End::Time => "the time is over".to_owned(),
-        End::Asked => "it was asked to end".to_owned(),
+        End::Found => "found a violation".to_owned(),
+        End::Time => "the time limit is reached".to_owned(),
+        End::Asked => "interrupted".to_owned(),
         End::Stale(stale) => format!("the last {stale} requests reached nothing new"),
-        End::NothingAccepted => "no plain request was accepted".to_owned(),
+        End::NothingAccepted => "the target accepted no baseline request".to_owned(),
         End::Budget { all, kept: 0 } => format!("the budget of {} is used up", requests(all)),
         End::Budget { all, kept } => format!(
-            "the budget of {} is used up but for {kept}, which are kept for making findings smaller",
+            "the budget of {} is used up, except for {kept} that are reserved for shrinking findings",
             requests(all)
         ),
     }
 }
 
-/// Says what all of it came to.
+/// Prints the totals, and why the exploration ended.
 fn say_end(explored: &Explored, seed: u64) {
     say!("{}", says(explored.progress));
     if !explored.unreached.is_empty() {
@@ -161,7 +161,7 @@ fn say_end(explored: &Explored, seed: u64) {
     let words: Vec<String> = explored.counts.iter().map(|(word, count)| format!("{word} {count}")).collect();
     let words = match words.as_slice() {
         [] if explored.progress.requests == 0 => "nothing was sent".to_owned(),
-        [] => "nothing was drawn".to_owned(),
+        [] => "no request was generated".to_owned(),
         words => words.join(", "),
     };
     say!("{words}; {}, after {:.1} s, seed {seed}", why(explored.end), explored.took.as_secs_f64());
@@ -173,7 +173,7 @@ fn say_violation(violation: &Violation) {
     match &violation.shown {
         Shown::Plain(case) => {
             say!("   | {}", case.request.operation);
-            say!("   | the plain request");
+            say!("   | the baseline request");
         }
         Shown::Request(drawn) => {
             say!("   | {}", drawn.operation());
@@ -181,7 +181,7 @@ fn say_violation(violation: &Violation) {
                 say!("   | {}", text::short(change));
             }
             if drawn.changes().is_empty() {
-                say!("   | the plain request");
+                say!("   | the baseline request");
             }
         }
         Shown::Sequence(drawn) => {
@@ -195,23 +195,23 @@ fn say_violation(violation: &Violation) {
     }
 }
 
-/// Whether case files can be kept in this folder: told before anybody is asked.
+/// Fails if case files cannot be written to this folder. Checked before the first request.
 fn can_keep(folder: &Path) -> Result<(), Failure> {
     outputs::is_writable(&folder.join(AREA)).map_err(|error| cannot_write(folder, &error))
 }
 
-/// Writes a case file to the folder that `--save` names. One that is there stays: what is found gets the next
-/// free number. The error says why it could not be written; the exploration goes on.
+/// Saves a violation as a case file in the folder of `--save`, under the next free number. Returns an error
+/// if the file cannot be written; the exploration then continues.
 fn keep(folder: &Path, suite: &Suite, violation: &Violation) -> Result<(), String> {
     if let Shown::Plain(case) = &violation.shown {
-        say!("   = not kept: it is the case {} of the suite", case.id);
+        say!("   = not saved: the suite already has it as {}", case.id);
         return Ok(());
     }
     let area = folder.join(AREA);
     for number in violation.number.. {
         let name = format!("found-{number}");
         let Some(text) = violation.case_file(suite, &name) else {
-            say!("   = not kept: it takes more than a case file can say");
+            say!("   = not saved: a case file cannot express it");
             return Ok(());
         };
         let path = area.join(format!("{name}.yaml"));
@@ -221,10 +221,10 @@ fn keep(folder: &Path, suite: &Suite, violation: &Violation) -> Result<(), Strin
         }
         let written = || fs::create_dir_all(&area).and_then(|()| outputs::write(&path, text.as_bytes()));
         if let Err(error) = if is_there { Ok(()) } else { written() } {
-            say!("   = not kept: {}: {error}", path.display());
-            return Err(format!("{}: cannot be written: {error}", path.display()));
+            say!("   = not saved: cannot write {}: {error}", path.display());
+            return Err(format!("cannot write {}: {error}", path.display()));
         }
-        say!("   = kept    {}; run --cases {}", path.display(), folder.display());
+        say!("   = saved   {}; to run it, pass --cases {}", path.display(), folder.display());
         break;
     }
     Ok(())

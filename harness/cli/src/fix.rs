@@ -1,4 +1,4 @@
-//! `xs2aspec doctor --fix`: adds to a profile what the responses of its target show.
+//! `xs2aspec doctor --fix`: adds to a profile what the responses of the target show.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -10,15 +10,15 @@ use xs2aspec_suite::Suite;
 
 use crate::{Failure, report::cannot_write};
 
-/// What responses showed of a target, and its profile does not say.
+/// Settings that the responses of a target show, and that its profile lacks.
 #[derive(Debug, Default)]
 pub(crate) struct Fix {
-    /// Values by tables and key, as TOML writes them; `None` if two responses disagree.
+    /// Values in TOML syntax by table and key. `None` if two responses disagree.
     values: BTreeMap<Vec<String>, Option<String>>,
 }
 
 impl Fix {
-    /// Notes a value. A key that gets two values is left alone.
+    /// Notes a value. A key with two different values is not changed in the profile.
     fn add<'a>(&mut self, path: impl IntoIterator<Item = &'a str>, value: impl Into<Value>) {
         let path = path.into_iter().map(str::to_owned).collect();
         let value = value.into().to_string().trim().to_owned();
@@ -26,7 +26,7 @@ impl Fix {
         known.take_if(|known| *known != value);
     }
 
-    /// Notes what the response to the baseline request of an operation shows: the exact status of success.
+    /// Notes the status of a successful response to the baseline request of an operation.
     pub(crate) fn answered(
         &mut self,
         suite: &Suite,
@@ -45,10 +45,10 @@ impl Fix {
         }
     }
 
-    /// Notes what made the difference if the baseline request of an operation was rejected.
+    /// Notes the setting with which a rejected baseline request was accepted.
     pub(crate) fn refused(&mut self, culprit: &Culprit) {
         let Culprit::Chosen { add } = culprit else { return };
-        // `[choices] "key-id.serial" = "upper"`, as the spec of signing gives it: two lines of TOML.
+        // The spec of signing gives two lines of TOML in one: `[choices] "key-id.serial" = "upper"`.
         let Ok(lines) = add.replacen("] ", "]\n", 1).parse::<DocumentMut>() else { return };
         let (mut path, mut item) = (Vec::new(), lines.as_item());
         while let Some((name, below)) = item.as_table_like().and_then(|table| table.iter().next()) {
@@ -60,14 +60,14 @@ impl Fix {
         }
     }
 
-    /// Notes that the target answered that it lacks a capability.
+    /// Notes that the target lacks a capability.
     pub(crate) fn lacks(&mut self, capability: &str) {
         self.add(["capabilities", capability], false);
     }
 
-    /// Returns the profile with these values. Every other line stays as it is, with its line ending.
+    /// Returns the profile with these values. All other lines keep their text and line endings.
     fn fixed(&self, text: &str) -> Result<String, TomlError> {
-        // The editor writes no byte order mark, ends each line with LF, and ends the last one too.
+        // `toml_edit` drops the byte order mark, and ends every line with LF, even the last one.
         let (mark, text) = text.strip_prefix('\u{feff}').map_or(("", text), |text| ("\u{feff}", text));
         let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let mut before = text.replace("\r\n", "\n");
@@ -99,7 +99,7 @@ impl Fix {
         Ok(fixed)
     }
 
-    /// Returns a patch of the profile, or `None` if it says all that is known.
+    /// Returns a patch of the profile. Returns `None` if it already has these values.
     pub(crate) fn patch(&self, file: &Path) -> Result<Option<String>, Failure> {
         let (text, fixed) = self.read(file)?;
         let name = file.display().to_string();
@@ -118,7 +118,7 @@ impl Fix {
         Ok(true)
     }
 
-    /// Returns the text of the profile, and the text with these values.
+    /// Returns the text of the profile without and with these values.
     fn read(&self, file: &Path) -> Result<(String, String), Failure> {
         let wrong = |error: &dyn std::fmt::Display| Failure::input(format!("{}: {error}", file.display()));
         let text = fs::read_to_string(file).map_err(|error| wrong(&error))?;
@@ -127,7 +127,7 @@ impl Fix {
     }
 }
 
-/// Sets a value, in the form in which its table is written: with a header, inline, or dotted.
+/// Sets a value in the style of its table: with a header, inline, or dotted.
 fn set(document: &mut DocumentMut, path: &[String], mut value: Value) {
     let Some((key, tables)) = path.split_last() else { return };
     let mut table: &mut dyn TableLike = document.as_table_mut();
@@ -141,7 +141,7 @@ fn set(document: &mut DocumentMut, path: &[String], mut value: Value) {
             }
         });
         is_inline = item.is_inline_table();
-        // Only a profile that the reader rejects has a value here.
+        // A value here is an error that the reader of profiles has already reported.
         let Some(below) = item.as_table_like_mut() else { return };
         table = below;
     }

@@ -1,4 +1,4 @@
-//! When a run will end: said once where that is not soon, and beside the progress bar as the run goes on.
+//! The remaining time of a run. A long run prints it once, and the progress bar always shows it.
 
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -12,18 +12,18 @@ use xs2aspec_report::{progress::Notes, text};
 use xs2aspec_runner::Runner;
 use xs2aspec_suite::{Plan, Suite};
 
-/// How often a forecast is made.
+/// The interval between two forecasts.
 const STEP: Duration = Duration::from_secs(1);
-/// So far back the answers are counted.
+/// The period over which responses are counted.
 const LOOK_BACK: Duration = Duration::from_secs(15);
-/// From this age on what was seen counts for more than what limits say.
+/// The time after which the observed rate outweighs the known limits.
 const SURE: Duration = Duration::from_secs(4);
-/// What ends sooner needs no words.
+/// The remaining time below which no line is printed.
 const SOON: Duration = Duration::from_secs(30);
-/// So long nobody wonders that no answer came.
+/// The time without a response after which a line is printed.
 const SILENT: Duration = Duration::from_secs(2);
 
-/// Tells how long a run will take, until it is dropped. `jobs` cases are in flight at once.
+/// Reports the remaining time until it is dropped. `jobs` is the number of cases in flight.
 pub(crate) async fn tell(runner: &Runner, plan: &Plan<'_>, jobs: usize, notes: Notes) -> Infallible {
     let suite = runner.judge().suite();
     let begun = Instant::now();
@@ -31,12 +31,12 @@ pub(crate) async fn tell(runner: &Runner, plan: &Plan<'_>, jobs: usize, notes: N
     let mut forecast: Option<Forecast> = None;
     let (mut is_said, mut is_silence_said) = (false, false);
     loop {
-        // A target without limits is likely to be done before anybody asks.
+        // A run without rate limits usually ends before a forecast is useful.
         if runner.interval().is_some() || begun.elapsed() >= SILENT {
             let forecast = forecast.get_or_insert_with(|| Forecast::new(planned(suite, plan)));
             let at = begun.elapsed();
             let left = forecast.next(at, runner.answers(), runner.interval());
-            // Of a target that may accept nothing not much is asked.
+            // The run may be short, as long as the target has accepted no request.
             match left.filter(|_| runner.known().is_under_way()) {
                 Some(left) => {
                     if !is_said && left.time >= SOON {
@@ -47,7 +47,7 @@ pub(crate) async fn tell(runner: &Runner, plan: &Plan<'_>, jobs: usize, notes: N
                 }
                 None if at >= SILENT && runner.answers() == 0 => {
                     let words = format!(
-                        "no answer yet; if none comes, the target is given up in {}",
+                        "no response yet; without one, the run stops in {}",
                         words(given_up.saturating_sub(at))
                     );
                     if !is_silence_said {
@@ -63,7 +63,7 @@ pub(crate) async fn tell(runner: &Runner, plan: &Plan<'_>, jobs: usize, notes: N
     }
 }
 
-/// What comes of a run, which begins before anything is said beside it.
+/// Runs both futures until the run ends, and returns its result. Polls the run first.
 pub(crate) async fn beside<T>(run: impl Future<Output = T>, told: impl Future<Output = Infallible>) -> T {
     tokio::select! {
         biased;
@@ -72,14 +72,14 @@ pub(crate) async fn beside<T>(run: impl Future<Output = T>, told: impl Future<Ou
     }
 }
 
-/// The requests of a plan.
+/// Returns the number of requests of a plan.
 fn planned(suite: &Suite, plan: &Plan<'_>) -> u64 {
     suite.cost(plan.selected.iter().copied()).total() as u64
 }
 
-/// When a target that never answers is given up: each of the first plain requests waits as long as the
-/// profile says, and so does a request that asks before whether there is such an operation. Nothing else is
-/// asked then.
+/// Returns the time after which the run gives up on a target that never responds. Each of the first baseline
+/// requests waits until the deadline of the profile, and so does each request that tests for a capability.
+/// The run then sends no other request.
 fn given_up(runner: &Runner, plan: &Plan<'_>, jobs: usize) -> Duration {
     let profile = runner.judge().profile();
     let all = || plan.selected.iter().chain(&plan.controls).filter(|case| case.is_plain);
@@ -91,7 +91,7 @@ fn given_up(runner: &Runner, plan: &Plan<'_>, jobs: usize) -> Duration {
     profile.deadline * u32::try_from(rounds).unwrap_or(u32::MAX)
 }
 
-/// What is left of a run.
+/// The remaining time of a run, and its rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Left {
     time: Duration,
@@ -106,7 +106,7 @@ impl std::fmt::Display for Left {
     }
 }
 
-/// Counts answers.
+/// A forecast from the number of responses so far.
 #[derive(Debug)]
 struct Forecast {
     planned: u64,
@@ -118,8 +118,8 @@ impl Forecast {
         Self { planned, seen: VecDeque::from([(Duration::ZERO, 0)]) }
     }
 
-    /// What is left, where so many answers had come after so long and this is the shortest time between two
-    /// requests.
+    /// Returns the remaining time, if `answers` responses have arrived at the time `at`. `interval` is the
+    /// shortest allowed time between two requests.
     fn next(&mut self, at: Duration, answers: u64, interval: Option<Duration>) -> Option<Left> {
         self.seen.push_back((at, answers));
         while self.seen.len() > 2 && self.seen[1].0 + LOOK_BACK <= at {
@@ -143,7 +143,7 @@ fn count(number: u64) -> f64 {
     f64::from(u32::try_from(number).unwrap_or(u32::MAX))
 }
 
-/// A time in words, with one unit.
+/// Returns a time in words, with one unit.
 fn words(time: Duration) -> String {
     let seconds = usize::try_from(time.as_secs()).unwrap_or(usize::MAX);
     let (count, unit) = match seconds {
@@ -171,7 +171,7 @@ mod tests {
             said(forecast.next(seconds(0), 0, interval)).unwrap(),
             "about 13 minutes at 5 requests a second"
         );
-        // It is slower than it may be.
+        // The target is slower than its limit.
         for at in 1..=60 {
             forecast.next(seconds(at), at * 2, interval);
         }
@@ -179,7 +179,7 @@ mod tests {
             said(forecast.next(seconds(61), 122, interval)).unwrap(),
             "about 31 minutes at 2 requests a second"
         );
-        // What is long ago is forgotten.
+        // Responses before the look-back period do not count.
         for at in 62..=90 {
             forecast.next(seconds(at), 122, None);
         }

@@ -1,5 +1,5 @@
-//! What to try when a run came to nothing: a target that accepted no plain request may be right, and our key,
-//! values or address wrong. The same hints as those of `xs2aspec doctor`.
+//! Hints for a run whose target accepted no baseline request. The target may be right, and the key, the
+//! values or the address of the profile wrong. `xs2aspec doctor` gives the same hints.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +8,10 @@ use xs2aspec_record::{Event, Exchange};
 use xs2aspec_report::RunSummary;
 use xs2aspec_suite::{ProfileSpec, Suite};
 
-/// Where the judged request of a case stands among its exchanges.
+/// The step of the judged request of a case.
 const STEP: &str = "request";
 
-/// What the plain requests of a run got.
+/// The responses to the baseline requests of a run.
 #[derive(Debug)]
 pub(crate) struct Hints {
     plain: BTreeSet<String>,
@@ -19,13 +19,13 @@ pub(crate) struct Hints {
 }
 
 impl Hints {
-    /// Nothing is known yet.
+    /// Returns hints without any responses yet.
     pub(crate) fn new(suite: &Suite) -> Self {
         let plain = suite.cases().iter().filter(|case| case.is_plain);
         Self { plain: plain.map(|case| case.id.clone()).collect(), answers: Vec::new() }
     }
 
-    /// Takes an event of the run.
+    /// Notes an event of the run.
     pub(crate) fn event(&mut self, event: &Event) {
         if let Event::Exchange(exchange) = event
             && exchange.step == STEP
@@ -35,7 +35,7 @@ impl Hints {
         }
     }
 
-    /// Says what to try, where no valid request was accepted.
+    /// Prints the hints if the target accepted no valid request.
     pub(crate) fn say(&self, summary: &RunSummary, spec: &ProfileSpec) {
         if summary.refused_everything().is_some() {
             for line in self.lines(spec) {
@@ -44,14 +44,14 @@ impl Hints {
         }
     }
 
-    /// What is likely to be wrong, each thing once, with the operations of which it is said.
+    /// Returns each likely mistake once, with its operations.
     fn lines(&self, spec: &ProfileSpec) -> Vec<String> {
         let mut said = BTreeMap::<String, Vec<&str>>::new();
         for exchange in &self.answers {
             let operation = exchange.operation.as_deref().unwrap_or_default();
             let hint = match (&exchange.response, &exchange.failure) {
                 (_, Some(failure)) => {
-                    Some(format!("{failure}: `base-url`, `proxy`, or `deadline-ms` for a slow target"))
+                    Some(format!("`base-url`, `proxy` or, for a slow target, `deadline-ms`: {failure}"))
                 }
                 (Some(response), None) => refusal_hint(operation, response, spec),
                 (None, None) => None,
@@ -100,6 +100,6 @@ mod tests {
         );
         assert!(lines("no.such/case", unknown).is_empty());
         let said = lines(&plain.id, r#""failure":"no answer within 5 s""#);
-        assert!(said[0].contains("no answer within 5 s: `base-url`"), "{said:?}");
+        assert!(said[0].contains("`deadline-ms`: no answer within 5 s"), "{said:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! `xs2aspec inspect-cert`: what a certificate says, and how keyId names it.
+//! `xs2aspec inspect-cert`: shows a certificate and the keyId derived from it.
 
 use std::time::SystemTime;
 
@@ -15,7 +15,7 @@ use xs2aspec_signing::{
 
 use crate::{Failure, args::InspectCert, cannot_read, target};
 
-/// Prints everything that a bank looks at, the keyId last.
+/// Prints everything that a bank checks, the keyId last.
 pub(crate) fn inspect(args: &InspectCert) -> Result<Exit, Failure> {
     let path = args.file.display();
     let bytes = inputs::read(&args.file).map_err(|error| cannot_read(&args.file, &error))?;
@@ -28,7 +28,7 @@ pub(crate) fn inspect(args: &InspectCert) -> Result<Exit, Failure> {
     let all = read.map_err(|error| Failure::input(format!("{path}: {error}")))?;
     for (at, certificate) in all.iter().enumerate() {
         if all.len() > 1 {
-            let authority = if certificate.is_authority() { ", of an authority" } else { "" };
+            let authority = if certificate.is_authority() { ", of a CA" } else { "" };
             say!("certificate {} of {}{authority}", at + 1, all.len());
         }
         one(args, certificate)?;
@@ -36,15 +36,15 @@ pub(crate) fn inspect(args: &InspectCert) -> Result<Exit, Failure> {
     Ok(Exit::Conforms)
 }
 
-/// Prints what one certificate says.
+/// Prints one certificate.
 fn one(args: &InspectCert, certificate: &Certificate) -> Result<(), Failure> {
     let day = |time: SystemTime| DateTime::<Utc>::from(time).format("%Y-%m-%d %H:%M:%S UTC");
     let (from, until) = certificate.validity();
     let now = SystemTime::now();
     let state = if now > until {
-        ", which is over"
+        " (expired)"
     } else if now < from {
-        ", which has not begun"
+        " (not yet valid)"
     } else {
         ""
     };
@@ -56,13 +56,13 @@ fn one(args: &InspectCert, certificate: &Certificate) -> Result<(), Failure> {
     say!("valid            {} to {}{state}", day(from), day(until));
     match certificate.rsa_bits() {
         Some(bits) => say!("key              RSA, {bits} bits"),
-        None => say!("key              no RSA key: it cannot sign with rsa-sha256"),
+        None => say!("key              not an RSA key; it cannot sign with rsa-sha256"),
     }
     let (serial, decimal) = (certificate.serial_hex(), certificate.serial_decimal());
     if certificate.has_negative_serial() {
         let der = certificate.serial(&SerialForm::Signed);
         say!(
-            "serial number    {serial}, as DER: {der} (decimal {decimal}); RFC 5280 section 4.1.2.2 wants positive numbers"
+            "serial number    {serial}, as DER: {der} (decimal {decimal}); RFC 5280 section 4.1.2.2 requires a positive number"
         );
     } else {
         say!("serial number    {serial} (decimal {decimal})");
@@ -73,7 +73,7 @@ fn one(args: &InspectCert, certificate: &Certificate) -> Result<(), Failure> {
     }
     numbered(&issuer);
     if !issuer.write(&NameForm::Rfc4514).is_ascii() {
-        say!("                 not plain ASCII: a Signature header that names it is wrapped (RFC 2047)");
+        say!("                 not ASCII; a Signature header that names it is an encoded-word (RFC 2047)");
     }
     statements(certificate);
     let (profiles, spec) = crate::signing_of(args.pack.as_ref())?;
@@ -85,7 +85,7 @@ fn one(args: &InspectCert, certificate: &Certificate) -> Result<(), Failure> {
         let encoding = CertificateEncoding::of(&profile.choices, &spec.choices).map_err(Failure::input)?;
         encoding.fit(certificate).map_err(Failure::input)?;
         let key_id = harmless(&certificate.key_id(&encoding.key_id));
-        say!("keyId            {key_id}   [as {} declares it]", profile.name);
+        say!("keyId            {key_id}   [as declared by {}]", profile.name);
         return Ok(());
     }
     let mut shown = Vec::new();
@@ -103,12 +103,12 @@ fn one(args: &InspectCert, certificate: &Certificate) -> Result<(), Failure> {
     let choices = [&spec.choices.serial, &spec.choices.issuer].into_iter().flatten();
     let keys: Vec<String> = choices.map(|choice| format!("\"{}\"", choice.key)).collect();
     if !keys.is_empty() {
-        say!("                 a profile declares the form: {} of [choices]", keys.join(" and "));
+        say!("                 declare the form in the profile: {} of [choices]", keys.join(" and "));
     }
     Ok(())
 }
 
-/// What the parts of a name say that RFC 4514 writes as a number and an encoding.
+/// Prints the attributes of a name that RFC 4514 writes as a number and an encoding.
 fn numbered(name: &Name) {
     for one in name.attributes().filter(|one| !one.has_key_word()) {
         let value = one.text().map_or_else(|| one.encoded(), |text| format!("{text:?}"));
@@ -119,19 +119,16 @@ fn numbered(name: &Name) {
 
 fn statements(certificate: &Certificate) {
     let statements = match certificate.statements() {
-        None => return say!("roles            none: there are no qcStatements (ETSI TS 119 495)"),
-        Some(Err(error)) => return say!("roles            qcStatements that cannot be read: {error}"),
+        None => return say!("roles            none; the certificate has no qcStatements (ETSI TS 119 495)"),
+        Some(Err(error)) => return say!("roles            cannot read the qcStatements: {error}"),
         Some(Ok(statements)) => statements,
     };
-    let qualified = if statements.is_qualified {
-        "says that it is qualified"
-    } else {
-        "does not say that it is qualified"
-    };
+    let qualified =
+        if statements.is_qualified { "declared as qualified" } else { "not declared as qualified" };
     say!("for              {}; {qualified}", statements.types.join(", "));
     for role in &statements.roles {
         let known = Role::ALL.into_iter().find(|known| known.name() == role);
-        say!("role             {role} ({})", known.map_or("no role of ETSI TS 119 495", Role::says));
+        say!("role             {role} ({})", known.map_or("not a role of ETSI TS 119 495", Role::says));
     }
     if let Some((name, id)) = &statements.authority {
         say!("authority        {} ({})", harmless(name), harmless(id));

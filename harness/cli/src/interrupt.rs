@@ -1,4 +1,4 @@
-//! Signals that end a command in order, and those that must not end it.
+//! Signals that end a command gracefully, and those that must not end it.
 
 #[cfg(unix)]
 use std::io;
@@ -8,26 +8,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use xs2aspec_signing::command;
 
-/// True if the command ends in order when it is asked to.
+/// True if the command handles a signal to end gracefully.
 static IS_ORDERLY: AtomicBool = AtomicBool::new(false);
 
-/// Ends what a profile has started, and the program itself where it would not end in order, when it is asked
-/// to end. A command of a profile is in a process group of its own, to which the terminal sends nothing.
+/// On a signal, ends the commands that a profile has started, and the program itself if it does not end
+/// gracefully. A command of a profile has its own process group, which gets no signals from the terminal.
 pub(crate) fn end_with_commands() {
     let asked = signals();
     tokio::spawn(async move {
         let signal = asked.await;
         command::end_all();
         if !IS_ORDERLY.load(Ordering::Relaxed) {
-            // As shells say it (POSIX.1-2024, XCU section 2.8.2).
+            // The exit status that shells use (POSIX.1-2024, XCU section 2.8.2).
             std::process::exit(128 + signal);
         }
     });
 }
 
-/// Waits until the command is to end: for an interrupt from the keyboard, a terminal that hangs up, or a
-/// request of the system to terminate. It listens from the call on, not from the first wait on: whoever can
-/// connect to what the command opens next can interrupt it in order.
+/// Waits for a signal that asks the command to end: an interrupt from the keyboard, a hangup of the terminal,
+/// or a termination request. It listens from the call on, not from the first poll on. A client that connects
+/// to what the command opens next can therefore interrupt it gracefully.
 pub(crate) fn asked_to_end() -> impl Future<Output = ()> + Send + 'static {
     IS_ORDERLY.store(true, Ordering::Relaxed);
     let asked = signals();
@@ -36,7 +36,7 @@ pub(crate) fn asked_to_end() -> impl Future<Output = ()> + Send + 'static {
     }
 }
 
-/// Calls `tell` once the command is asked to end.
+/// Calls `tell` on the first signal that asks the command to end.
 pub(crate) fn when_asked(tell: impl FnOnce() + Send + 'static) {
     let asked = asked_to_end();
     tokio::spawn(async move {
@@ -61,7 +61,7 @@ fn signals() -> impl Future<Output = i32> + Send + 'static {
     }
 }
 
-/// Waits for a signal; for ever for one that cannot be listened for, which ends the process by itself.
+/// Waits for a signal. Waits forever if the signal cannot be handled, since it then ends the process itself.
 #[cfg(unix)]
 async fn came(signal: io::Result<Signal>) {
     match signal {
@@ -77,14 +77,14 @@ async fn signals() -> i32 {
     2
 }
 
-/// Makes a file that grows beyond the limit of the process an error of its write, instead of the end of the
-/// process (`SIGXFSZ`; POSIX.1-2024, `write`).
+/// Turns the signal for a file beyond the size limit (`SIGXFSZ`) into a write error. Without this, the signal
+/// ends the process (POSIX.1-2024, `write`).
 #[cfg(unix)]
 pub(crate) fn survive_the_limit_of_files() {
-    // Its number is the same on Linux and macOS. Without the handler the process ends, as before.
+    // SIGXFSZ has this number on Linux and macOS.
     drop(signal(SignalKind::from_raw(25)));
 }
 
-/// Does nothing where there are no signals.
+/// Does nothing on systems without signals.
 #[cfg(not(unix))]
 pub(crate) fn survive_the_limit_of_files() {}

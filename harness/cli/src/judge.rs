@@ -1,4 +1,4 @@
-//! `xs2aspec judge`: traffic of others, read from files. Nothing is sent, and nothing leaves this machine.
+//! `xs2aspec judge`: judges recorded traffic from files. It sends nothing.
 
 use std::{path::Path, sync::Arc};
 
@@ -16,10 +16,10 @@ use xs2aspec_traffic::{
 
 use crate::{Failure, args::Judge as Args, recording::Recording, repetition, target};
 
-/// The target of traffic of which nothing is known but what it says of itself.
+/// The target of traffic without a profile.
 const ANYBODY: &str = "http://127.0.0.1";
 
-/// Judges the exchanges of files.
+/// Judges the exchanges in the files.
 pub(crate) fn judge(args: &Args) -> Result<Exit, Failure> {
     let suite = Arc::new(crate::suite_of_traffic(&args.source)?);
     let spec = &suite.spec().profile;
@@ -45,7 +45,7 @@ pub(crate) fn judge(args: &Args) -> Result<Exit, Failure> {
         let (mut restorer, mut last) = (None, now);
         let mut take = |piece: Piece| {
             match piece {
-                // Only who knows the values can put them back.
+                // Only a profile knows the values to put back.
                 Piece::Masked(masked) if args.target.is_some() => {
                     restorer = Some(Restorer::new(&judging, &masked));
                 }
@@ -95,14 +95,14 @@ pub(crate) fn judge(args: &Args) -> Result<Exit, Failure> {
 #[derive(Default)]
 struct Odd {
     unread: usize,
-    /// The first of those that cannot be read.
+    /// The first unreadable entries.
     first: Vec<String>,
-    /// How many list a request a second time.
+    /// The number of entries that list a request a second time.
     twice: usize,
 }
 
 impl Odd {
-    /// How many are named.
+    /// The maximum number of entries to name.
     const MOST: usize = 5;
 
     fn add(&mut self, file: &str, unread: &Unread) {
@@ -114,7 +114,7 @@ impl Odd {
 
     fn say(&self) {
         if self.unread > 0 {
-            say!("{} not judged, since it cannot be read:", text::count(self.unread, "exchange"));
+            say!("{} unreadable and not judged:", text::count(self.unread, "exchange"));
             self.first.iter().for_each(|one| say!("  --> {one}"));
         }
         if self.unread > self.first.len() {
@@ -122,12 +122,12 @@ impl Odd {
         }
         if self.twice > 0 {
             let requests = text::count(self.twice, "request");
-            say!("{requests} listed twice, by a page and by its service worker: judged once");
+            say!("{requests} listed twice, by a page and by its service worker, and judged once");
         }
     }
 }
 
-/// Whether one of the files is of a run. What cannot be read is told when it is read to its end.
+/// Returns true if one of the files is of a run. Ignores unreadable files, which are reported later.
 fn is_of_a_run(args: &Args) -> bool {
     let mut is_of_a_run = false;
     for path in &args.files {
@@ -149,7 +149,7 @@ fn options(args: &Args) -> Options {
     Options { arguments, traffic: Some(Traffic::Judge), ..Options::default() }
 }
 
-/// Says what either end broke, each clause with its first exchange.
+/// Prints the violations of both sides, each clause with its first exchange.
 pub(crate) fn say_totals(totals: &Totals, suite: &xs2aspec_suite::Suite) {
     for end in [End::Client, End::Bank] {
         let mut broken: Vec<_> = totals.broken.iter().filter(|((one, _), _)| *one == end).collect();
@@ -168,7 +168,7 @@ pub(crate) fn say_totals(totals: &Totals, suite: &xs2aspec_suite::Suite) {
     };
     let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     say!(
-        "{}: {}, {}; {} for no operation of the document, {} of which not all could be told",
+        "{}: {}, {}; {} for no operation of the document, {} only partly judged",
         text::count(number(totals.exchanges), "exchange"),
         count(End::Client),
         count(End::Bank),
@@ -178,7 +178,7 @@ pub(crate) fn say_totals(totals: &Totals, suite: &xs2aspec_suite::Suite) {
 }
 
 fn say_broken(end: End, clause: &str, broken: &Broken, suite: &xs2aspec_suite::Suite) {
-    let verb = if broken.level == Level::Deny { "broke" } else { "may have broken" };
+    let verb = if broken.level == Level::Deny { "violated" } else { "may have violated" };
     say!(
         "the {} {verb} {clause}  ({})",
         end.word(),

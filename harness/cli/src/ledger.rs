@@ -1,5 +1,4 @@
-//! `list`, `coverage` and `lint`: what the suite is made of, what it covers, and whether it keeps its own
-//! rules.
+//! `xs2aspec list`, `coverage` and `lint`: the contents of the suite, its coverage, and its authoring rules.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +15,7 @@ use crate::{
     args::{self, List, Source},
 };
 
-/// Areas, clauses and cases as a tree, or as JSON with the reason of each case that the depth leaves out.
+/// Prints areas, clauses and cases as a tree, or as JSON with the reason for each skipped case.
 pub(crate) fn list(args: &List) -> Result<Exit, Failure> {
     let suite = crate::suite(&args.source)?;
     let plan =
@@ -46,7 +45,7 @@ pub(crate) fn list(args: &List) -> Result<Exit, Failure> {
         }
     }
     say!(
-        "{} cases at depth {}, {} of them share the answer to a plain request; {} left out",
+        "{} cases at depth {}, {} of them share the response to a baseline request; {} skipped",
         plan.selected.len(),
         args.depth.word(),
         plan.said_by_name(),
@@ -73,8 +72,8 @@ fn described(case: &Case, left_out: Option<&str>) -> serde_json::Value {
     })
 }
 
-/// Every section of the document with its statements and how each is covered. A statement left to do is exit
-/// code 1.
+/// Prints the coverage of each statement of the document, by section. The exit code is 1 if a statement is
+/// not covered.
 pub(crate) fn coverage(args: &args::Coverage) -> Result<Exit, Failure> {
     let suite = crate::suite(&args.source)?;
     if args.matrix || args.page.is_some() {
@@ -118,31 +117,31 @@ pub(crate) fn coverage(args: &args::Coverage) -> Result<Exit, Failure> {
     let demanded = coverage.demanded().count();
     let open = coverage.demanded().filter(|statement| statement.cover == Cover::ToDo).count();
     say!(
-        "{demanded:>5} demanded, {} of them can be broken by a case or a check on answers ({:.1} %)",
+        "{demanded:>5} required, {} of them covered by a case or a check of responses ({:.1} %)",
         demanded - open,
         percent(demanded - open, demanded)
     );
     for statement in coverage.to_do() {
-        say!("nothing can break {} ({}): {}", statement.clause, statement.strength, statement.says);
+        say!("not covered: {} ({}): {}", statement.clause, statement.strength, statement.says);
     }
     for line in &coverage.lines_without_clause {
-        say!("L{line} says something and has no statement in the ledger");
+        say!("no clause quotes L{line}");
     }
     Ok(exit)
 }
 
 fn kind(cover: &Cover) -> &'static str {
     match cover {
-        Cover::Cases { .. } => "shown by cases",
-        Cover::EveryAnswer => "checked on every answer",
+        Cover::Cases { .. } => "tested by cases",
+        Cover::EveryAnswer => "checked on every response",
         Cover::Profile => "decided by the profile",
-        Cover::NeverAsked { .. } => "never asked",
+        Cover::NeverAsked { .. } => "never tested",
         Cover::Untestable { .. } => "untestable",
-        Cover::ToDo => "that nothing can break",
+        Cover::ToDo => "not covered",
     }
 }
 
-/// Strengths from the firmest on.
+/// Returns the position of a strength, starting with the firmest.
 fn rank(strength: &str) -> usize {
     Strength::ALL.into_iter().position(|known| known.word() == strength).unwrap_or_default()
 }
@@ -152,11 +151,11 @@ fn percent(part: usize, whole: usize) -> f64 {
     100.0 * part as f64 / whole.max(1) as f64
 }
 
-/// Breaches of the authoring rules; any is exit code 2.
+/// Prints the violations of the authoring rules. The exit code is 2 if there are any.
 pub(crate) fn lint(args: &Source) -> Result<Exit, Failure> {
     let suite = crate::suite(args)?;
     let mut problems = lint::lint(&suite);
-    // The rows of faults and variations are for the reference bank, which keeps the document of the program.
+    // Faults and variations are rows for the reference bank, which implements the embedded document only.
     if suite.tree().other_document().is_none() {
         let rows = xs2aspec_reference::lint_rows(suite.tree(), &|id| suite.clauses().contains_key(id));
         let shown = |problem: Problem| Problem { file: suite.tree().shown(&problem.file), ..problem };
@@ -167,7 +166,7 @@ pub(crate) fn lint(args: &Source) -> Result<Exit, Failure> {
             .map(|depth| suite.plan(&[], &[], depth).map_or(0, |plan| plan.selected.len()));
         let by_name = suite.cases().iter().filter(|case| case.same_as.is_some()).count();
         say!(
-            "{} clauses; {quick} cases at depth quick, {standard} standard, {exhaustive} exhaustive, {by_name} of them share the answer to a plain request: no breach of the authoring rules",
+            "{} clauses; {quick} cases at depth quick, {standard} standard, {exhaustive} exhaustive, {by_name} of them share the response to a baseline request: no violations of the authoring rules",
             suite.clauses().len()
         );
         return Ok(Exit::Conforms);
@@ -178,8 +177,8 @@ pub(crate) fn lint(args: &Source) -> Result<Exit, Failure> {
     Err(Failure::input(format!(
         "{} of the authoring rules",
         match problems.len() {
-            1 => "1 breach".to_owned(),
-            number => format!("{number} breaches"),
+            1 => "1 violation".to_owned(),
+            number => format!("{number} violations"),
         }
     )))
 }

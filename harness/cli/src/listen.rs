@@ -1,5 +1,5 @@
-//! `xs2aspec listen`: waits on this machine until a bank sends the PSU back after strong customer
-//! authentication, and keeps what the address it comes back to says.
+//! `xs2aspec listen`: waits until a bank redirects the PSU here after strong customer authentication, and
+//! prints the query of that request.
 
 use std::{
     net::SocketAddr,
@@ -18,14 +18,14 @@ use xs2aspec_record::{Exit, outputs};
 
 use crate::{Failure, args::Listen, live::is_own, report::cannot_write};
 
-/// What the browser of the PSU shows.
-const THANKS: &str = "<!doctype html><title>xs2aspec</title><p>You are back. This window can be closed.";
+/// The page in the browser of the PSU.
+const THANKS: &str = "<!doctype html><title>xs2aspec</title><p>Done. You can close this window.";
 
-/// Waits for one return, and prints it as JSON: `{"path": "/return", "query": {"code": ".."}}`.
+/// Waits for one redirect, and prints it as JSON: `{"path": "/return", "query": {"code": ".."}}`.
 pub(crate) async fn listen(args: &Listen) -> Result<Exit, Failure> {
     if !args.address.ip().is_loopback() {
         return Err(Failure::input(format!(
-            "{}: expected an address of this machine, 127.0.0.1 or [::1]",
+            "--address {}: expected a loopback address, 127.0.0.1 or [::1]",
             args.address
         )));
     }
@@ -39,20 +39,21 @@ pub(crate) async fn listen(args: &Listen) -> Result<Exit, Failure> {
         outputs::may_write(path, &[]).map_err(Failure::input)?;
     }
     let listener = TcpListener::bind(args.address).await;
-    let listener = listener.map_err(|error| Failure::input(format!("{}: {error}", args.address)))?;
+    let listener =
+        listener.map_err(|error| Failure::input(format!("cannot listen on {}: {error}", args.address)))?;
     let address = listener.local_addr().map_err(Failure::input)?;
-    note!("waiting at http://{address}{} for {} s", args.path, args.timeout_s);
+    note!("waiting for the PSU at http://{address}{} for {} s", args.path, args.timeout_s);
     let (sender, arrived) = oneshot::channel();
     let server = tokio::spawn(axum::serve(listener, router(&args.path, address, sender)).into_future());
     let returned = timeout(Duration::from_secs(args.timeout_s), arrived).await;
-    // The answer is on its way when the return is known; a moment lets the browser have it.
+    // The response to the browser may still be on its way.
     tokio::time::sleep(Duration::from_millis(100)).await;
     server.abort();
     let Ok(Ok(returned)) = returned else {
-        return Err(Failure::unreachable(format!("nobody came back within {} s", args.timeout_s)));
+        return Err(Failure::unreachable(format!("the PSU did not return within {} s", args.timeout_s)));
     };
     let text = format!("{returned}\n");
-    // A code is good for one time: it is shown whatever becomes of the file.
+    // A code works only once, so print it even if the file cannot be written.
     say_on!("{text}");
     if let Some(path) = &args.out {
         outputs::write_private(path, text.as_bytes()).map_err(|error| cannot_write(path, &error))?;
@@ -60,9 +61,9 @@ pub(crate) async fn listen(args: &Listen) -> Result<Exit, Failure> {
     Ok(Exit::Conforms)
 }
 
-/// Takes the first return to this path. Whatever else a browser requests is not found. So is what a page of
-/// another host requests instead of the bank, by a name that leads here, or by a script (Fetch Metadata
-/// Request Headers, `Sec-Fetch-Mode`).
+/// Accepts the first redirect to this path. All other requests get 404. That includes requests under another
+/// host name that resolves here, and requests by a script of another page (Fetch Metadata Request Headers,
+/// `Sec-Fetch-Mode`).
 fn router(path: &str, address: SocketAddr, sender: oneshot::Sender<Value>) -> Router {
     let path = path.to_owned();
     let sender = Arc::new(Mutex::new(Some(sender)));
@@ -74,7 +75,7 @@ fn router(path: &str, address: SocketAddr, sender: oneshot::Sender<Value>) -> Ro
         }
         let sender = sender.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(sender) = sender {
-            // Whoever waited may have given up.
+            // The wait may have timed out.
             drop(
                 sender
                     .send(json!({"path": uri.path(), "query": parameters(uri.query().unwrap_or_default())})),
@@ -84,7 +85,7 @@ fn router(path: &str, address: SocketAddr, sender: oneshot::Sender<Value>) -> Ro
     })
 }
 
-/// The parameters of a query; those that are there several times become a list.
+/// Returns the parameters of a query. The values of a repeated parameter become a list.
 fn parameters(query: &str) -> Value {
     let mut found = Map::<String, Value>::new();
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {

@@ -1,5 +1,5 @@
-//! `xs2aspec serve --report`: the page of a run, on this machine alone, drawn from its record each time it is
-//! asked for. While the run goes on the browser asks again.
+//! `xs2aspec serve --report`: serves the live report of a run on this machine. The page is rendered from the
+//! record on request, and reloads until the run ends.
 
 use std::{
     fs::{self, File},
@@ -20,21 +20,22 @@ use xs2aspec_report::{format::Report, stream};
 
 use crate::{Failure, interrupt, report};
 
-/// Seconds until the browser asks again.
+/// Seconds until the browser reloads the page.
 const AGAIN: &str = "3";
 
-/// A page is drawn anew after so many times the time that it took, so that a long run has the machine to
-/// itself.
+/// The time until a page is rendered again, as a multiple of the time that rendering took. It leaves the
+/// machine to a long run.
 const SHARE: u32 = 10;
 
-/// Shown before the run has begun its record.
-const WAITING: &str = "<!doctype html><html lang=\"en\"><title>xs2aspec</title><p>The run has not begun yet.";
+/// The page before the run has started its record.
+const WAITING: &str =
+    "<!doctype html><html lang=\"en\"><title>xs2aspec</title><p>The run has not started yet.";
 
-/// Serves until it is interrupted.
+/// Serves the page until it is interrupted.
 pub(crate) async fn serve(folder: &Path, address: SocketAddr) -> Result<Exit, Failure> {
     if !address.ip().is_loopback() {
         return Err(Failure::input(format!(
-            "{address}: expected an address of this machine, 127.0.0.1 or [::1]"
+            "--address {address}: expected a loopback address, 127.0.0.1 or [::1]"
         )));
     }
     let end = interrupt::asked_to_end();
@@ -47,8 +48,8 @@ pub(crate) async fn serve(folder: &Path, address: SocketAddr) -> Result<Exit, Fa
     Ok(Exit::Conforms)
 }
 
-/// Answers whoever asks for this address by its own name: a page from elsewhere, whose name leads here, gets
-/// nothing.
+/// Serves the page to requests that name this address. A request under another host name that resolves here
+/// gets 404, so that other web pages cannot read the report.
 fn router(folder: &Path, address: SocketAddr) -> Router {
     let shown = Arc::new((folder.to_owned(), Mutex::default()));
     Router::new().fallback(move |headers: HeaderMap| {
@@ -64,25 +65,24 @@ fn router(folder: &Path, address: SocketAddr) -> Router {
     })
 }
 
-/// Returns true if a request names this address, and no host whose name leads here.
+/// Returns true if a request names this address, and not another host name that resolves here.
 pub(crate) fn is_own(headers: &HeaderMap, address: SocketAddr) -> bool {
     let own = [address.to_string(), format!("localhost:{}", address.port())];
     headers.get(header::HOST).is_some_and(|host| own.iter().any(|name| name.as_bytes() == host.as_bytes()))
 }
 
-/// The page that was drawn last.
+/// The page that was rendered last.
 #[derive(Default)]
 struct Drawn {
-    /// The record that it was drawn from: its path, length, and when it was written.
+    /// The path, length and modification time of its record.
     record: Option<(PathBuf, u64, SystemTime)>,
     page: Vec<u8>,
     is_over: bool,
-    /// Until when the browser gets it again though the record goes on.
+    /// The time until which the page is served again, even if the record grows.
     until: Option<Instant>,
 }
 
-/// The page as the record is now, or was a moment ago: drawing it reads all of the record, which takes the
-/// longer the longer that is.
+/// Returns the page of the current record, or a recent page, since rendering a long record takes time.
 fn page(folder: &Path, drawn: &Mutex<Drawn>) -> Response {
     let again = || [(header::REFRESH, AGAIN), (header::CACHE_CONTROL, "no-store")];
     let waiting = || (again(), Html(WAITING)).into_response();
@@ -94,7 +94,7 @@ fn page(folder: &Path, drawn: &Mutex<Drawn>) -> Response {
     let is_early = drawn.until.is_some_and(|until| Instant::now() < until) && !drawn.is_over;
     if drawn.record != record && !is_early {
         let began = Instant::now();
-        // Its first line may not be whole yet, or it is no record.
+        // The first line may be incomplete, or the file is not a record.
         let Some((page, is_over)) = draw(&path, length) else { return waiting() };
         *drawn = Drawn { record, page, is_over, until: Some(Instant::now() + began.elapsed() * SHARE) };
     }
@@ -106,8 +106,8 @@ fn page(folder: &Path, drawn: &Mutex<Drawn>) -> Response {
     }
 }
 
-/// The page of the first so many bytes of a record, which may grow meanwhile, and whether its run came to its
-/// end.
+/// Renders the page of the first `length` bytes of a record, which may grow meanwhile. Also returns true if
+/// the run has ended.
 fn draw(path: &Path, length: u64) -> Option<(Vec<u8>, bool)> {
     let record = || Some(RecordReader::until(File::open(path).ok()?, length));
     let summary = stream::summary(record()?).ok()?;

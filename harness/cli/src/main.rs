@@ -1,16 +1,16 @@
-//! The command `xs2aspec`: checks whether an interface does what its document says.
+//! The command `xs2aspec`: checks whether an interface conforms to its document.
 
 /// Prints a line.
 macro_rules! say {
     ($($text:tt)*) => { $crate::output::print(format_args!("{}\n", format_args!($($text)*))) };
 }
 
-/// [`say`] without the end of the line.
+/// Prints like [`say`], without a line end.
 macro_rules! say_on {
     ($($text:tt)*) => { $crate::output::print(format_args!($($text)*)) };
 }
 
-/// Prints a line on standard error. Nothing depends on it, so it may fail.
+/// Prints a line on standard error. Ignores failures, since no caller depends on it.
 macro_rules! note {
     ($($text:tt)*) => {
         $crate::output::note(format_args!("{}\n", format_args!($($text)*)))
@@ -69,8 +69,8 @@ use clap::Parser;
 use xs2aspec_record::{Exit, inputs};
 use xs2aspec_suite::{Depth, Problem, ProfileSpec, SigningSpec, Suite, Tree};
 
-/// A run makes and drops many small texts on two threads, and the system's allocator takes a quarter of its
-/// time.
+/// A run creates and drops many small strings on two threads. With the system's allocator, that takes a
+/// quarter of its time.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -94,12 +94,12 @@ fn started() -> Result<Exit, Failure> {
         }
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Failure::input(format!("cannot start: {error}")))?;
+    let runtime = runtime.map_err(|error| Failure::input(format!("cannot start the runtime: {error}")))?;
     runtime.block_on(carried_out(args))
 }
 
-/// Does what the command line says. Boxed, so that its code is in the program once: the runtime polls it in
-/// several places.
+/// Runs the command of the command line. Boxed, because the runtime polls it in several places, and the
+/// program would otherwise contain its code several times.
 fn carried_out(args: Args) -> Pin<Box<dyn Future<Output = Result<Exit, Failure>>>> {
     Box::pin(async move {
         interrupt::survive_the_limit_of_files();
@@ -139,7 +139,7 @@ fn carried_out(args: Args) -> Pin<Box<dyn Future<Output = Result<Exit, Failure>>
     })
 }
 
-/// Why the command could not do its work, and the exit code that says so.
+/// The error message of a command that failed, and its exit code.
 #[derive(Debug)]
 struct Failure {
     exit: Exit,
@@ -147,33 +147,33 @@ struct Failure {
 }
 
 impl Failure {
-    /// The input is wrong.
+    /// Returns the failure for invalid input.
     #[expect(clippy::needless_pass_by_value, reason = "takes errors as `map_err` hands them over")]
     fn input(message: impl ToString) -> Self {
         Self { exit: Exit::BadInput, message: message.to_string() }
     }
 
-    /// The target does not answer.
+    /// Returns the failure for a target that does not respond.
     fn unreachable(message: String) -> Self {
         Self { exit: Exit::CouldNotTell, message }
     }
 }
 
-/// Returns the text of a file.
+/// Reads a text file.
 fn text_of(path: &Path) -> Result<String, Failure> {
     inputs::read_to_string(path).map_err(|error| cannot_read(path, &error))
 }
 
 fn cannot_read(path: &Path, error: &io::Error) -> Failure {
-    Failure::input(format!("{}: cannot be read: {error}", path.display()))
+    Failure::input(format!("cannot read {}: {error}", path.display()))
 }
 
-/// Returns a seed that nobody chose.
+/// Returns a random seed.
 fn random_seed() -> u64 {
     uuid::Uuid::new_v4().as_u64_pair().0
 }
 
-/// Returns the files of a document and its cases: those of a folder, or the embedded ones.
+/// Returns the files of a document and its cases, from a folder or embedded.
 fn tree(source: &Source) -> Result<Tree, Failure> {
     match source {
         Source { pack: Some(folder), .. } => Tree::pack(folder).map_err(Failure::input),
@@ -182,29 +182,29 @@ fn tree(source: &Source) -> Result<Tree, Failure> {
     }
 }
 
-/// What the document of a pack, or the embedded one, says of target profiles and of signatures.
+/// Loads the specs of profiles and of signatures from a pack, or the embedded ones.
 fn signing_of(pack: Option<&PathBuf>) -> Result<(ProfileSpec, SigningSpec), Failure> {
     let tree = tree(&Source { cases: None, pack: pack.cloned() })?;
     let wrong = |problem: Problem| Failure::input(Problem { file: tree.shown(&problem.file), ..problem });
     Ok((ProfileSpec::load(&tree).map_err(wrong)?, SigningSpec::load(&tree).map_err(wrong)?))
 }
 
-/// The suite of a document.
+/// Loads the suite of a document.
 fn suite(source: &Source) -> Result<Suite, Failure> {
     suite_for(source, Depth::Exhaustive)
 }
 
-/// The suite of a document for judging traffic of others, which asks no case at all.
+/// Loads the suite for judging recorded traffic, which runs no cases.
 fn suite_of_traffic(source: &Source) -> Result<Suite, Failure> {
     suite_for(source, Depth::Quick)
 }
 
-/// The suite of a document for what asks no case that runs at a greater depth only.
+/// Loads the suite with the cases up to a depth.
 fn suite_for(source: &Source, depth: Depth) -> Result<Suite, Failure> {
     Suite::load_for(tree(source)?, depth).map_err(Failure::input)
 }
 
-/// The same suite with cases for all that a profile with these values has entries of.
+/// Adds cases for every entry of a profile with these values.
 fn with_entries(suite: Suite, values: &BTreeMap<String, String>) -> Result<Suite, Failure> {
     suite.with_entries(values.keys().map(String::as_str)).map_err(Failure::input)
 }

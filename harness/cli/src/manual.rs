@@ -1,5 +1,4 @@
-//! The command line itself, as other programs want it: completions of shells, pages of the manual, a page for
-//! the documentation.
+//! `xs2aspec completions` and `man`: shell completions, manual pages, and the page of the documentation.
 
 use std::{fs, path::Path};
 
@@ -12,7 +11,7 @@ use crate::{
     report,
 };
 
-/// Prints the completions of a shell.
+/// Prints the completion script of a shell.
 pub(crate) fn completions(wanted: &Completions) -> Exit {
     let mut script = Vec::new();
     clap_complete::generate(wanted.shell, &mut Args::command(), "xs2aspec", &mut script);
@@ -20,7 +19,7 @@ pub(crate) fn completions(wanted: &Completions) -> Exit {
     Exit::Conforms
 }
 
-/// Writes a page of the manual for the program and for each of its commands, or prints all as one page.
+/// Writes a manual page for the program and for each command, or prints all as one page of Markdown.
 pub(crate) fn pages(args: &Man) -> Result<Exit, Failure> {
     let Some(folder) = &args.out else {
         say_on!(
@@ -39,7 +38,7 @@ pub(crate) fn pages(args: &Man) -> Result<Exit, Failure> {
     Ok(Exit::Conforms)
 }
 
-/// Writes the page of a command, and those of its own commands.
+/// Writes the page of a command, and those of its subcommands.
 fn write_pages(command: &clap::Command, folder: &Path) -> Result<(), Failure> {
     let page = clap_mangen::Man::new(command.clone());
     let mut text = Vec::new();

@@ -1,5 +1,5 @@
-//! `coverage --matrix`: every place of requests with every mistake and lawful form, and what must come of it;
-//! and every place of answers with every way to be wrong, and what is said of it.
+//! `xs2aspec coverage --matrix`: the expected outcome of each test value at each place of requests, and the
+//! judgement of each wrong value at each place of responses.
 
 use std::{collections::BTreeMap, fmt::Write, path::Path};
 
@@ -11,7 +11,7 @@ use xs2aspec_suite::{
 
 use crate::{Failure, report};
 
-/// How a decision is drawn: its letter, what it means, and its colour.
+/// The appearance of a decision: its letter, its meaning, and its color.
 struct Drawn {
     decision: Decision,
     letter: char,
@@ -24,28 +24,28 @@ const fn drawn(decision: Decision, letter: char, means: &'static str, colour: &'
 }
 
 const DECISIONS: [Drawn; 13] = [
-    drawn(Decision::Refused, 'R', "refused, or it is a violation", "#f4b6b6"),
-    drawn(Decision::RefusedOrWarned, 'r', "refused, or it is a warning", "#fbe3c4"),
-    drawn(Decision::Accepted, 'A', "accepted, or it is a violation", "#b9e3c0"),
-    drawn(Decision::AcceptedOrWarned, 'a', "accepted, or it is a warning", "#dff3e2"),
-    drawn(Decision::Choice, 'c', "as the profile chooses", "#cfdff5"),
-    drawn(Decision::Observed, 'o', "observed, for the reason that is given", "#eeeeee"),
-    drawn(Decision::Plain, '=', "the plain request is so", "#f7fbf7"),
-    drawn(Decision::Written, 'w', "asked by a case file", "#f7f7fb"),
-    drawn(Decision::LeftOut, '-', "makes no sense there, for the reason that is given", "#f7f7f7"),
+    drawn(Decision::Refused, 'R', "must be rejected, else a violation", "#f4b6b6"),
+    drawn(Decision::RefusedOrWarned, 'r', "must be rejected, else a warning", "#fbe3c4"),
+    drawn(Decision::Accepted, 'A', "must be accepted, else a violation", "#b9e3c0"),
+    drawn(Decision::AcceptedOrWarned, 'a', "must be accepted, else a warning", "#dff3e2"),
+    drawn(Decision::Choice, 'c', "decided by the profile", "#cfdff5"),
+    drawn(Decision::Observed, 'o', "observed, for the given reason", "#eeeeee"),
+    drawn(Decision::Plain, '=', "same as the baseline request", "#f7fbf7"),
+    drawn(Decision::Written, 'w', "tested by a case file", "#f7f7fb"),
+    drawn(Decision::LeftOut, '-', "not applicable there, for the given reason", "#f7f7f7"),
     drawn(Decision::Denied, 'D', "a violation", "#f4b6b6"),
     drawn(Decision::Warned, 'W', "a warning", "#fbe3c4"),
-    drawn(Decision::Noted, 'n', "recorded, for the reason that is given", "#eeeeee"),
-    drawn(Decision::Lawful, '~', "lawful, for the reason that is given", "#b9e3c0"),
+    drawn(Decision::Noted, 'n', "only recorded, for the given reason", "#eeeeee"),
+    drawn(Decision::Lawful, '~', "conforming, for the given reason", "#b9e3c0"),
 ];
 
-/// What a point means.
-const NONE: &str = "a form of other places: of another kind, of another list, or of one place alone";
+/// The meaning of a point.
+const NONE: &str = "a value for other places only";
 
-/// Draws the matrix: in the terminal, as JSON, or as a page.
+/// Renders the matrix as text, as JSON, or as an HTML page.
 pub(crate) fn draw(suite: &Suite, is_json: bool, page: Option<&Path>) -> Result<Exit, Failure> {
     let (requests, answers) = (suite.cells(), suite.answer_cells());
-    let totals = format!("{}\nanswers: {}", totals(&requests), self::totals(&answers));
+    let totals = format!("{}\nresponses: {}", totals(&requests), self::totals(&answers));
     let cells = [requests, answers].concat();
     if let Some(path) = page {
         report::write(path, &[], drawn_page(&cells, &totals).as_bytes())?;
@@ -64,7 +64,7 @@ pub(crate) fn draw(suite: &Suite, is_json: bool, page: Option<&Path>) -> Result<
     Ok(Exit::Conforms)
 }
 
-/// How many cells there are of each decision, in one line.
+/// Returns the number of cells of each decision, in one line.
 fn totals(cells: &[Cell]) -> String {
     let count = |decision| cells.iter().filter(|cell| cell.decision == decision).count();
     let counts = DECISIONS.iter().map(|one| (count(one.decision), one)).filter(|(count, _)| *count > 0);
@@ -76,20 +76,20 @@ fn look(cell: &Cell) -> Option<&'static Drawn> {
     DECISIONS.iter().find(|one| one.decision == cell.decision)
 }
 
-/// Places of one operation that share their forms, beside each other.
+/// The places of one part of an operation, side by side, with their test values.
 struct Table<'a> {
     title: String,
     places: Vec<&'a str>,
     rows: Vec<Row<'a>>,
 }
 
-/// A form, with its cell at each place by number.
+/// A test value, with its cell by the number of the place.
 struct Row<'a> {
     form: &'a str,
     cells: BTreeMap<usize, &'a Cell>,
 }
 
-/// One table for each operation and part of a request.
+/// Returns one table for each operation and part of its request or response.
 fn tables(cells: &[Cell]) -> Vec<Table<'_>> {
     let mut tables: Vec<Table<'_>> = Vec::new();
     for cell in cells {
@@ -105,7 +105,7 @@ fn tables(cells: &[Cell]) -> Vec<Table<'_>> {
     tables
 }
 
-/// The number of the item that fits, which is added where none does.
+/// Returns the index of the first item that fits, after adding a new one if none does.
 fn index_or_push<T>(items: &mut Vec<T>, fits: impl Fn(&T) -> bool, new: impl FnOnce() -> T) -> usize {
     items.iter().position(fits).unwrap_or_else(|| {
         items.push(new());
@@ -114,8 +114,8 @@ fn index_or_push<T>(items: &mut Vec<T>, fits: impl Fn(&T) -> bool, new: impl FnO
 }
 
 impl<'a> Table<'a> {
-    /// A form that is left out at a place is so in the row of each item that it has elsewhere. These come
-    /// first.
+    /// Adds a cell. A test value that is not applicable at this place is marked in every row that was
+    /// expanded from it at other places. The cells of those rows come first.
     fn add(&mut self, cell: &'a Cell) {
         let place = index_or_push(&mut self.places, |place| *place == cell.place, || &cell.place);
         let is_left_out = cell.decision == Decision::LeftOut;
@@ -153,11 +153,11 @@ impl<'a> Table<'a> {
 
 fn drawn_page(cells: &[Cell], totals: &str) -> String {
     let mut page = String::from(
-        "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Places and mistakes</title>\n<style>body{font:14px sans-serif}\
+        "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Places and test values</title>\n<style>body{font:14px sans-serif}\
          table{border-collapse:collapse;margin:1em 0}td,th{border:1px solid #ccc;padding:2px 5px;text-align:center}\
          th.form{text-align:left;font-weight:normal}th.place{writing-mode:vertical-rl;font-weight:normal}</style>\n",
     );
-    _ = writeln!(page, "<h1>Places and mistakes</h1><p>{}; . ({NONE})</p>", escaped(totals));
+    _ = writeln!(page, "<h1>Places and test values</h1><p>{}; . ({NONE})</p>", escaped(totals));
     for table in tables(cells) {
         _ = write!(page, "<h2>{}</h2><table><tr><th></th>", escaped(&table.title));
         for place in &table.places {
@@ -188,7 +188,7 @@ fn drawn_page(cells: &[Cell], totals: &str) -> String {
     page
 }
 
-/// Text as it stands in a page.
+/// Escapes text for HTML.
 pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

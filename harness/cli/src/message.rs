@@ -1,5 +1,5 @@
-//! A request in a file, as it goes over the wire (RFC 9112, section 2.1): read with LF or CRLF, written with
-//! CRLF.
+//! A request in a file, in the format of HTTP/1.1 (RFC 9112, section 2.1). Lines may end with LF or CRLF when
+//! read, and end with CRLF when written.
 
 use std::path::Path;
 
@@ -7,11 +7,11 @@ use xs2aspec_signing::RequestTarget;
 
 use crate::Failure;
 
-/// A request: what of it is signed, and what is not.
+/// A request to sign or to verify.
 #[derive(Debug, Default)]
 pub(crate) struct Request {
     pub(crate) fields: Vec<(String, String)>,
-    /// Names of the fields whose values are no UTF-8 in the file, and were read as ISO-8859-1.
+    /// The names of the headers whose values are not UTF-8 in the file, and were read as ISO-8859-1.
     pub(crate) latin_1: Vec<String>,
     pub(crate) body: Vec<u8>,
     pub(crate) target: Option<RequestTarget>,
@@ -22,7 +22,7 @@ impl Request {
         self.fields.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
     }
 
-    /// Reads the bytes of a file.
+    /// Parses the bytes of a file.
     pub(crate) fn read(bytes: &[u8], path: &Path) -> Result<Self, Failure> {
         let wrong =
             |line: usize, what: &str| Failure::input(format!("{}:{line}: expected {what}", path.display()));
@@ -61,7 +61,7 @@ impl Request {
         Ok(request)
     }
 
-    /// The bytes of a file. `None` where method and path are not known.
+    /// Returns the bytes of a file. Returns `None` if method and path are unknown.
     pub(crate) fn write(&self) -> Option<Vec<u8>> {
         let target = self.target.as_ref()?;
         let mut bytes = format!("{} {} HTTP/1.1\r\n", target.method, target.path).into_bytes();
@@ -74,7 +74,7 @@ impl Request {
     }
 }
 
-/// Whether a text can be a method or the name of a field (RFC 9110, section 5.6.2).
+/// Returns true if a string can be a method or a header name (RFC 9110, section 5.6.2).
 pub(crate) fn is_token(text: &str) -> bool {
     let special = |byte: u8| b"!#$%&'*+-.^_`|~".contains(&byte);
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || special(byte))

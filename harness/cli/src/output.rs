@@ -1,4 +1,4 @@
-//! Standard output, as every command writes it. Output that is lost is told at the end, once.
+//! Standard output of all commands. Lost output is reported once, at the end.
 
 use std::{
     fmt,
@@ -11,21 +11,21 @@ use xs2aspec_report::text;
 
 use crate::Failure;
 
-/// Why output was lost first.
+/// The first error that lost output.
 static LOST: OnceLock<io::Error> = OnceLock::new();
 
-/// Writes to standard output. What a record, a bank or a certificate says cannot move the cursor or turn the
-/// direction of writing.
+/// Writes to standard output. Escapes control characters, so that values of a record, a bank or a certificate
+/// cannot move the cursor or change the writing direction.
 pub(crate) fn print(text: fmt::Arguments<'_>) {
     written(io::stdout().write_all(text::visible(&text.to_string()).as_bytes()));
 }
 
-/// Writes to standard error. Nothing depends on it, so it may fail.
+/// Writes to standard error. Ignores failures, since no caller depends on it.
 pub(crate) fn note(text: fmt::Arguments<'_>) {
     drop(io::stderr().write_all(text::visible(&text.to_string()).as_bytes()));
 }
 
-/// Keeps the error of a write. A reader that has seen enough (`| head`) is none.
+/// Keeps the error of a write. A reader that closes the pipe early (`| head`) is not an error.
 pub(crate) fn written(result: io::Result<()>) {
     if let Err(error) = result
         && error.kind() != io::ErrorKind::BrokenPipe
@@ -34,12 +34,12 @@ pub(crate) fn written(result: io::Result<()>) {
     }
 }
 
-/// Writes what is left. Returns what the command returned, or a failure if some of its output was lost.
+/// Flushes the output. Returns the result of the command, or a failure if some of its output was lost.
 pub(crate) fn finish(done: Result<Exit, Failure>) -> Result<Exit, Failure> {
     written(io::stdout().flush());
     match (done, LOST.get()) {
         (Ok(exit), Some(error)) => Err(Failure::input(format!(
-            "standard output: cannot be written: {error}; without that the exit code is {}",
+            "cannot write to standard output: {error}; otherwise the exit code would be {}",
             exit.code()
         ))),
         (done, _) => done,

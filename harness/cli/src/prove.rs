@@ -1,4 +1,4 @@
-//! `xs2aspec prove`: the suite against banks of which it is known what is wrong with them, if anything.
+//! `xs2aspec prove`: runs the suite against banks with known faults, and against banks known to conform.
 
 mod conditions;
 mod findings;
@@ -33,16 +33,16 @@ use crate::{
     text_of,
 };
 
-/// What is left in the folder for the reports.
+/// The files in the folder of the reports.
 const MATRIX: &str = "matrix.tsv";
 const CASES: &str = "cases.tsv";
 const SUMMARY: &str = "summary.md";
 const HEAT_MAP: &str = "heat-map.html";
-/// What stands there in place of what each case is needed for.
-const NOT_EVERY_CASE: &str = "# what each case is needed for: `xs2aspec prove --every-case` tells it\n";
-/// The folder of the run on the clean bank.
+/// The content of [`CASES`] if not every case ran.
+const NOT_EVERY_CASE: &str = "# to list what each case is needed for, run `xs2aspec prove --every-case`\n";
+/// The folder of the run against the clean bank.
 const CLEAN: &str = "clean";
-/// Among how many banks with many variations the cases are shared out, if they are.
+/// The number of shares of the cases with `--variations shared`. Each bank runs one share.
 const SHARES: u32 = 6;
 
 impl From<ProveError> for Failure {
@@ -54,7 +54,7 @@ impl From<ProveError> for Failure {
     }
 }
 
-/// Asks banks, and says what was found of each and what was not.
+/// Runs the part of `prove` that the command line names.
 pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
     match &args.part {
         None => written(&args.written).await,
@@ -68,7 +68,7 @@ pub(crate) async fn prove(args: &Prove) -> Result<Exit, Failure> {
     }
 }
 
-/// Runs every case against the clean bank, every fault and every variation.
+/// Runs the cases against the clean bank, every fault and every variation.
 async fn written(args: &Written) -> Result<Exit, Failure> {
     let suite = suite(&args.asking)?;
     if let Some(name) = &args.fault {
@@ -99,7 +99,7 @@ async fn written(args: &Written) -> Result<Exit, Failure> {
     mutate(&plan, &suite, all).await
 }
 
-/// Asks faults that operators make.
+/// Runs the cases against faults that operators derive.
 async fn derived(args: &Derived) -> Result<Exit, Failure> {
     let suite = suite(&args.asking)?;
     let derived = BankVariant::derived(args.count, args.asking.seed);
@@ -121,12 +121,12 @@ async fn derived(args: &Derived) -> Result<Exit, Failure> {
     mutate(&plan, &suite, banks).await
 }
 
-/// The suite that is asked.
+/// Loads the suite.
 fn suite(asking: &Asking) -> Result<Arc<Suite>, Failure> {
     crate::suite(&Source { cases: asking.cases.clone(), pack: None }).map(Arc::new)
 }
 
-/// In which banks variations are asked. What is named or kept is what each comes to by itself.
+/// Returns how variations are combined. `--only` and `--update` need the result of each variation alone.
 fn variations(args: &Written) -> Variations {
     let usual = if args.update || !args.asking.only.is_empty() {
         Variations::Apart
@@ -138,7 +138,7 @@ fn variations(args: &Written) -> Variations {
     args.variations.unwrap_or(usual)
 }
 
-/// The clean bank, and the styles: each as it is, and with each of the faults.
+/// Returns the clean bank, and each style both without a fault and with each fault.
 fn in_styles(styles: &[String], faults: &[Fault]) -> Result<Vec<BankVariant>, Failure> {
     let mut banks = vec![BankVariant::Clean];
     for name in styles {
@@ -149,17 +149,17 @@ fn in_styles(styles: &[String], faults: &[Fault]) -> Result<Vec<BankVariant>, Fa
     Ok(banks)
 }
 
-/// What a matrix is made of, and what becomes of it.
+/// The banks and cases of a kill matrix, and what to do with the result.
 struct Plan<'a> {
     asking: &'a Asking,
     cases: &'a Cases,
-    /// The file that it is held to, or written to.
+    /// The file to compare with or to write.
     matrix: Option<&'a Path>,
     is_written_anew: bool,
     variations: Variations,
-    /// Whether each bank that somebody wrote is asked, but for those that `--only` leaves out.
+    /// True if all written faults and variations run, except those that `--only` excludes.
     is_whole: bool,
-    /// How many percent of the faults must be found, where that is enough.
+    /// The percentage of faults that must be found. `None` requires all of them and no other flaw.
     enough: Option<u8>,
 }
 
@@ -167,7 +167,7 @@ async fn mutate(plan: &Plan<'_>, suite: &Arc<Suite>, all: Vec<BankVariant>) -> R
     let Plan { asking, cases, matrix, is_written_anew, .. } = *plan;
     let banks = wanted(asking, all)?;
     let start = Instant::now();
-    // What cannot be read or written is told before anybody is asked.
+    // Report unreadable and unwritable files before the first request.
     let reads: Vec<&Path> = matrix.into_iter().collect();
     for name in [MATRIX, CASES, SUMMARY, HEAT_MAP] {
         outputs::may_write(&asking.out.join(name), &reads).map_err(Failure::input)?;
@@ -211,7 +211,7 @@ async fn mutate(plan: &Plan<'_>, suite: &Arc<Suite>, all: Vec<BankVariant>) -> R
         (None, _) => {}
     }
     let all: Vec<&str> = suite.cases().iter().map(|case| case.id.as_str()).collect();
-    // What each case is needed for takes every case.
+    // What each case is needed for is known only if every case ran.
     let needed = if cases.every_case { found.cases(&all) } else { NOT_EVERY_CASE.to_owned() };
     let needs = if cases.every_case { found.needs() } else { String::new() };
     let summary = found.summary(&flaws) + &needs;
@@ -233,17 +233,17 @@ async fn mutate(plan: &Plan<'_>, suite: &Arc<Suite>, all: Vec<BankVariant>) -> R
     Ok(if is_enough { Exit::Conforms } else { Exit::Violation })
 }
 
-/// Those of the banks that `--only` names, and the clean one.
+/// Returns the banks that `--only` names, and the clean one.
 fn wanted(asking: &Asking, all: impl IntoIterator<Item = BankVariant>) -> Result<Vec<BankVariant>, Failure> {
     let banks: Vec<BankVariant> = all.into_iter().filter(|bank| bank.is_wanted(&asking.only)).collect();
     if banks.len() == 1 && !asking.only.is_empty() {
         let only = asking.only.join("`, `");
-        return Err(Failure::input(format!("no fault, variation or style matches `{only}`")));
+        return Err(Failure::input(format!("--only: no fault, variation or style matches `{only}`")));
     }
     Ok(banks)
 }
 
-/// How the banks are asked.
+/// Returns the options for running the cases against banks.
 fn options(asking: &Asking, cases: &Cases, shares: u32) -> MutationOptions {
     MutationOptions {
         seed: asking.seed,
@@ -259,8 +259,8 @@ fn options(asking: &Asking, cases: &Cases, shares: u32) -> MutationOptions {
     }
 }
 
-/// One bank: every case that fails, with its exchange. A fault must be caught by its own clause, and a
-/// variation by none.
+/// Prints every case that fails against one bank, with its exchange. The clause of a fault must catch it, and
+/// no clause may accuse a variation.
 async fn explain(args: &Written, suite: &Arc<Suite>, bank: BankVariant) -> Result<Exit, Failure> {
     let mut events = Vec::new();
     mutation::run(suite, bank, &options(&args.asking, &args.cases, 1), &mut |event| {

@@ -1,5 +1,5 @@
-//! `xs2aspec proxy`: between a client and a bank on a test system. What they say passes unaltered; what
-//! either breaks is shown.
+//! `xs2aspec proxy`: forwards traffic between a client and a test system unchanged, and reports violations by
+//! either side.
 
 use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
@@ -16,14 +16,14 @@ use crate::{
     traffic_log::{Setup, TrafficLog},
 };
 
-/// How long a connection may be idle, unless the profile gives the bank more time for an answer.
+/// The time after which an idle connection is closed, unless the deadline of the profile is longer.
 const IDLE: Duration = Duration::from_secs(60);
 
-/// Passes on until it is interrupted.
+/// Forwards traffic until it is interrupted.
 pub(crate) async fn proxy(args: &Asked) -> Result<Exit, Failure> {
     if !args.listen.ip().is_loopback() && !args.listen_to_all {
         return Err(Failure::input(format!(
-            "--listen {}: expected an address of this machine, 127.0.0.1 or [::1]; --listen-to-all lets other machines in",
+            "--listen {}: expected a loopback address, 127.0.0.1 or [::1]; --listen-to-all lets other machines connect",
             args.listen
         )));
     }
@@ -59,18 +59,18 @@ pub(crate) async fn proxy(args: &Asked) -> Result<Exit, Failure> {
     log.finish().await
 }
 
-/// Passing on is not sending, and what is passed on makes payments all the same.
+/// Fails if the target is not a test system, since forwarded requests can create payments.
 fn is_a_test_system(profile: &Profile) -> Result<(), Failure> {
     let (host, _) = profile.host();
     profile.clone().authorize(false).map(drop).map_err(|_| {
         Failure::input(format!(
-            "{host}: nothing says that it is a test system, and what clients send through here makes payments: nothing was passed on. Say \
-             `environment = \"sandbox\"` in its profile; `xs2aspec judge` reads the traffic of other systems from a file"
+            "refusing to forward requests to {host}: they can create payments, and the profile does not set `environment = \"sandbox\"`; to check \
+             the traffic of a production system, record it and run `xs2aspec judge`"
         ))
     })
 }
 
-/// A proxy before the target of a profile.
+/// Starts a proxy in front of the target of a profile.
 pub(crate) async fn open(
     listen: SocketAddr,
     tls: &ClientTls,

@@ -1,4 +1,4 @@
-//! The record of a command that is no plain run, and the reports drawn from it.
+//! The record and the reports of commands other than `run`.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use crate::{
     report::{cannot_write, claim},
 };
 
-/// A record whose events come as they happen.
+/// A record that is written as events happen.
 pub(crate) struct Recording<'a> {
     folder: &'a Path,
     claimed: RunFolder,
@@ -23,7 +23,7 @@ pub(crate) struct Recording<'a> {
 }
 
 impl<'a> Recording<'a> {
-    /// Begins the record of a folder, if the command may write there.
+    /// Starts the record in a folder, if the command may write there.
     pub(crate) fn create(folder: &'a Path, reads: &[&Path]) -> Result<Self, Failure> {
         let claimed = claim(folder, reads)?;
         let writer = RecordWriter::create(&folder.join(outputs::RECORD));
@@ -31,14 +31,14 @@ impl<'a> Recording<'a> {
         Ok(Self { folder, claimed, writer, broken: None })
     }
 
-    /// Writes the next event. What cannot be written is told at the end.
+    /// Writes the next event. [`Self::finish`] returns the first error.
     pub(crate) fn write(&mut self, event: &Event) {
         if self.broken.is_none() {
             self.broken = self.writer.write(event).err();
         }
     }
 
-    /// Ends the record, and writes the reports beside it.
+    /// Ends the record, and writes the reports next to it.
     pub(crate) fn finish(self) -> Result<(), Failure> {
         let wrong = |error: io::Error| cannot_write(self.folder, &error);
         self.broken.map_or(Ok(()), Err).map_err(wrong)?;

@@ -1,4 +1,4 @@
-//! `xs2aspec rejudge`: the recorded answers of a run, judged by this version.
+//! `xs2aspec rejudge`: judges the recorded responses of a run with this version.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use xs2aspec_report::text;
 
 use crate::{Failure, args::Rejudge, report};
 
-/// Says which verdicts would be others. The exit code is 1 if any would, or if the record was edited, and 3
-/// if some cannot be told.
+/// Prints the verdicts that change. The exit code is 1 if any changes or the record was edited, and 3 if some
+/// cases could not be rejudged.
 pub(crate) fn rejudge(args: &Rejudge) -> Result<Exit, Failure> {
     let suite = Arc::new(crate::suite(&args.source)?);
     let path = report::record(&args.record);
@@ -22,10 +22,10 @@ pub(crate) fn rejudge(args: &Rejudge) -> Result<Exit, Failure> {
         say!("{}: {before} -> {now}: {}", text::short(&change.case), text::short(&change.why));
     }
     for (case, why) in &rejudged.not_told {
-        say!("{}: not judged again: {}", text::short(case), text::short(why));
+        say!("{}: could not be rejudged: {}", text::short(case), text::short(why));
     }
     say!(
-        "{} verdicts are the same, {} would be others, {} cannot be told; {} cases of this version are not in the record",
+        "{} verdicts unchanged, {} changed, {} could not be rejudged; {} cases of this version are not in the record",
         rejudged.unchanged + rejudged.drawn,
         rejudged.changed.len(),
         rejudged.not_told.len(),

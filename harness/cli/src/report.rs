@@ -1,5 +1,4 @@
-//! `xs2aspec report` and `xs2aspec diff`: what a record says, drawn again; and what two records say
-//! differently.
+//! `xs2aspec report`, `merge`, `diff` and `trend`: render one record, and combine or compare several.
 
 use std::{
     io::{self, BufWriter, Write},
@@ -26,7 +25,7 @@ use crate::{
     args::{Denied, Diff as DiffArgs, Format, Gate, Merge, Report, Trend},
 };
 
-/// Draws one format from a record.
+/// Renders one format from a record.
 pub(crate) fn report(args: &Report) -> Result<Exit, Failure> {
     let path = record(&args.record);
     let beside = path.with_file_name(FileFormat::Html.file());
@@ -37,9 +36,9 @@ pub(crate) fn report(args: &Report) -> Result<Exit, Failure> {
         let drawn = draw(&path, format, &mut stdout);
         return match drawn.and_then(|()| stdout.flush().map_err(ReportsError::Draw)) {
             Ok(()) => Ok(Exit::Conforms),
-            // Whoever reads may stop reading.
+            // A reader may close the pipe early.
             Err(ReportsError::Draw(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Conforms),
-            Err(ReportsError::Draw(error)) => Err(cannot_write(Path::new("the output"), &error)),
+            Err(ReportsError::Draw(error)) => Err(cannot_write(Path::new("to standard output"), &error)),
             Err(error) => Err(wrong(&path, &error)),
         };
     };
@@ -54,7 +53,7 @@ pub(crate) fn report(args: &Report) -> Result<Exit, Failure> {
     if args.open { show(out) } else { Ok(Exit::Conforms) }
 }
 
-/// Shows a page in the browser: that of `BROWSER`, else that of the system.
+/// Opens a page in the browser that `BROWSER` names, or in the default one.
 fn show(page: &Path) -> Result<Exit, Failure> {
     let usual = if cfg!(target_os = "macos") {
         "open"
@@ -68,14 +67,14 @@ fn show(page: &Path) -> Result<Exit, Failure> {
     Command::new(&program).arg(&page).spawn().map_err(|error| {
         let (program, page) = (program.display(), page.display());
         Failure::input(format!(
-            "{program}: cannot be started ({error}): open {page} yourself, or name a program in BROWSER"
+            "cannot start {program}: {error}; open {page} yourself, or set BROWSER to another program"
         ))
     })?;
     say!("{}", page.display());
     Ok(Exit::Conforms)
 }
 
-/// Draws one format of a record.
+/// Renders one format of a record.
 fn draw(path: &Path, format: Format, out: &mut dyn Write) -> Result<(), ReportsError> {
     let open = || RecordReader::open(path).map_err(|error| ReportsError::Record(error.into()));
     let summary = stream::summary(open()?)?;
@@ -92,7 +91,7 @@ fn draw(path: &Path, format: Format, out: &mut dyn Write) -> Result<(), ReportsE
     stream::report(open()?, &summary, (report, Some(&std::env::temp_dir())), out)
 }
 
-/// Makes one record of those of all shards, and its reports.
+/// Merges the records of all shards into one, and writes its reports.
 pub(crate) fn merge(args: &Merge) -> Result<Exit, Failure> {
     let paths: Vec<PathBuf> = args.records.iter().map(|path| record(path)).collect();
     paths.iter().try_for_each(|path| open(path).map(drop))?;
@@ -123,13 +122,14 @@ pub(crate) fn merge(args: &Merge) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// Why files of a run are not there, and what the run came to all the same.
+/// Returns the failure for files that could not be written, with the exit code of the run itself.
 pub(crate) fn unwritten(errors: &[String], exit: u8, out: &Path) -> Failure {
-    let rest = format!("the run itself came to exit {exit}; its other files are in {}", out.display());
+    let rest =
+        format!("the run itself ended with exit code {exit}; its other files are in {}", out.display());
     Failure::input(format!("{}\n{rest}", errors.join("\n")))
 }
 
-/// Prints what a reporter says at its end.
+/// Prints the final output of a reporter.
 pub(crate) fn say_reporter(reporter: &mut dyn Reporter, summary: &RunSummary) {
     let mut said = Vec::new();
     // Writing to memory does not fail.
@@ -137,7 +137,7 @@ pub(crate) fn say_reporter(reporter: &mut dyn Reporter, summary: &RunSummary) {
     say_on!("{}", String::from_utf8_lossy(&said));
 }
 
-/// Says what differs.
+/// Prints the differences between two runs.
 pub(crate) fn diff(args: &DiffArgs) -> Result<Exit, Failure> {
     let (base, head) = (record(&args.base), record(&args.head));
     let changes = diff::diff(open(&base)?, open(&head)?).map_err(|error| match error {
@@ -149,7 +149,7 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<Exit, Failure> {
     Ok(if is_red { Exit::Violation } else { Exit::Conforms })
 }
 
-/// Draws several runs as a small chart.
+/// Renders a chart of several runs.
 pub(crate) fn trend(args: &Trend) -> Result<Exit, Failure> {
     let summaries = args.records.iter().map(|path| summary(path)).collect::<Result<Vec<_>, _>>()?;
     let page = trend::page(&summaries);
@@ -162,44 +162,45 @@ pub(crate) fn trend(args: &Trend) -> Result<Exit, Failure> {
     Ok(Exit::Conforms)
 }
 
-/// Writes a file whole, if it is none of those that the command reads, and nothing that cannot be made again.
+/// Writes a whole file. Fails if the command reads that file, or if the file cannot be recreated, such as a
+/// key.
 pub(crate) fn write(path: &Path, reads: &[&Path], content: &[u8]) -> Result<(), Failure> {
     outputs::may_write(path, reads).map_err(Failure::input)?;
     outputs::write(path, content).map_err(|error| cannot_write(path, &error))
 }
 
-/// [`write()`] for a file in a folder that the command was given, which no link there leads out of.
+/// Writes a file like [`write()`] in a folder of the command line, without following links out of it.
 pub(crate) fn write_in(path: &Path, content: &[u8]) -> Result<(), Failure> {
     outputs::may_write(path, &[]).map_err(Failure::input)?;
     outputs::write_in_folder(path, content).map_err(|error| cannot_write(path, &error))
 }
 
-/// The names of the reports beside a record.
+/// Returns the file names of the reports next to a record.
 pub(crate) fn names() -> [&'static str; FileFormat::ALL.len()] {
     FileFormat::ALL.map(FileFormat::file)
 }
 
-/// Makes a folder this command's, if the command may write a run there.
+/// Claims a folder for this command, if it may write a run there.
 pub(crate) fn claim(folder: &Path, reads: &[&Path]) -> Result<RunFolder, Failure> {
     RunFolder::begin(folder, Files { reports: &names(), reads }, Doubt::Fail).map_err(Failure::input)
 }
 
 pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> Failure {
-    Failure::input(format!("{}: cannot be written: {error}", path.display()))
+    Failure::input(format!("cannot write {}: {error}", path.display()))
 }
 
-/// The record in this file.
+/// Opens the record in this file.
 pub(crate) fn open(path: &Path) -> Result<RecordReader<'static>, Failure> {
-    RecordReader::open(path).map_err(|error| wrong(path, &format!("cannot be read: {error}")))
+    RecordReader::open(path).map_err(|error| wrong(path, &format!("cannot read the record: {error}")))
 }
 
-/// What a record, or the one in a folder, says of its run as a whole.
+/// Returns the summary of a record, or of the one in a folder.
 pub(crate) fn summary(path: &Path) -> Result<RunSummary, Failure> {
     let path = record(path);
     stream::summary(open(&path)?).map_err(|error| wrong(&path, &error))
 }
 
-/// The file of a record, or of the one in a folder.
+/// Returns the path of a record, or of the one in a folder.
 pub(crate) fn record(path: &Path) -> PathBuf {
     if path.is_dir() { path.join(RECORD) } else { path.to_owned() }
 }

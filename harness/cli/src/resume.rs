@@ -1,4 +1,4 @@
-//! `run --resume`: what a run that was killed had been asked for.
+//! `run --resume`: restores the options of an interrupted run.
 
 use std::path::{Path, PathBuf};
 
@@ -14,15 +14,15 @@ use crate::{
     report::wrong,
 };
 
-/// The earlier part of a run, and the arguments with which it goes on.
+/// Reads the earlier part of a run, and the arguments with which to resume it.
 pub(crate) fn earlier(args: &Run, folder: &Path) -> Result<(PreviousRun, Run), Failure> {
     let path = folder.join(RECORD);
     let wrong = |error: &dyn std::fmt::Display| wrong(&path, error);
     let earlier = PreviousRun::read(&path).map_err(|error| wrong(&error))?;
     let asked = asked(earlier.start(), folder)?;
     if let Some(missing) = missing(args, &asked) {
-        let why = "a record may come from somebody else, and neither runs commands nor chooses the target";
-        return Err(wrong(&format!("the run began with {missing}: give that option again ({why})")));
+        let why = "a record may come from someone else, so it must not run commands or choose the target";
+        return Err(wrong(&format!("the run was started with {missing}; repeat that option ({why})")));
     }
     let asked = Run {
         target: args.target.clone(),
@@ -52,8 +52,8 @@ pub(crate) fn again(args: &Run) -> String {
     words.iter().map(|word| shell::quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the first option that the run began with and the command line lacks, of those that name what is
-/// read and executed: a profile, a pack, case files, waivers.
+/// Returns the first option of the earlier run that the command line must repeat, but lacks. These options
+/// name files that are read and commands that are executed: a profile, a pack, case files, waivers.
 fn missing(args: &Run, asked: &Run) -> Option<String> {
     let path = |path: Option<&PathBuf>| path.map(|path| path.display().to_string());
     let options = |run: &Run| {
@@ -69,7 +69,7 @@ fn missing(args: &Run, asked: &Run) -> Option<String> {
     missing.find_map(|(_, (option, began))| Some(format!("`{option} {}`", began?)))
 }
 
-/// The arguments of the run that began.
+/// Parses the arguments of the earlier run.
 fn asked(start: &RunStarted, folder: &Path) -> Result<Run, Failure> {
     let mut line = vec!["xs2aspec".to_owned(), "run".to_owned()];
     line.extend(repetition::without_out(&start.arguments));
@@ -87,7 +87,7 @@ fn asked(start: &RunStarted, folder: &Path) -> Result<Run, Failure> {
     option("out", &folder.display().to_string());
     match Args::try_parse_from(&line).map(|args| args.command) {
         Ok(Some(Command::Run(run))) => Ok(run),
-        Ok(_) => Err(Failure::input("the record does not say how the run was begun")),
-        Err(error) => Err(Failure::input(format!("the record does not say how the run was begun: {error}"))),
+        Ok(_) => Err(Failure::input("the record does not name the options of the run")),
+        Err(error) => Err(Failure::input(format!("the record has invalid options of the run: {error}"))),
     }
 }

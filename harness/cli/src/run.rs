@@ -1,4 +1,4 @@
-//! `xs2aspec run`: from case files to reports.
+//! `xs2aspec run`: runs the cases and writes the reports.
 
 use std::{
     fs::{self, File},
@@ -49,7 +49,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
         None => (None, args),
     };
     claim::check(args, earlier.is_some())?;
-    // It may be the record that this run replaces.
+    // Read it now, since this run may replace that record.
     let failed = args.base.as_deref().map(verdicts::failed).transpose();
     let base = args.base.as_deref().map(base).transpose()?;
     let (suite, profile) = suite(args)?;
@@ -134,8 +134,8 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     Ok(Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit).unwrap_or(Exit::NothingRan))
 }
 
-/// Draws the reports of a run, and shows its cases to those that are said. Returns what cannot be written,
-/// and whether that is the record.
+/// Renders the reports of a run, and passes its cases to the reporters in `beside`. Returns the files that
+/// could not be written, and true if one of them is the record.
 fn drawn(
     keeper: &mut Keeper,
     out: &Path,
@@ -153,7 +153,7 @@ fn drawn(
     Ok((errors, true))
 }
 
-/// A runner with its clock, which shares the daily calls with an earlier run if it follows one.
+/// Creates the runner with its clock. If this command has already run once, both runs share the daily calls.
 fn open(
     args: &Run,
     suite: &Arc<Suite>,
@@ -168,22 +168,22 @@ fn open(
     Ok(runner)
 }
 
-/// Prepares the folder of a run.
+/// Prepares the folder of a run for its record and its mask key.
 fn make_room(args: &Run, record: &Path, mask_key: &MaskKey) -> Result<(), Failure> {
     if args.resume.is_none() && args.base.is_some() && record.is_file() {
-        // It may be the one that this run is compared with, and is read on while this run goes on.
+        // It may be the record to compare with, which stays open for reading during the run.
         fs::remove_file(record).map_err(|error| cannot_write(record, &error))?;
     }
     if args.mask_key.file.is_none() {
-        // A run that is stopped goes on with its key.
+        // A resumed run needs the same key.
         mask_key.write(&args.out).map_err(|error| cannot_write(&args.out, &error))?;
     }
     Ok(())
 }
 
-/// The cases that the run may ask, and all others where the command line may mean them: what some requests
-/// suffice for is reckoned over all, and a waiver or a pattern may name a case of a greater depth. Beside
-/// them the profile, which says how many entries have cases: it is read once, since it may run commands.
+/// Loads the cases of the selected depth, or all cases if `--requests`, a waiver or a pattern may refer to
+/// deeper ones. Also returns the profile, whose entries multiply cases. It is read only once, since reading
+/// it may run commands.
 fn suite(args: &Run) -> Result<(Arc<Suite>, Option<Profile>), Failure> {
     let means_any = args.requests.is_some() || args.waivers.is_some();
     let depth = if means_any { Depth::Exhaustive } else { args.depth };
@@ -202,32 +202,33 @@ fn suite(args: &Run) -> Result<(Arc<Suite>, Option<Profile>), Failure> {
     Ok((Arc::new(suite), profile))
 }
 
-/// Returns the key of the pseudonyms. A run that was stopped has its key in its folder. One that had ended
-/// has none any more, so that its new requests have pseudonyms of their own.
+/// Returns the key of the pseudonyms. An interrupted run has its key in its folder. A finished run has
+/// deleted it, so new requests get new pseudonyms.
 fn mask_key(args: &Run, earlier: Option<&PreviousRun>) -> Result<MaskKey, Failure> {
     if args.mask_key.file.is_some() || earlier.is_none_or(PreviousRun::has_ended) {
         return args.mask_key.key();
     }
     MaskKey::read(&args.out.join(outputs::MASK_KEY)).map_err(|error| {
-        Failure::input(format!("{error}; name the key with which the run began: --mask-key FILE"))
+        Failure::input(format!("{error}; pass the key of the interrupted run with --mask-key FILE"))
     })
 }
 
-/// Says how a run goes on that was stopped, or forgets what it had noted for that.
+/// Prints the command that resumes an interrupted run. Releases the folder of a finished one.
 fn leave(args: &Run, claimed: RunFolder, stopped_early: bool, is_record_lost: bool) -> Result<(), Failure> {
     if stopped_early {
-        say!("stopped before the end; `{}` goes on", resume::again(args));
+        say!("stopped before the end; to resume, run `{}`", resume::again(args));
     } else if !is_record_lost {
         claimed.end().map_err(|error| cannot_write(&args.out, &error))?;
     }
     Ok(())
 }
 
-/// A plan, which part of how many cases it is, and how many cases the command line selects.
+/// A plan, its shard with the number of selected cases of all shards, and the number of cases that the
+/// command line selects.
 type Planned<'a> = (Plan<'a>, Option<(Shard, usize)>, usize);
 
-/// The part of the plan that this run is, with the selected cases of all parts; and how many cases the
-/// command line selects, however few requests there may be.
+/// Plans the cases of this run, or of its shard. Also counts the cases that the command line selects before
+/// `--requests` limits them.
 fn planned<'a>(args: &Run, suite: &'a Suite) -> Result<Planned<'a>, Failure> {
     let mut plan = suite.plan(&args.only, &args.skip, args.depth).map_err(Failure::input)?;
     let chosen = plan.selected.len();
@@ -241,7 +242,7 @@ fn planned<'a>(args: &Run, suite: &'a Suite) -> Result<Planned<'a>, Failure> {
     Ok((plan, shard, chosen))
 }
 
-/// Lets the runner send no more requests than the command line says.
+/// Limits the number of requests to that of `--requests`.
 fn limit(args: &Run, runner: &Runner, plan: &Plan<'_>) {
     if let Some(requests) = args.requests {
         runner.limit_exchanges(requests);
@@ -250,15 +251,15 @@ fn limit(args: &Run, runner: &Runner, plan: &Plan<'_>) {
     }
 }
 
-/// Says what was asked of what there is, where the command line says how many requests there may be.
+/// Prints how much of the selection `--requests` let run.
 fn say_requests(args: &Run, runner: &Runner, plan: &Plan<'_>, chosen: usize) {
     if let Some(requests) = args.requests {
         let (sent, cases) = (runner.exchanges(), plan.selected.len());
-        say!("--requests {requests}: the {cases} most telling of {chosen} cases, {sent} requests sent");
+        say!("--requests {requests}: the {cases} most effective of {chosen} cases, {sent} requests sent");
     }
 }
 
-/// Ends the built-in bank, if it was asked.
+/// Stops the reference bank, if it is the target.
 async fn stop(bank: Option<Bank>) -> Result<(), Failure> {
     match bank {
         Some(bank) => bank.shutdown().await.map_err(Failure::input),
@@ -266,8 +267,8 @@ async fn stop(bank: Option<Bank>) -> Result<(), Failure> {
     }
 }
 
-/// Returns the arguments that send the same requests again with ids of their own: the target, the cases, the
-/// waivers, and another folder.
+/// Returns the arguments that repeat the run with fresh ids: the target, the cases, the waivers, and another
+/// folder.
 fn arguments(args: &Run, target: Vec<String>) -> Vec<String> {
     let mut arguments = target;
     arguments.extend(args.source.arguments());
@@ -282,43 +283,43 @@ fn arguments(args: &Run, target: Vec<String>) -> Vec<String> {
     arguments
 }
 
-/// The record of an earlier run, which can be read to its end.
+/// Opens the record of an earlier run, after checking that it can be read to its end.
 fn base(path: &Path) -> Result<RecordReader<'static>, Failure> {
     report::summary(path)?;
     report::open(&report::record(path))
 }
 
-/// Keeps the events of a run in its record.
+/// Writes the events of a run to its record.
 struct Keeper {
     writer: RecordWriter<BufWriter<File>>,
-    /// The same file, which is still there where somebody has taken its name away.
+    /// The same file, which stays readable if someone deletes it.
     file: File,
     /// The record of the earlier run with which this one is compared.
     base: Option<RecordReader<'static>>,
-    /// Why it was not.
+    /// The error of that comparison.
     uncompared: Option<DiffError>,
-    /// Why the record cannot be written any more.
+    /// The error after which the record can no longer be written.
     broken: Option<io::Error>,
 }
 
 impl Keeper {
-    /// Begins a record, or goes on with the one that is there.
+    /// Creates a record, or opens the existing one to append to it.
     fn open(record: &Path, goes_on: bool, base: Option<RecordReader<'static>>) -> io::Result<Self> {
         let writer = if goes_on { RecordWriter::go_on(record)? } else { RecordWriter::create(record)? };
         Ok(Self { writer, file: File::open(record)?, base, uncompared: None, broken: None })
     }
 
-    /// Reads what was written.
+    /// Returns a reader of the record so far.
     fn record(&self) -> io::Result<RecordReader<'static>> {
         Ok(RecordReader::new(self.file.try_clone()?))
     }
 
-    /// Reads what the run came to.
+    /// Returns the summary of the record.
     fn summary(&self) -> Result<RunSummary, ReportsError> {
         stream::summary(self.record().map_err(ReadError::Io)?)
     }
 
-    /// Writes the next event. The comparison with the earlier run stands before the end.
+    /// Writes the next event. Before the last event, writes the comparison with the earlier run.
     fn write(&mut self, event: &Event) -> io::Result<()> {
         if matches!(event, Event::RunFinished(_))
             && let Some(base) = self.base.take()
@@ -343,24 +344,24 @@ impl Keeper {
         })
     }
 
-    /// Fails if not everything was written, or is there no more.
+    /// Fails if the record is incomplete or was deleted.
     fn check(&mut self, record: &Path) -> io::Result<()> {
         match self.broken.take() {
             Some(error) => Err(error),
-            // Somebody may have taken its folder away.
+            // Someone may have deleted the folder.
             None => fs::metadata(record).map(drop),
         }
     }
 }
 
-/// The cases that are asked before the others: those that failed in the earlier run; and where the first
-/// violation ends the run, those that are likely to show one.
+/// Returns the cases to run first: those that failed in the earlier run, and with `--fail-fast` those most
+/// likely to find a violation.
 fn ahead(args: &Run, suite: &Suite, failed: Option<Vec<String>>) -> Vec<String> {
     let telling = suite.most_telling().filter(|_| args.fail_fast).map(|case| case.id.clone());
     failed.into_iter().flatten().chain(telling).collect()
 }
 
-/// How the run goes about its work.
+/// Returns the options of the runner.
 fn options(
     args: &Run,
     arguments: Vec<String>,
@@ -381,7 +382,7 @@ fn options(
         on_purpose: false,
         shard,
         requests: args.requests,
-        // Cases of another folder were shown to catch nothing.
+        // The kill matrix says nothing about cases from another folder.
         quality: args.source.arguments().next().is_none().then(|| snapshot::sum().to_owned()),
         fault: target::named(&args.fault),
         variations: vec![],
@@ -393,7 +394,7 @@ fn options(
     }
 }
 
-/// What tells that somebody wants the run to end.
+/// Returns a notification for when the run is asked to end.
 fn interrupted() -> Arc<Notify> {
     let interrupt = Arc::new(Notify::new());
     let told = Arc::clone(&interrupt);
@@ -401,19 +402,21 @@ fn interrupted() -> Arc<Notify> {
     interrupt
 }
 
-/// Reads a shard, or takes it from the variables of a job: those of GitLab count from 1, those of Kubernetes
-/// from 0 and without the number of jobs.
+/// Parses a shard, or reads it from the environment of a job. GitLab counts from 1. Kubernetes counts from 0,
+/// and does not set the number of jobs itself.
 fn shard(text: &str) -> Result<Shard, Failure> {
     if text != "auto" {
         return text.parse().map_err(|why| Failure::input(format!("--shard: {why}")));
     }
     let variable = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u32>().ok());
-    // A job of GitLab that is not split is one of one, and has no index.
+    // A GitLab job that is not parallel has a total of 1 and no index.
     let index = |total: u32| variable("CI_NODE_INDEX").or((total == 1).then_some(1));
     let gitlab = variable("CI_NODE_TOTAL").and_then(|total| Some((index(total)?, total)));
     let kubernetes = variable("JOB_COMPLETION_INDEX").map(|index| index + 1).zip(variable("JOB_COMPLETIONS"));
     let (number, of) = gitlab.or(kubernetes).ok_or_else(|| {
-        Failure::input("--shard auto: expected CI_NODE_INDEX and CI_NODE_TOTAL, or JOB_COMPLETION_INDEX and JOB_COMPLETIONS")
+        Failure::input(
+            "--shard auto: set CI_NODE_INDEX and CI_NODE_TOTAL, or JOB_COMPLETION_INDEX and JOB_COMPLETIONS",
+        )
     })?;
     format!("{number}/{of}").parse().map_err(|why| Failure::input(format!("--shard auto: {why}")))
 }

@@ -1,4 +1,4 @@
-//! `scaffold`: the first lines of a clause and its case, and the place of its fault.
+//! `xs2aspec scaffold`: adds the first lines of a clause and its case to a rule file.
 
 use std::{fs, path::Path};
 
@@ -9,7 +9,7 @@ use crate::{
     args::{Scaffold, Source},
 };
 
-/// Writes what is new into the rule file.
+/// Writes the new entries to the rule file, and prints the next steps.
 pub(crate) fn scaffold(args: &Scaffold) -> Result<Exit, Failure> {
     let cases = args.pack.is_none().then(|| args.cases.clone());
     let suite = crate::suite(&Source { cases, pack: args.pack.clone() })?;
@@ -21,15 +21,15 @@ pub(crate) fn scaffold(args: &Scaffold) -> Result<Exit, Failure> {
         )));
     }
     fs::write(&new.file, &new.text)
-        .map_err(|error| Failure::input(format!("{}: cannot be written: {error}", new.file)))?;
+        .map_err(|error| Failure::input(format!("cannot write {}: {error}", new.file)))?;
     for (what, line) in [("clause", new.clause), ("case", new.case)] {
         say!("{what:<8} {}:{line}", new.file);
     }
     if let Some(folder) = suite.tree().other_document() {
-        say!("next     fill them in; xs2aspec lint --pack {folder}");
+        say!("next     fill them in, then run `xs2aspec lint --pack {folder}`");
         return Ok(Exit::Conforms);
     }
-    say!("fault    {}: an entry `{}/WHAT-IS-WRONG` below `faults:`", new.file, args.clause);
-    say!("next     fill them in; bash .ci/bless; xs2aspec prove --only {}", args.clause);
+    say!("fault    {}: add an entry `{}/NAME` below `faults:`", new.file, args.clause);
+    say!("next     fill them in, then run `bash .ci/bless` and `xs2aspec prove --only {}`", args.clause);
     Ok(Exit::Conforms)
 }

@@ -1,4 +1,4 @@
-//! The built-in bank alone, and test keys.
+//! `xs2aspec serve` and `keys`: runs the reference bank, and creates test keys.
 
 use std::{
     collections::BTreeMap,
@@ -25,7 +25,7 @@ use crate::{
     traffic_log::{Rejections, Setup, TrafficLog},
 };
 
-/// Serves until it is interrupted.
+/// Runs the bank until it is interrupted.
 pub(crate) async fn serve(args: &Serve) -> Result<Exit, Failure> {
     if let Some(folder) = &args.report {
         return live::serve(folder, args.address).await;
@@ -53,12 +53,12 @@ pub(crate) async fn serve(args: &Serve) -> Result<Exit, Failure> {
     }
     if let Some(rule) = args.levels.0.first() {
         return Err(Failure::input(format!(
-            "a level for `{}` needs --record DIR: nothing is judged without",
+            "a level for `{}` needs --record DIR, since nothing is judged without it",
             rule.pattern
         )));
     }
     let variations = config.variations.clone();
-    // Whoever can connect can interrupt.
+    // Listen for signals first: a client that can connect must be able to interrupt.
     let end = interrupt::asked_to_end();
     let bank = start(config, args.address).await?;
     let mut profile = Profile::reference(&bank.base_url()).map_err(Failure::input)?;
@@ -69,8 +69,8 @@ pub(crate) async fn serve(args: &Serve) -> Result<Exit, Failure> {
     Ok(Exit::Conforms)
 }
 
-/// Declares in a profile what a bank with these variations has decided, and says where it is and in which
-/// lines its profile is another than that of the plain bank.
+/// Declares the choices of these variations in a profile. Returns the address of the bank, and the lines of
+/// the profile that differ from that of the default bank.
 fn decide(profile: &mut Profile, variations: &[Variation]) -> String {
     let usual = profile.clone();
     declare(profile, variations);
@@ -79,7 +79,7 @@ fn decide(profile: &mut Profile, variations: &[Variation]) -> String {
     lines.join("\n")
 }
 
-/// The lines of a profile in which a bank is another than the plain one.
+/// Returns the lines of a profile that differ from that of the default bank.
 fn decided(usual: &Profile, profile: &Profile) -> Vec<String> {
     fn lines<T: PartialEq>(
         table: &'static str,
@@ -109,22 +109,23 @@ async fn start(config: Config, address: SocketAddr) -> Result<Bank, Failure> {
     bank.map_err(|error| Failure::input(format!("cannot serve on {address}: {error}")))
 }
 
-/// Serves behind a proxy that judges and records what clients send. The bank tells it what it rejects.
+/// Runs the bank behind a proxy that judges and records requests. The bank reports its rejections to the
+/// proxy.
 async fn record(args: &Serve, folder: &Path, config: Config) -> Result<Exit, Failure> {
     if args.clock_control && !args.address.ip().is_loopback() {
         return Err(Failure::input(
-            "--clock-control: a clock that anybody may move is for a loopback address",
+            "--clock-control needs a loopback --address, since every client can move the clock",
         ));
     }
     let suite = Arc::new(crate::suite_of_traffic(&Source::default())?);
     let (variations, clock) = (config.variations.clone(), config.now.clone());
     let own = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    // What a bank with a fault rejects says nothing of its client.
+    // A rejection by a bank with a fault says nothing about the client.
     let (sender, rejected) = std::sync::mpsc::channel();
     let rejections = args.fault.is_empty().then_some(sender);
     let bank = start(Config { address: own, tls: None, rejections, ..config }, own).await?;
     let mut profile = Profile::reference(&bank.base_url()).map_err(Failure::input)?;
-    // Whoever can connect can interrupt.
+    // Listen for signals first: a client that can connect must be able to interrupt.
     let end = interrupt::asked_to_end();
     let (proxy, sightings) = proxy::open(args.address, &args.tls, &profile).await?;
     let scheme = if args.tls.tls_certificate.is_some() { "https" } else { "http" };
@@ -176,8 +177,8 @@ fn tls(args: &ClientTls) -> Result<Option<Tls>, Failure> {
     }))
 }
 
-/// Writes test keys and certificates. Files that are there stop it before anything is written; with
-/// `--overwrite` only those do that are no test material.
+/// Writes test keys and certificates. Fails before the first write if a file exists, or with `--overwrite`,
+/// if a file exists that is not test material.
 pub(crate) fn keys(args: &Keys) -> Result<Exit, Failure> {
     for path in keys::FILES.map(|name| args.out.join(name)) {
         let shown = path.display();
@@ -185,13 +186,13 @@ pub(crate) fn keys(args: &Keys) -> Result<Exit, Failure> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             _ if !args.overwrite => {
                 return Err(Failure::input(format!(
-                    "{shown}: a file stands there: --overwrite replaces it, or name another folder"
+                    "refusing to overwrite {shown}: pass --overwrite, or choose another folder"
                 )));
             }
             Ok(_) if is_test_material(&path) => {}
             _ => {
                 return Err(Failure::input(format!(
-                    "{shown}: what stands there is no test material of this program, and is not replaced: name another folder"
+                    "refusing to overwrite {shown}: it is not test material of this program; choose another folder"
                 )));
             }
         }
@@ -207,7 +208,7 @@ pub(crate) fn keys(args: &Keys) -> Result<Exit, Failure> {
     Ok(Exit::Conforms)
 }
 
-/// Whether a file is a certificate of ours, or a key beside its certificate of ours.
+/// Returns true if a file is one of our test certificates, or a key next to its test certificate.
 fn is_test_material(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().replace(".key.pem", ".cert.pem");
     inputs::read_to_string(&path.with_file_name(name)).is_ok_and(|text| keys::is_test_material(&text))

@@ -1,4 +1,4 @@
-//! `xs2aspec sign`: a request of one's own signed by the rules of the document, or a signed one explained.
+//! `xs2aspec sign`: signs a request by the rules of the document, or verifies a signed one.
 
 use std::{
     io::{self, Write as _},
@@ -26,7 +26,7 @@ use crate::{
     output, report, target,
 };
 
-/// Signs, or verifies.
+/// Signs or verifies a request.
 pub(crate) fn sign(args: &Sign) -> Result<Exit, Failure> {
     let (profiles, spec) = crate::signing_of(args.pack.as_ref())?;
     let mut request = request(args, &spec)?;
@@ -57,7 +57,7 @@ pub(crate) fn sign(args: &Sign) -> Result<Exit, Failure> {
         note!("added    {}", added.join(", "));
     }
     note!("keyId    {}", harmless(&certificate.key_id(&encoding.key_id)));
-    note!("signed   with the ends of lines as \\n; there is none behind the last");
+    note!("signed   (line ends are shown as \\n; the last line has none)");
     note!("  | {}", made.signing_string.replace('\n', "\\n\n  | "));
     request.fields.extend(spec.certificate_header.map(|name| (name, certificate.header_value())));
     request.fields.push(("Signature".to_owned(), made.value));
@@ -65,15 +65,15 @@ pub(crate) fn sign(args: &Sign) -> Result<Exit, Failure> {
     Ok(Exit::Conforms)
 }
 
-/// The header fields on standard output; with `--out` the whole request in a file.
+/// Prints the headers. With `--out`, writes the whole request to a file.
 fn show(args: &Sign, request: &Request) -> Result<(), Failure> {
     let Some(path) = &args.out else {
         request.fields.iter().for_each(|(name, value)| say!("{name}: {value}"));
         return Ok(());
     };
-    let bytes = request.write().ok_or_else(|| {
-        Failure::input("--out writes a whole request: expected --url for its first line, found none")
-    })?;
+    let bytes = request
+        .write()
+        .ok_or_else(|| Failure::input("--out writes a whole request; pass --url for its first line"))?;
     if path == Path::new("-") {
         output::written(io::stdout().write_all(&bytes));
         return Ok(());
@@ -82,11 +82,11 @@ fn show(args: &Sign, request: &Request) -> Result<(), Failure> {
     let inputs = [&args.body, &args.request, &args.key, &args.certificate];
     let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
     report::write(path, &inputs, &bytes)?;
-    note!("written  {file}; xs2aspec sign --verify --request {file} reads it");
+    note!("written  {file}; to verify it, run `xs2aspec sign --verify --request {file}`");
     Ok(())
 }
 
-/// Says of each part whether it holds.
+/// Prints for each part of the signature if it is valid.
 fn verify(args: &Sign, spec: &SigningSpec, request: &Request) -> Result<Exit, Failure> {
     let signed = args
         .signed
@@ -112,18 +112,18 @@ fn verify(args: &Sign, spec: &SigningSpec, request: &Request) -> Result<Exit, Fa
         };
         say!("{word}  {part}: {}", harmless(says));
         if let Some(text) = text {
-            say!("    the signing string is, with the ends of lines as \\n:");
+            say!("    the signing string, with line ends shown as \\n:");
             say!("  | {}", harmless(text).replace("\\n", "\\n\n  | "));
         }
     }
     let held = findings.iter().map(|finding| finding.held).max().unwrap_or(Held::Yes);
     let (says, exit) = match held {
-        Held::Yes => ("is signed as the document wants it", Exit::Conforms),
+        Held::Yes => ("is signed as the document requires", Exit::Conforms),
         Held::Open => (
-            "is signed as the document wants it; what is marked with ? a bank may accept or reject",
+            "is signed as the document requires; a bank may accept or reject the parts marked with ?",
             Exit::Conforms,
         ),
-        Held::No => ("is not signed as the document wants it", Exit::Violation),
+        Held::No => ("is not signed as the document requires", Exit::Violation),
     };
     say!("the request {says}");
     Ok(exit)
@@ -138,15 +138,15 @@ fn signer(args: &Sign, profile: Option<&Profile>) -> Result<Signer, Failure> {
         (_, _, Some(profile)) => profile.signer().map_err(Failure::input),
         _ => {
             note!(
-                "signed with the test key that everybody knows; --key and --certificate, or --target, take another"
+                "signed with the public test key; to use another, pass --key and --certificate, or --target"
             );
             Signer::from_pem(profile::TEST_KEY, profile::TEST_CERTIFICATE).map_err(Failure::input)
         }
     }
 }
 
-/// Adds what a signed request has to have: Date, Digest where there is a body, an identifier; for a file also
-/// Host and the length of the body. The names of what was added.
+/// Adds the headers that a signed request needs: Date, the request id, and Digest if there is a body. For a
+/// file, also adds Host and Content-Length. Returns the names of the added headers.
 fn complete<'a>(request: &mut Request, args: &Sign, spec: &'a SigningSpec) -> Vec<&'a str> {
     let algorithm = if args.sha_512 { Algorithm::Sha512 } else { Algorithm::Sha256 };
     let digest = (!request.body.is_empty()).then(|| algorithm.header_value(&request.body));
@@ -167,20 +167,20 @@ fn complete<'a>(request: &mut Request, args: &Sign, spec: &'a SigningSpec) -> Ve
             added.push(name);
         }
     }
-    // Those that are made here are not taken from elsewhere.
+    // The signature and the certificate are created here, so drop those of the input.
     let made = || ["signature"].into_iter().chain(spec.certificate_header.as_deref());
     request.fields.retain(|(name, _)| !made().any(|made| name.eq_ignore_ascii_case(made)));
     added
 }
 
-/// Host and port of a URL.
+/// Returns host and port of a URL.
 fn authority(url: &str) -> Option<String> {
     let url = Url::parse(url).ok()?;
     let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
     Some(format!("{}{port}", url.host_str()?))
 }
 
-/// The request of the command line, or of a file that holds one as it goes over the wire.
+/// Returns the request from the command line, or from a file with an HTTP request.
 fn request(args: &Sign, spec: &SigningSpec) -> Result<Request, Failure> {
     let mut request = match &args.request {
         Some(path) => Request::read(&bytes(path)?, path)?,
@@ -206,19 +206,19 @@ fn request(args: &Sign, spec: &SigningSpec) -> Result<Request, Failure> {
             Some(RequestTarget { method: args.method.clone(), path: format!("{}{query}", parsed.path()) });
     }
     if args.verify && request.fields.is_empty() {
-        return Err(Failure::input("--verify wants the headers of a request: --header, or --request FILE"));
+        return Err(Failure::input("--verify needs a signed request; pass --request FILE or --header"));
     }
     let repeated = spec
         .signed_headers
         .iter()
         .find(|name| request.fields.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name)).count() > 1);
     if let Some(name) = repeated {
-        note!("{name} is there several times: its values are joined with `, ` before they are signed");
+        note!("{name} occurs several times; its values are joined with `, ` before they are signed");
     }
     Ok(request)
 }
 
-/// The bytes of a file, or of standard input for `-`.
+/// Reads a file, or standard input for `-`.
 fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     let read = if path == Path::new("-") { inputs::bounded(io::stdin().lock()) } else { inputs::read(path) };
     read.map_err(|error| cannot_read(path, &error))

@@ -1,4 +1,4 @@
-//! The target of a run: a bank somewhere, or the built-in one.
+//! The target of a run: a remote bank, or the reference bank.
 
 use std::{
     io::{self, IsTerminal as _},
@@ -24,31 +24,31 @@ use crate::{
     ask, report,
 };
 
-/// The target, and the built-in bank behind it if it is that.
+/// The target, with the reference bank if that is the target.
 pub(crate) struct Target {
     pub(crate) profile: AuthorizedProfile,
     pub(crate) bank: Option<Bank>,
-    /// Arguments that name the target again.
+    /// The arguments that select this target.
     pub(crate) arguments: Vec<String>,
-    /// The names of all variations of the built-in bank.
+    /// The names of all variations of the reference bank.
     pub(crate) variations: Vec<String>,
 }
 
-/// Which target is asked for.
+/// The target that the command line selects.
 pub(crate) struct Asked<'a> {
-    /// URL or file of a profile, and what it says; the built-in bank where there is none.
+    /// A URL or the file of a profile, with the profile. `None` for the reference bank.
     pub(crate) target: Option<(&'a str, Profile)>,
-    /// Whether a production target may be read.
+    /// True if the target may be a production system.
     pub(crate) allow_production: bool,
-    /// The clock of the built-in bank.
+    /// The clock of the reference bank.
     pub(crate) now: Option<DateTime<Utc>>,
-    /// Its faults.
+    /// The faults of the reference bank.
     pub(crate) fault: &'a [String],
-    /// Its variations.
+    /// The variations of the reference bank.
     pub(crate) variation: &'a [String],
-    /// Its style.
+    /// The style of the reference bank.
     pub(crate) style: Option<&'a str>,
-    /// The levels that the command line gives.
+    /// The levels that the command line sets.
     pub(crate) levels: &'a Levels,
 }
 
@@ -57,44 +57,44 @@ pub(crate) async fn open(mut args: Asked<'_>) -> Result<Target, Failure> {
     let arguments = vec!["--target".to_owned(), target.to_owned()];
     profile.levels.extend(args.levels.0.iter().cloned());
     let profile = profile.authorize(args.allow_production).map_err(Failure::input)?;
-    // A key that cannot sign is told before anybody is asked.
+    // Report a key that cannot sign before the first request.
     let wrong = |error| Failure::input(format!("`[signing]` of {target}: {error}"));
     profile.signer().map_err(wrong)?;
     reach(&profile).await?;
     Ok(Target { profile, bank: None, arguments, variations: vec![] })
 }
 
-/// Whether there is a target that keeps the document of the suite: the built-in bank keeps that of the
-/// program.
+/// Fails if the suite is for another document and no target is given, since the reference bank implements the
+/// embedded document.
 pub(crate) fn keeps_the_document(suite: &Suite, target: Option<&str>) -> Result<(), Failure> {
     let (Some(folder), None) = (suite.tree().other_document(), target) else { return Ok(()) };
-    let message = format!("the built-in bank keeps the document of the program, not that of {folder}");
-    Err(Failure::input(format!("{message}: name the target that keeps it with --target")))
+    let message = format!("the reference bank implements the embedded document, not that of {folder}");
+    Err(Failure::input(format!("{message}; name a bank for that document with --target")))
 }
 
-/// The profile of a target that is named by its file or by its URL.
+/// Returns the profile of a target, given as a file or a URL.
 pub(crate) fn profile(target: &str, spec: &ProfileSpec) -> Result<Profile, Failure> {
     if target.contains("://") {
         return Profile::of_url(target, spec).map_err(Failure::input);
     }
     if target.is_empty() {
-        return Err(Failure::input("--target is empty: expected the file of a target profile, or a URL"));
+        return Err(Failure::input("--target is empty: expected a profile or a URL"));
     }
     if !Path::new(target).exists() && is_host_and_port(target) {
-        let message = format!("{target}: no file is there; a URL begins with `http://` or `https://`");
+        let message = format!("{target}: no such file; a URL begins with `http://` or `https://`");
         return Err(Failure::input(message));
     }
     Profile::read(Path::new(target), spec).map_err(Failure::input)
 }
 
-/// Whether a text is what stands behind the scheme of a URL: a host and its port (RFC 3986, section 3.2).
+/// Returns true if a string starts with host and port, like a URL without its scheme (RFC 3986, section 3.2).
 fn is_host_and_port(text: &str) -> bool {
     let authority = text.split('/').next().unwrap_or_default();
     let port = authority.rsplit_once(':').map(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
     port.unwrap_or_default()
 }
 
-/// Writes the profile to start from, with the values that somebody at a terminal gives.
+/// Writes a profile to start from, with the values that the user enters at a terminal.
 pub(crate) fn init(args: &Init) -> Result<Exit, Failure> {
     if let Some(kind) = args.schema {
         let schema = match kind {
@@ -107,12 +107,14 @@ pub(crate) fn init(args: &Init) -> Result<Exit, Failure> {
     }
     if args.file.exists() {
         let file = args.file.display();
-        return Err(Failure::input(format!("{file}: a file stands there: name another one, or remove it")));
+        return Err(Failure::input(format!(
+            "refusing to overwrite {file}: choose another path or delete it first"
+        )));
     }
     let tree = crate::tree(&args.source)?;
     let template = tree.text(TEMPLATE).ok_or_else(|| {
         let file = tree.shown(TEMPLATE);
-        Failure::input(format!("{file}: is not there: the profile to start from, which `init` writes"))
+        Failure::input(format!("{file} does not exist: `init` needs it as the template of a profile"))
     })?;
     let has_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     let is_asked = args.ask || has_terminal && !args.template;
@@ -126,12 +128,12 @@ pub(crate) fn init(args: &Init) -> Result<Exit, Failure> {
     next.extend(args.source.arguments());
     let next = next.join(" ");
     if filled.is_none() {
-        say!("{}: written; fill it in, then run `{next}`", args.file.display());
+        say!("wrote {}; fill it in, then run `{next}`", args.file.display());
         return Ok(Exit::Conforms);
     }
-    // An answer may be none that a profile can hold.
+    // The user may have entered an invalid value.
     Profile::read(&args.file, &spec).map_err(Failure::input)?;
-    say!("{}: written; next, run `{next}`", args.file.display());
+    say!("wrote {}; next, run `{next}`", args.file.display());
     Ok(Exit::Conforms)
 }
 
@@ -142,7 +144,7 @@ async fn built_in(args: &Asked<'_>) -> Result<Target, Failure> {
         Config { faults, variations: variations.clone(), now: Clock::at(args.now), ..Config::default() };
     let bank = xs2aspec_reference::start(config).await;
     let bank =
-        bank.map_err(|error| Failure::unreachable(format!("the built-in bank cannot start: {error}")))?;
+        bank.map_err(|error| Failure::unreachable(format!("cannot start the reference bank: {error}")))?;
     let mut profile = Profile::reference(&bank.base_url()).map_err(Failure::input)?;
     declare(&mut profile, &variations);
     profile.levels.extend(args.levels.0.iter().cloned());
@@ -155,39 +157,39 @@ async fn built_in(args: &Asked<'_>) -> Result<Target, Failure> {
     Ok(Target { profile, bank: Some(bank), arguments, variations })
 }
 
-/// Faults of the built-in bank by their names.
+/// Returns the faults of the reference bank with these names.
 pub(crate) fn faults(names: &[String]) -> Result<Vec<Fault>, Failure> {
     names.iter().map(|name| name.parse().map_err(Failure::input)).collect()
 }
 
-/// What a record says of these faults.
+/// Returns these faults as a record names them.
 pub(crate) fn named(faults: &[String]) -> Option<String> {
     Some(faults.join(" and ")).filter(|names| !names.is_empty())
 }
 
-/// Variations of the built-in bank by their names: those of a style, and others besides.
+/// Returns the variations of a style, and those with these names.
 pub(crate) fn variations(style: Option<&str>, names: &[String]) -> Result<Vec<Variation>, Failure> {
     let style = style.map(str::parse::<Style>).transpose().map_err(Failure::input)?;
     let of_style = style.map_or(&[][..], Style::variations).iter().copied().map(Ok);
     of_style.chain(names.iter().map(|name| name.parse().map_err(Failure::input))).collect()
 }
 
-/// One line about a target that is not there, in place of one for every case.
+/// Fails with one line if the target is unreachable, instead of one line for every case.
 async fn reach(profile: &Profile) -> Result<(), Failure> {
     let connected = connect(profile).await;
-    connected.map(drop).map_err(|why| {
-        Failure::unreachable(format!("the target {} cannot be reached: {why}", profile.base_url))
-    })
+    connected
+        .map(drop)
+        .map_err(|why| Failure::unreachable(format!("cannot reach the target {}: {why}", profile.base_url)))
 }
 
-/// Connects to the target, or to the proxy that its profile names, and says what is there; an error says why
-/// not.
+/// Connects to the target, or to the proxy of its profile. Returns the address and the time that it took, or
+/// why it failed.
 pub(crate) async fn connect(profile: &Profile) -> Result<String, String> {
     // Behind a proxy the name need not resolve here.
     let variables = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
     let is_proxied = variables.iter().any(|name| std::env::var_os(name).is_some());
     if profile.proxy.is_none() && is_proxied && !profile.is_loopback() {
-        return Ok("by the proxy of the environment".to_owned());
+        return Ok("through the proxy of the environment".to_owned());
     }
     let (what, (host, port)) = match profile.proxy_host() {
         Some(proxy) => ("proxy ", proxy),

@@ -1,5 +1,5 @@
-//! Judges and records what passes between clients and a bank, on a thread of its own, as it passes: the
-//! record is readable whenever the command is killed.
+//! Judges and records traffic between clients and a bank as it arrives, on a thread of its own. If the
+//! command is killed, the record is readable up to that point.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -25,36 +25,36 @@ use xs2aspec_traffic::decoded;
 
 use crate::{Failure, judge, recording::Recording};
 
-/// What is judged, by what, and where it is recorded.
+/// The traffic to judge, and the settings for judging it.
 pub(crate) struct Setup {
     pub(crate) suite: Arc<Suite>,
     /// The profile of the bank.
     pub(crate) profile: Profile,
-    /// Whether it was written for this bank.
+    /// True if the profile was written for this bank.
     pub(crate) is_of_the_bank: bool,
-    /// Which end counts; both where there is none.
+    /// The side whose violations are reported. `None` for both.
     pub(crate) only: Option<End>,
-    /// What the traffic comes from, in a word.
+    /// The command that receives the traffic.
     pub(crate) source: &'static str,
-    /// The clock where the first exchange may begin.
+    /// The time at which the command starts to listen.
     pub(crate) now: DateTime<Utc>,
-    /// The clock of the bank, where somebody may move it.
+    /// The clock of the bank, if clients can move it.
     pub(crate) clock: Option<Clock>,
-    /// The key of its pseudonyms.
+    /// The key of the pseudonyms.
     pub(crate) mask_key: MaskKey,
     pub(crate) options: Options,
-    /// Whether findings are shown as they come.
+    /// True if findings are printed as they appear.
     pub(crate) is_shown: bool,
-    /// What the bank tells, where it is the reference bank.
+    /// The rejections of the reference bank. `None` for any other bank.
     pub(crate) rejections: Option<Rejections>,
 }
 
-/// What the reference bank rejects, as it tells it.
+/// The rejections that the reference bank reports.
 pub(crate) struct Rejections {
     told: mpsc::Receiver<Rejected>,
-    /// Those whose exchange is not judged yet, by the request.
+    /// Rejections whose exchange is not judged yet, by the key of the request.
     waiting: HashMap<u64, VecDeque<Rejected>>,
-    /// Clauses that the bank reads in another way than it usually does.
+    /// The clauses of the bank's variations.
     freedoms: Vec<&'static str>,
 }
 
@@ -72,7 +72,7 @@ impl Rejections {
         let Exchange { request, answer, .. } = exchange;
         let headers = request.headers.iter().map(|(name, value)| (name.as_str(), value.clone()));
         let key = request_key(&request.method, &request.target, headers);
-        // What is too many never comes to its rules.
+        // The bank sends 429 before it applies its rules.
         answer.as_ref().filter(|answer| answer.status < 500 && answer.status != 429)?;
         let waiting = self.waiting.get_mut(&key)?;
         let rejected = waiting.pop_front();
@@ -83,11 +83,11 @@ impl Rejections {
     }
 }
 
-/// A record that goes on.
+/// A record that grows with the traffic.
 pub(crate) struct TrafficLog(thread::JoinHandle<Result<Exit, Failure>>);
 
 impl TrafficLog {
-    /// Begins the record of a folder, if the command may write there.
+    /// Starts the record in a folder, if the command may write there.
     pub(crate) fn start(
         folder: &Path,
         reads: &[&Path],
@@ -102,21 +102,19 @@ impl TrafficLog {
         let thread = thread::Builder::new().name("judge".to_owned()).spawn(move || {
             let reads: Vec<&Path> = reads.iter().map(PathBuf::as_path).collect();
             let record = Recording::create(&folder, &reads)?;
-            // Whoever waits for it goes on.
+            // The caller waits for this.
             _ = sender.send(());
             log(&folder, &mut setup, record, sightings)
         });
         let thread = thread.map_err(Failure::input)?;
         match begun.recv() {
             Ok(()) => Ok(Self(thread)),
-            // It ended before it began, and says why.
-            Err(_) => {
-                Err(joined(thread).err().unwrap_or_else(|| Failure::input("the record cannot be begun")))
-            }
+            // The thread ended early, with an error.
+            Err(_) => Err(joined(thread).err().unwrap_or_else(|| Failure::input("cannot start the record"))),
         }
     }
 
-    /// Waits until everything is judged that has passed, and the reports are drawn.
+    /// Waits until all traffic is judged and the reports are written.
     pub(crate) async fn finish(self) -> Result<Exit, Failure> {
         tokio::task::spawn_blocking(move || joined(self.0)).await.map_err(Failure::input)?
     }
@@ -126,7 +124,7 @@ fn joined(thread: thread::JoinHandle<Result<Exit, Failure>>) -> Result<Exit, Fai
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Judges and records until nothing more comes.
+/// Judges and records until the traffic ends.
 fn log(
     folder: &Path,
     setup: &mut Setup,
@@ -154,11 +152,11 @@ fn log(
                 Sighting::Unread { connection, why } => {
                     unread += 1;
                     let why = text::short(&why);
-                    note!("connection {connection}: {why}: the rest of it passes without being judged");
+                    note!("connection {connection}: {why}; the rest is forwarded without being judged");
                 }
                 Sighting::Unreachable { connection, why } => {
                     unreachable += 1;
-                    note!("connection {connection}: the bank cannot be reached: {}", text::short(&why));
+                    note!("connection {connection}: cannot reach the bank: {}", text::short(&why));
                 }
             }
         }
@@ -167,7 +165,7 @@ fn log(
     writer.record.finish()?;
     judge::say_totals(&totals, &setup.suite);
     for (count, what) in
-        [(unread, "passed unjudged in part"), (unreachable, "closed, since the bank was not there")]
+        [(unread, "only partly judged"), (unreachable, "closed, since the bank was unreachable")]
     {
         if count > 0 {
             say!("{} {what}", text::count(count, "connection"));
@@ -178,7 +176,7 @@ fn log(
     Ok(exit)
 }
 
-/// An exchange as the judge takes it.
+/// Converts an exchange for the judge.
 fn traffic(number: u64, exchange: Exchange, setup: &Setup) -> Traffic {
     let Exchange { at, took, request, answer, failure, .. } = exchange;
     let micros = |time: std::time::Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
@@ -202,8 +200,8 @@ fn payload(body: &Kept, is_whole: bool) -> Payload {
     }
 }
 
-/// The whole URL of a request: its target below the bank's address, unless it names a host itself (RFC 9112
-/// section 3.2).
+/// Returns the whole URL of a request. Its target is relative to the bank's address, unless it names a host
+/// itself (RFC 9112 section 3.2).
 fn url(base_url: &str, target: &str) -> String {
     if !target.starts_with('/') {
         return target.to_owned();
@@ -213,13 +211,13 @@ fn url(base_url: &str, target: &str) -> String {
     format!("{}{target}", &base_url[..end])
 }
 
-/// The record as it is written, and what is shown of it.
+/// Writes the record, and prints new findings.
 struct Writer<'a> {
     record: Recording<'a>,
     is_shown: bool,
     /// The exchange whose verdict comes next.
     last: Option<Recorded>,
-    /// What was shown already.
+    /// The findings that were already printed, by side, clause and place.
     known: HashSet<(End, String, String)>,
 }
 
@@ -234,13 +232,13 @@ impl Writer<'_> {
         }
     }
 
-    /// Shows the findings that are new: once for each clause and place.
+    /// Prints the new findings, once for each clause and place.
     fn show(&mut self, verdict: &CaseVerdict) {
         let is_new =
             |finding: &&Finding| self.known.insert((finding.end, finding.clause.clone(), finding.at.clone()));
         let new: Vec<&Finding> = verdict.findings.iter().filter(is_new).collect();
         let Some(exchange) = self.last.take().filter(|_| !new.is_empty()) else { return };
-        let status = exchange.response.map_or("no answer".to_owned(), |answer| answer.status.to_string());
+        let status = exchange.response.map_or("no response".to_owned(), |answer| answer.status.to_string());
         say!(
             "{}: {} {}     {status} in {}",
             exchange.number,
@@ -251,7 +249,7 @@ impl Writer<'_> {
         for finding in new {
             let Finding { end, level, clause, .. } = finding;
             say!(
-                "  {}  the {} breaks {clause}: {}",
+                "  {}  the {} violates {clause}: {}",
                 level.word(),
                 end.word(),
                 text::short(&finding.mismatch())

@@ -1,4 +1,4 @@
-//! `xs2aspec verify`: what of a bundle can be believed.
+//! `xs2aspec verify`: verifies a bundle, and reports what it proves.
 
 use std::{path::Path, sync::Arc};
 
@@ -18,8 +18,8 @@ use crate::{
     report, text_of,
 };
 
-/// Verifies a bundle. The exit code is 1 if something in it contradicts something else, and 3 if not every
-/// verdict could be judged again.
+/// Verifies a bundle. The exit code is 1 if it contradicts itself, and 3 if some verdicts could not be
+/// rejudged.
 pub(crate) fn verify(args: &Verify) -> Result<Exit, Failure> {
     let wrong = |error: OpenError| report::wrong(&args.bundle, &error);
     let archive = Archive::open(&args.bundle).map_err(wrong)?;
@@ -31,7 +31,7 @@ pub(crate) fn verify(args: &Verify) -> Result<Exit, Failure> {
         untold = judged_again(&args.source, &archive, summary, &mut verified)?;
     }
     let Some(summary) = summary.filter(|_| verified.broken.is_empty()) else {
-        say!("NOTHING IN THIS BUNDLE CAN BE BELIEVED");
+        say!("DO NOT TRUST THIS BUNDLE");
         verified.broken.iter().for_each(|said| say!("- {}", text::harmless(said)));
         return Ok(Exit::Violation);
     };
@@ -52,17 +52,17 @@ pub(crate) fn verify(args: &Verify) -> Result<Exit, Failure> {
     Ok(untold.exit())
 }
 
-/// Nothing is proven by a key that anybody can have made.
+/// Returns the headings. Only a trusted key proves anything, since anyone can create a key.
 fn headings(verified: &Verified) -> [&'static str; 2] {
     if verified.is_trusted { ["PROVEN", "NOT PROVEN"] } else { ["CONSISTENT", "UNKNOWN"] }
 }
 
-/// What could not be judged again.
+/// The verdicts that could not be rejudged.
 #[derive(Default)]
 struct Untold {
-    /// How many verdicts.
+    /// Their number.
     verdicts: usize,
-    /// Of how many.
+    /// The number of all verdicts.
     of: usize,
     /// True if it is known which cases the record must have.
     is_planned: bool,
@@ -78,13 +78,13 @@ impl std::fmt::Display for Untold {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { verdicts, of, is_planned } = self;
         if *verdicts > 0 {
-            write!(f, "; {verdicts} of {of} verdicts could not be judged again")?;
+            write!(f, "; {verdicts} of {of} verdicts could not be rejudged")?;
         }
-        if *is_planned { Ok(()) } else { f.write_str("; whether these are all cases is unknown") }
+        if *is_planned { Ok(()) } else { f.write_str("; whether the record has all cases is unknown") }
     }
 }
 
-/// The key of whom somebody trusts: a public key, or that of a certificate.
+/// Reads the trusted key from a public key or a certificate.
 fn trusted(path: &Path) -> Result<PublicKey, Failure> {
     let wrong = |error: &dyn std::fmt::Display| Failure::input(format!("{}: {error}", path.display()));
     let text = text_of(path)?;
@@ -97,19 +97,19 @@ fn trusted(path: &Path) -> Result<PublicKey, Failure> {
     }
 }
 
-/// What was asked of whom, and what was not: what a reader of the conclusion must know.
+/// Returns what a reader of the conclusion must know about the run: target, selection and counts.
 fn was_run(summary: &RunSummary) -> Vec<String> {
     let start = summary.start();
     let mut said = Vec::new();
     let list = |words: &[String]| words.iter().map(|word| text::short(word)).collect::<Vec<_>>().join(", ");
     if let Some(fault) = &start.fault {
-        said.push(format!("the built-in bank, with the fault {}", text::short(fault)));
+        said.push(format!("the reference bank, with the fault {}", text::short(fault)));
     }
     if !start.variations.is_empty() {
-        said.push(format!("the built-in bank, with the variation {}", list(&start.variations)));
+        said.push(format!("the reference bank, with the variation {}", list(&start.variations)));
     }
     if let Some(folder) = &start.other_cases {
-        said.push(format!("--cases {}: no cases of this program", text::short(folder)));
+        said.push(format!("--cases {}: not the cases of this program", text::short(folder)));
     }
     if let Some(folder) = &start.other_document {
         said.push(format!("--pack {}: not the document of this program", text::short(folder)));
@@ -125,11 +125,11 @@ fn was_run(summary: &RunSummary) -> Vec<String> {
     }
     if let Some(requests) = start.requests {
         said.push(format!(
-            "--requests {requests}: the most telling cases, as many as so many requests suffice for"
+            "--requests {requests}: only the most effective cases that fit into this number of requests"
         ));
     }
     if start.environment.as_deref() == Some("production") {
-        said.push("a production system, of which only what reads was asked".to_owned());
+        said.push("a production system, to which only requests that read were sent".to_owned());
     }
     if let Some(shard) = &start.shard {
         let planned = start.planned.unwrap_or_default();
@@ -155,7 +155,7 @@ fn was_run(summary: &RunSummary) -> Vec<String> {
     said
 }
 
-/// Judges the recorded exchanges again by the suite at hand, and holds the record against its plan.
+/// Rejudges the recorded exchanges with the suite at hand, and compares the record with its plan.
 fn judged_again(
     source: &Source,
     archive: &Archive,
@@ -178,34 +178,34 @@ fn judged_again(
     }
 }
 
-/// Adds what came of judging again to what was verified.
+/// Adds the result of rejudging to what was verified.
 fn told(rejudged: &Rejudged, summary: &RunSummary, verified: &mut Verified) -> Untold {
     for Change { case, before, now, why, .. } in rejudged.edited() {
         let (before, now) = (before.word(), now.word());
         verified.broken.push(format!(
-            "record.jsonl: the verdict of `{case}` is `{before}`, and its recorded responses come to `{now}`: {why}"
+            "record.jsonl: the verdict of `{case}` is `{before}`, but its recorded responses give `{now}`: {why}"
         ));
     }
     verified.broken.extend(rejudged.contradictions.iter().map(|said| format!("record.jsonl: {said}")));
     verified.proven.push(format!(
-        "the recorded responses, judged again by this version, come to the same verdict in {} cases",
+        "the recorded responses, rejudged with this version, give the same verdict in {} cases",
         rejudged.unchanged
     ));
     match &rejudged.planned {
         Ok((selected, controls)) => verified.proven.push(format!(
-            "the cases are those that this version of the suite plans at depth {}: {selected}, and {controls} more as controls",
+            "the cases are those that this version of the suite plans at depth {}: {selected}, and {controls} controls",
             text::short(&summary.start().depth)
         )),
         Err(why) => verified.not_proven.push(format!("that the record has all cases of the run: {why}")),
     }
     let open = rejudged.changed.iter().filter(|change| !change.is_edit).map(|change| {
         let (before, now) = (change.before.word(), change.now.word());
-        (&change.case, format!("{before} in the record, {now} by this version: {}", change.why))
+        (&change.case, format!("{before} in the record, {now} with this version: {}", change.why))
     });
     let not_told = rejudged.not_told.iter().map(|(case, why)| (case, why.clone()));
     if let Some((case, why)) = open.chain(not_told).next() {
         verified.not_proven.push(format!(
-            "{} verdicts, which the recorded responses alone do not tell; the first is that of `{}`: {}",
+            "{} verdicts that do not follow from the recorded responses alone; the first is that of `{}`: {}",
             rejudged.untold(),
             text::short(case),
             text::short(&why)
@@ -213,7 +213,7 @@ fn told(rejudged: &Rejudged, summary: &RunSummary, verified: &mut Verified) -> U
     }
     if rejudged.drawn > 0 {
         verified.not_proven.push(format!(
-            "{} verdicts of cases that the record itself carries: nobody else knows what they ask",
+            "{} verdicts of generated cases, which are defined only in the record itself",
             rejudged.drawn
         ));
     }

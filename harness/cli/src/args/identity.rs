@@ -1,4 +1,4 @@
-//! What makes the ids of a run differ from those of every other run.
+//! Arguments that make the ids of a run unique.
 
 use xs2aspec_judge::identity::{Identity, RunId};
 use xs2aspec_suite::Shard;
@@ -23,7 +23,7 @@ impl Ids {
         self.seed.unwrap_or_else(crate::random_seed)
     }
 
-    /// Returns the identity of a run, or of one of its parts.
+    /// Returns the identity of a run, or of one shard of it.
     pub(crate) fn identity(&self, seed: u64, shard: Option<Shard>) -> Identity {
         Identity::new(seed, self.run_id.clone().unwrap_or_else(RunId::random), shard)
     }

@@ -1,32 +1,34 @@
-//! `--deny`, `--warn` and `--allow`: of several for one clause the last one on the command line counts.
+//! `--deny`, `--warn` and `--allow`. If several match one clause, the last one on the command line wins.
 
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
 use xs2aspec_record::{Level, LevelRule, LevelSource};
 
-/// The options as they are described.
+/// The options as `clap` describes them. [`Levels`] parses them, since it needs their order.
 #[derive(Debug, Args)]
 struct Options {
-    /// A breach of these clauses is a violation: a clause, a beginning of its id, or a text with `*`;
-    /// `warnings` makes violations of all warnings, `flaky` of all flaky cases; may be repeated
+    /// Report failures of these clauses as violations; may be repeated
+    ///
+    /// PATTERN is a clause id, the start of one, or a pattern with `*`. `warnings` turns all warnings into
+    /// violations, `flaky` all flaky cases.
     #[arg(long, short = 'D', value_name = "PATTERN")]
     deny: Vec<String>,
-    /// A breach of these clauses is a warning; may be repeated
+    /// Report failures of these clauses as warnings; may be repeated
     #[arg(long, short = 'W', value_name = "PATTERN")]
     warn: Vec<String>,
-    /// A breach of these clauses is only recorded; may be repeated
+    /// Only record failures of these clauses; may be repeated
     #[arg(long, short = 'A', value_name = "PATTERN")]
     allow: Vec<String>,
 }
 
-/// The levels that the command line gives, in its order.
+/// The levels that the command line sets, in its order.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Levels(pub(crate) Vec<LevelRule>);
 
-/// Each option with the level that it gives.
+/// Each option with the level that it sets.
 const OPTIONS: [(&str, Level); 3] = [("deny", Level::Deny), ("warn", Level::Warn), ("allow", Level::Note)];
 
 impl Levels {
-    /// The arguments that say the same again.
+    /// Returns the arguments that set these levels.
     pub(crate) fn arguments(&self) -> impl Iterator<Item = String> {
         let option = |rule: &LevelRule| OPTIONS.into_iter().find(|(_, level)| *level == rule.level);
         let given = self.0.iter().filter_map(move |rule| Some((option(rule)?.0, rule.pattern.clone())));

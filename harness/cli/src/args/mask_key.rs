@@ -1,4 +1,4 @@
-//! The key of pseudonyms.
+//! The argument for the key of pseudonyms.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ pub(crate) struct MaskKeyFile {
 }
 
 impl MaskKeyFile {
-    /// Reads the key of the file. Without a file it is a random one.
+    /// Reads the key from the file. Returns a random key if there is no file.
     pub(crate) fn key(&self) -> Result<MaskKey, Failure> {
         let read = self.file.as_deref().map(MaskKey::read).transpose().map_err(Failure::input)?;
         Ok(read.unwrap_or_else(MaskKey::random))

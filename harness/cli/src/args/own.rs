@@ -1,4 +1,5 @@
-//! Arguments of the commands about the program's own bank, keys and clauses.
+//! Arguments of commands that need no target: the reference bank, keys, signatures, clauses, recorded
+//! traffic.
 
 use std::{net::SocketAddr, path::PathBuf};
 
@@ -12,51 +13,54 @@ use super::{
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Trend {
-    /// `record.jsonl` of each run, or their folders, the oldest first
+    /// Record of each run (`record.jsonl`) or its folder, oldest first
     #[arg(value_name = "RECORD", required = true, num_args = 1..)]
     pub(crate) records: Vec<PathBuf>,
-    /// File to write, in place of standard output
+    /// Write to FILE instead of standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
-    /// Address and port; port 0 lets the system choose one
+    /// Listen on this address and port; port 0 picks a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     pub(crate) address: SocketAddr,
-    /// Serve no bank, but the report of the run in this folder while the run goes on
+    /// Serve the live report of the run in DIR instead of a bank
     #[arg(long, value_name = "DIR",
           conflicts_with_all = ["fault", "variation", "style", "now", "clock_control", "data", "tls_certificate", "busy", "per_second", "unavailable"])]
     pub(crate) report: Option<PathBuf>,
-    /// Let the bank break one clause in one named way; may be repeated
+    /// Give the bank this fault; may be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) fault: Vec<String>,
-    /// Let the bank use a freedom of the document in another way; may be repeated
+    /// Give the bank this conforming variation; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with = "fault")]
     pub(crate) variation: Vec<String>,
-    /// Let the bank be a whole lawful one: plain, strict, lenient, other, or drawn-N
+    /// Use this conforming bank: plain, strict, lenient, other or drawn-N
+    ///
+    /// `drawn-N` combines random variations with the seed N.
     #[arg(long, value_name = "STYLE")]
     pub(crate) style: Option<String>,
-    /// Seed of the ids that the bank makes
+    /// Set the seed of the ids that the bank generates
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub(crate) seed: u64,
-    /// The bank's clock, RFC 3339; by default the machine's
+    /// Set the bank's clock, RFC 3339 [default: the system clock]
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) now: Option<DateTime<Utc>>,
-    /// Let the clock be moved: `PUT /clock` with `{"now": "2030-01-31T12:00:00Z"}`; only on a loopback
-    /// address
+    /// Let clients move the clock with `PUT /clock`; requires a loopback address
+    ///
+    /// The body is `{"now": "2030-01-31T12:00:00Z"}`.
     #[arg(long)]
     pub(crate) clock_control: bool,
-    /// PSUs, customers, accounts, transactions and payments, JSON, in place of the built-in ones
+    /// Read PSUs, customers, accounts, transactions and payments from FILE, JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) data: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) tls: ClientTls,
-    /// Answer one request in N with 429 and Retry-After, as a bank may that has too much to do
+    /// Reject one request in N with 429 and Retry-After, like an overloaded bank
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) busy: Option<u32>,
-    /// Judge and record in this folder what clients send, until it is interrupted: a test system for clients
+    /// Judge the requests of clients, and record them in DIR
     #[arg(long, value_name = "DIR", conflicts_with = "report")]
     pub(crate) record: Option<PathBuf>,
     #[command(flatten)]
@@ -64,63 +68,66 @@ pub(crate) struct Serve {
     /// Read the mask key of the record from FILE [default: a random key]
     #[arg(long, value_name = "FILE", requires = "record")]
     pub(crate) mask_key: Option<PathBuf>,
-    /// Take N requests in a second, say so in each answer, and refuse more with 429
+    /// Limit clients to N requests per second; reject more with 429
+    ///
+    /// Each response states the limit.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) per_second: Option<u32>,
-    /// Let each answer take so long, in milliseconds
+    /// Delay each response [unit: ms]
     #[arg(long, value_name = "MS", default_value_t = 0)]
     pub(crate) latency_ms: u64,
-    /// Answer one request in N with 503
+    /// Fail one request in N with 503
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..))]
     pub(crate) unavailable: Option<u64>,
-    /// Do not log requests, nor show findings as they come
+    /// Print neither requests nor findings
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Sign {
-    /// Method of the request
+    /// Set the method of the request
     #[arg(long, value_name = "METHOD", default_value = "POST", value_parser = method)]
     pub(crate) method: String,
-    /// URL of the request; only `(request-target)` and `--out` need it
+    /// Set the URL of the request, for `(request-target)` and `--out`
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
-    /// A header of the request; may be repeated
+    /// Add a header to the request; may be repeated
     #[arg(long, short = 'H', value_name = "NAME: VALUE")]
     pub(crate) header: Vec<String>,
-    /// File of the body, byte for byte; `-` for standard input
+    /// Read the body from FILE, or from standard input (`-`)
     #[arg(long, value_name = "FILE")]
     pub(crate) body: Option<PathBuf>,
-    /// File with the whole request as it goes over the wire: a first line, headers, an empty line, the body
+    /// Read a whole HTTP request from FILE: request line, headers, body
     #[arg(long, value_name = "FILE", conflicts_with_all = ["body", "url"])]
     pub(crate) request: Option<PathBuf>,
-    /// Profile whose key signs, in the forms that it declares
+    /// Sign with the key and the encodings of this profile
     #[arg(long, value_name = "FILE")]
     pub(crate) target: Option<String>,
-    /// Folder of another document, by whose rules it is signed
+    /// Sign by the rules of the document in DIR
     #[arg(long, value_name = "DIR")]
     pub(crate) pack: Option<PathBuf>,
-    /// Private key, PEM
+    /// Sign with this private key, PEM
     #[arg(long, value_name = "FILE", requires = "certificate", conflicts_with = "target")]
     pub(crate) key: Option<PathBuf>,
-    /// Its certificate, PEM
+    /// Use this certificate of the private key, PEM
     #[arg(long, value_name = "FILE", requires = "key")]
     pub(crate) certificate: Option<PathBuf>,
-    /// Headers to sign in place of those of the document, in this order
+    /// Sign these headers, in this order, instead of those of the document
     #[arg(long, value_name = "NAME", num_args = 1.., conflicts_with = "verify")]
     pub(crate) list: Vec<String>,
-    /// Digest with SHA-512 in place of SHA-256
+    /// Compute the Digest with SHA-512 instead of SHA-256
     #[arg(long)]
     pub(crate) sha_512: bool,
-    /// Write the whole request into this file, for `--verify --request`; `-` for standard output. Without it,
-    /// its header fields go to standard output
+    /// Write the whole request to FILE, or to standard output (`-`)
+    ///
+    /// `--verify --request` reads such a file. Without this option, only the headers are printed.
     #[arg(long, value_name = "FILE", conflicts_with = "verify")]
     pub(crate) out: Option<PathBuf>,
-    /// Look at a signed request: what of its signature holds, and what would explain the rest
+    /// Verify a signed request, and explain why its signature is not valid
     #[arg(long, conflicts_with_all = ["key", "target", "sha_512"])]
     pub(crate) verify: bool,
-    /// With --verify: file with the text that was signed, to see where it differs
+    /// With `--verify`: show where the signing string differs from the one in FILE
     #[arg(long, value_name = "FILE", requires = "verify")]
     pub(crate) signed: Option<PathBuf>,
 }
@@ -130,89 +137,93 @@ pub(crate) struct InspectCert {
     /// Certificate, PEM or DER
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Profile that declares the forms of keyId
+    /// Show the keyId in the form that this profile declares
     #[arg(long, value_name = "FILE")]
     pub(crate) target: Option<String>,
-    /// Folder of another document, which the profile is for
+    /// Use the document in DIR, to which the profile belongs
     #[arg(long, value_name = "DIR")]
     pub(crate) pack: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Scaffold {
-    /// Id of the clause, whose first part is that of others
+    /// Id of the new clause; its first part must be that of other clauses
     #[arg(value_name = "CLAUSE")]
     pub(crate) clause: String,
-    /// The words of the document that say so
+    /// Quote the words of the document that state the clause
     #[arg(long, value_name = "TEXT")]
     pub(crate) quote: String,
-    /// Folder of rule files
+    /// Add the clause to the rule files in DIR
     #[arg(long, value_name = "DIR", default_value = "cases")]
     pub(crate) cases: PathBuf,
-    /// Folder of another document, whose clause it is
+    /// Add the clause to the document in DIR
     #[arg(long, value_name = "DIR", conflicts_with = "cases")]
     pub(crate) pack: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Keys {
-    /// Folder to write into
+    /// Write the files to DIR
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
-    /// Replace test material that is there, and nothing else
+    /// Overwrite existing test material, but no other file
     #[arg(long)]
     pub(crate) overwrite: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Listen {
-    /// Address and port on this machine
+    /// Listen on this loopback address and port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8099")]
     pub(crate) address: SocketAddr,
-    /// Path to which the PSU is sent back, as in `redirect-uri`
+    /// Wait for the PSU at this path, as in `redirect-uri`
     #[arg(long, value_name = "PATH", default_value = "/return")]
     pub(crate) path: String,
-    /// How long to wait, in seconds
+    /// Give up after this time [unit: s]
     #[arg(long, value_name = "SECONDS", default_value_t = 600)]
     pub(crate) timeout_s: u64,
-    /// File to write the JSON into as well
+    /// Write the JSON to FILE, too
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Judge {
-    /// An HTTP archive (HAR 1.2) of a browser, proxy or tool; the folder of a run, or its record.jsonl; or
-    /// requests and answers as they went over the wire, one after another; several are read in this order
+    /// Files with recorded traffic, in order of time
+    ///
+    /// Each is an HTTP archive (HAR 1.2) of a browser, proxy or tool, the folder or `record.jsonl` of a run,
+    /// or a file of raw HTTP requests and responses in turn.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Profile of the bank that answered: what it says of accounts, persons and choices is taken as true;
-    /// without it no refusal of a lawful request is held against the bank
+    /// Use this profile or base URL of the recorded bank
+    ///
+    /// Its accounts, persons and choices are trusted. Without it, a rejection of a conforming request is not
+    /// reported as a violation by the bank.
     #[arg(long, value_name = "URL|FILE.toml")]
     pub(crate) target: Option<String>,
-    /// Only what this end broke; by default both
+    /// Report violations by this side only [default: both]
     #[arg(long, value_enum, value_name = "END")]
     pub(crate) end: Option<Ends>,
     #[command(flatten)]
     pub(crate) levels: super::Levels,
-    /// Folder for the record and the reports
+    /// Write the record and the reports to DIR
     #[arg(long, value_name = "DIR", default_value = "reports/judge")]
     pub(crate) out: PathBuf,
     #[command(flatten)]
     pub(crate) mask_key: MaskKeyFile,
-    /// The time of exchanges that do not say when they were, RFC 3339; by default the machine's clock
+    /// Set the time of undated exchanges, RFC 3339 [default: the system clock]
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) now: Option<DateTime<Utc>>,
     #[command(flatten)]
     pub(crate) source: super::Source,
 }
 
-/// An end of an exchange.
+/// A side of an exchange.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub(crate) enum Ends {
-    /// Who asked
+    /// The client that sent the request
     Client,
-    /// Who answered
+    /// The bank that sent the response
     Bank,
 }
 

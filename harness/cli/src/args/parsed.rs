@@ -1,18 +1,18 @@
-//! Values of arguments that are more than text.
+//! Parsers of argument values.
 
 use std::ops::RangeInclusive;
 
 use chrono::{DateTime, Datelike, Utc};
 use xs2aspec_suite::Depth;
 
-/// The years in which a clock may be. Requests name days some years around it, and a date of RFC 3339 has a
-/// year of four digits.
+/// The years that a clock may have. Requests name days some years before and after it, and the year of an RFC
+/// 3339 date has four digits.
 const YEARS: RangeInclusive<i32> = 2000..=9900;
 
-/// Parses a moment, RFC 3339.
+/// Parses an RFC 3339 time.
 pub(super) fn time(text: &str) -> Result<DateTime<Utc>, String> {
     let time = DateTime::parse_from_rfc3339(text);
-    let time = time.map_err(|_| "expected a time as in 2030-01-31T12:00:00Z (RFC 3339)")?.to_utc();
+    let time = time.map_err(|_| "expected an RFC 3339 time such as 2030-01-31T12:00:00Z")?.to_utc();
     if YEARS.contains(&time.year()) {
         return Ok(time);
     }
@@ -30,7 +30,7 @@ pub(super) fn method(text: &str) -> Result<String, String> {
     if crate::message::is_token(text) {
         return Ok(text.to_owned());
     }
-    Err("expected a method such as POST, without blanks (RFC 9110, section 9.1)".to_owned())
+    Err("expected a method such as POST, without spaces (RFC 9110, section 9.1)".to_owned())
 }
 
 #[cfg(test)]

@@ -16,51 +16,58 @@ pub(crate) struct Prove {
     pub(crate) written: Written,
 }
 
-/// What else is proved than what somebody wrote.
+/// A part of `prove` that is not about the written faults and variations.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Part {
-    /// Asks faults that operators make of the bank's tables
+    /// Test faults that operators derive from the bank's tables
     Derived(Derived),
-    /// Asks with drawn requests in place of the cases: how many does `explore` need to find each fault?
+    /// Measure how many generated requests `explore` needs to find each fault
     Explore(Explored),
-    /// Asks banks that have two faults at once: is each found, and nothing else blamed?
+    /// Test banks with two faults: both must be found, and no other clause blamed
     Pairs(Sample),
-    /// Asks banks with one fault all cases: in how many does the first finding name the broken clause, and
-    /// how many findings are there?
+    /// Measure how often the first finding names the violated clause
+    ///
+    /// Runs all cases against banks with one fault each, and counts the findings.
     Findings(Sample),
-    /// Runs conforming banks and a sample of faults under everyday conditions: none is accused, none
-    /// acquitted
+    /// Test conforming banks and a sample of faults under everyday conditions
+    ///
+    /// No conforming bank may be accused, and no fault may go undetected.
     Conditions(Conditions),
-    /// Runs independent banks, and each of their faults: none is accused
+    /// Test independent conforming banks, and count which of their faults are found
     Peers(Peers),
-    /// Asks each fault, in each style, all cases of its clause, and compares the order in which cases catch
-    /// the most for the fewest requests with a file
+    /// Compare the order in which cases catch the most faults with a file
+    ///
+    /// Runs all cases of the clause of each fault, in each style. The order catches the most faults with the
+    /// fewest requests.
     Order(Order),
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Written {
-    /// Explain this fault alone: which cases catch it, and by which exchange
+    /// Explain which cases catch this fault, and with which exchange
     #[arg(long, value_name = "NAME", conflicts_with_all = ["only", "matrix", "update"])]
     pub(crate) fault: Option<String>,
-    /// Explain this variation alone: what is seen of it, and whether it is taken for a fault
+    /// Explain what the cases see of this variation, and if any treats it as a fault
     #[arg(long, value_name = "NAME", conflicts_with_all = ["fault", "only", "matrix", "update"])]
     pub(crate) variation: Option<String>,
-    /// Every fault on a whole lawful bank in place of the plain one: plain, strict, lenient, other, or
-    /// drawn-N, which is drawn from all variations with the seed N; may be repeated
+    /// Test the faults on this conforming bank; may be repeated
+    ///
+    /// STYLE is plain, strict, lenient, other or drawn-N. `drawn-N` combines random variations with the seed
+    /// N.
     #[arg(long, value_name = "STYLE", conflicts_with_all = ["fault", "variation", "matrix"])]
     pub(crate) style: Vec<String>,
-    /// N drawn lawful banks in place of all others: the one that the seed draws, and those after it
+    /// Test only N random conforming banks, from the seed on
     #[arg(long, value_name = "N", conflicts_with_all = ["fault", "variation", "matrix", "style"])]
     pub(crate) drawn: Option<u64>,
-    /// In which banks variations are asked; by default shared, but together where there is a `--matrix`, and
-    /// apart where there is `--only` or `--update`
+    /// Choose how banks combine variations [default: shared]
+    ///
+    /// The default is `together` with `--matrix` or `--every-case`, and `apart` with `--only` or `--update`.
     #[arg(long, value_enum, value_name = "HOW", conflicts_with_all = ["update", "style", "drawn"])]
     pub(crate) variations: Option<Variations>,
-    /// Compare the matrix with this file, and fail where it differs
+    /// Compare the matrix with FILE, and fail if it differs
     #[arg(long, value_name = "FILE", conflicts_with_all = ["only", "skip", "requests"])]
     pub(crate) matrix: Option<PathBuf>,
-    /// Write the file in place of comparing
+    /// Write the file of `--matrix` instead of comparing
     #[arg(long, requires = "matrix", conflicts_with = "only")]
     pub(crate) update: bool,
     #[command(flatten)]
@@ -73,10 +80,10 @@ pub(crate) struct Written {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Derived {
-    /// How many, or `all`; drawn by the seed, as many of each operator
+    /// Number of random faults, the same from each operator, or `all`
     #[arg(value_name = "N", value_parser = count)]
     pub(crate) count: usize,
-    /// On a whole lawful bank in place of the plain one; may be repeated
+    /// Test the faults on this conforming bank; may be repeated
     #[arg(long, value_name = "STYLE")]
     pub(crate) style: Vec<String>,
     #[command(flatten)]
@@ -89,7 +96,7 @@ pub(crate) struct Derived {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Explored {
-    /// How many requests each bank is asked at most
+    /// Maximum number of requests to each bank
     #[arg(value_name = "N")]
     pub(crate) budget: u64,
     #[command(flatten)]
@@ -98,10 +105,10 @@ pub(crate) struct Explored {
     pub(crate) asking: Asking,
 }
 
-/// Banks that are drawn.
+/// Arguments of a random sample of banks.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Sample {
-    /// How many, drawn by the seed
+    /// Number of random banks
     #[arg(value_name = "N")]
     pub(crate) count: usize,
     #[command(flatten)]
@@ -114,13 +121,13 @@ pub(crate) struct Sample {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Conditions {
-    /// Also the independent banks that `peers.toml` of this folder names; may be repeated
+    /// Also test the independent banks in `peers.toml` of DIR; may be repeated
     #[arg(long, value_name = "DIR")]
     pub(crate) peers: Vec<PathBuf>,
-    /// Number of faults, drawn by the seed
+    /// Test N random faults
     #[arg(long, value_name = "N", default_value_t = 60)]
     pub(crate) faults: usize,
-    /// These whole lawful banks in place of all that have a name; may be repeated
+    /// Test only this conforming bank [default: all named ones]; may be repeated
     #[arg(long, value_name = "STYLE")]
     pub(crate) style: Vec<String>,
     #[command(flatten)]
@@ -132,7 +139,7 @@ pub(crate) struct Peers {
     /// Folders whose `peers.toml` names the banks
     #[arg(value_name = "DIR", required = true)]
     pub(crate) folders: Vec<PathBuf>,
-    /// Number of faults of each
+    /// Test at most N faults of each bank
     #[arg(long, value_name = "N", default_value_t = 60)]
     pub(crate) faults: usize,
     #[command(flatten)]
@@ -141,74 +148,78 @@ pub(crate) struct Peers {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Order {
-    /// The file
+    /// File with the order
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Write the file in place of comparing
+    /// Write the file instead of comparing
     #[arg(long)]
     pub(crate) update: bool,
-    /// These whole lawful banks in place of all that have a name; may be repeated
+    /// Test only this conforming bank [default: all named ones]; may be repeated
     #[arg(long, value_name = "STYLE")]
     pub(crate) style: Vec<String>,
     #[command(flatten)]
     pub(crate) asking: Asking,
 }
 
-/// Which cases each bank is asked.
+/// The cases that run against each bank.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Cases {
-    /// Without these cases, as `run --skip` has them: which faults would then survive; may be repeated
+    /// Skip these cases, as with `run --skip`; may be repeated
+    ///
+    /// Shows which faults only these cases catch.
     #[arg(long, value_name = "PATTERN")]
     pub(crate) skip: Vec<String>,
-    /// Only the cases that catch the most, as many as N requests suffice for, as with `run --requests`
+    /// Send at most N requests, most effective cases first, as with `run --requests`
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) requests: Option<u64>,
-    /// Ask every bank every case. Otherwise a bank with a fault is asked for the broken clause first, for the
-    /// rest only if that does not catch it, and no further than to a case that denies it
+    /// Run every case against every bank
+    ///
+    /// By default, the cases of the violated clause run first. The others run only if these do not catch the
+    /// fault, up to the first case that does.
     #[arg(long)]
     pub(crate) every_case: bool,
-    /// Ask every bank over TCP, even where its fault or variation shows without
+    /// Connect to every bank over TCP, even if its fault shows without
     #[arg(long)]
     pub(crate) tcp: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Enough {
-    /// Percent that is enough: of faults that are found, and of findings that come first
+    /// Require this share of faults found, or of right first findings [unit: %]
     #[arg(long, value_name = "PERCENT", default_value_t = 100)]
     pub(crate) at_least: u8,
 }
 
-/// How banks are asked, and which of them.
+/// Arguments that select banks and set how cases run against them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Asking {
-    /// Only faults, variations, styles, conditions and peers whose name begins so; may be repeated
+    /// Test only banks and conditions whose name starts with this; may be repeated
     #[arg(long, value_name = "BEGINNING")]
     pub(crate) only: Vec<String>,
-    /// Folder for the reports
+    /// Write the reports to DIR
     #[arg(long, value_name = "DIR", default_value = "reports/prove")]
     pub(crate) out: PathBuf,
-    /// How much to run against each bank
+    /// Run the cases of this depth
     #[arg(long, value_name = "DEPTH", default_value = "standard", value_parser = depth)]
     pub(crate) depth: Depth,
-    /// Banks side by side
+    /// Test N banks in parallel
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) banks: u16,
-    /// Cases in flight at once, for each bank
+    /// Keep at most N cases in flight for each bank
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: u16,
-    /// Seed of all fresh identifiers, and of what is drawn
+    /// Set the seed of fresh identifiers and random choices
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     pub(crate) seed: u64,
-    /// The clock of all runs and banks, RFC 3339
+    /// Set the clock of all runs and banks, RFC 3339
     #[arg(long, value_name = "TIME", default_value = "2030-01-31T12:00:00Z", value_parser = time)]
     pub(crate) now: DateTime<Utc>,
-    /// Folder of case files to use in place of the embedded ones
+    /// Use the case files in DIR instead of the embedded ones
     #[arg(long, value_name = "DIR")]
     pub(crate) cases: Option<PathBuf>,
 }
 
-/// A number, or all there are.
+/// Parses a number, or `all` as the largest one.
 fn count(text: &str) -> Result<usize, String> {
     match text {
         "all" => Ok(usize::MAX),
@@ -216,13 +227,13 @@ fn count(text: &str) -> Result<usize, String> {
     }
 }
 
-/// In which banks the variations of the reference bank are asked.
+/// The way to combine variations of the reference bank into banks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Variations {
-    /// Each in a bank of its own.
+    /// One bank for each variation
     Apart,
-    /// All in as few lawful banks as they fit into; those of a bank that is accused also one by one.
+    /// As few banks as possible; one bank for each variation of an accused bank
     Together,
-    /// The same, and the cases are shared out: each of these banks is asked a sixth of them.
+    /// Like `together`, but each bank runs only a sixth of the cases
     Shared,
 }

@@ -1,4 +1,4 @@
-//! What `xs2aspec run` is asked.
+//! Arguments of `xs2aspec run`.
 
 use std::path::PathBuf;
 
@@ -16,100 +16,115 @@ use super::{
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Run {
-    /// Base URL of the target, or the TOML file of its profile; without it the built-in reference bank is
-    /// started
+    /// Test this base URL or profile [default: the reference bank]
     #[arg(long, value_name = "URL|FILE.toml")]
     pub(crate) target: Option<String>,
-    /// Only these cases: an area, a clause, a case id, or a beginning of one; `*` stands for anything; may be
-    /// repeated
+    /// Run only these cases; may be repeated
+    ///
+    /// PATTERN is an area, a clause, a case id, or the start of one. `*` matches anything.
     #[arg(long, value_name = "PATTERN")]
     pub(crate) only: Vec<String>,
-    /// Not these cases; may be repeated
+    /// Skip these cases; may be repeated
     #[arg(long, value_name = "PATTERN")]
     pub(crate) skip: Vec<String>,
-    /// Folder for the reports
+    /// Write the record and the reports to DIR
     #[arg(long, value_name = "DIR", default_value = "reports/latest")]
     pub(crate) out: PathBuf,
     #[command(flatten)]
     pub(crate) source: Source,
-    /// How much to run: `quick` (the cases that catch the most, and one of each class), `standard`
-    /// (everything but what takes long), or `exhaustive` (everything)
+    /// Set how much to run: quick, standard or exhaustive
+    ///
+    /// `quick` runs the most effective cases and one of each class. `standard` runs everything that does not
+    /// take long. `exhaustive` runs everything.
     #[arg(long, value_name = "DEPTH", default_value = "standard", value_parser = depth)]
     pub(crate) depth: Depth,
-    /// Send at most N requests: those of the cases that catch the most. The other cases count as left out, as
-    /// with --depth
+    /// Send at most N requests, most effective cases first
+    ///
+    /// The remaining cases are skipped, as with `--depth`.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) requests: Option<u64>,
-    /// Only this part of the cases, `2/3`; in GitLab and in indexed jobs of Kubernetes `auto` takes it from
-    /// the variables of the job
+    /// Run only shard K of N, such as `2/3`, or `auto`
+    ///
+    /// `auto` reads the shard from the environment of a parallel GitLab job or an indexed Kubernetes job.
     #[arg(long, value_name = "K/N")]
     pub(crate) shard: Option<String>,
-    /// Cases in flight at once
+    /// Keep at most N cases in flight
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: u16,
     #[command(flatten)]
     pub(crate) ids: Ids,
-    /// The clock of the run, RFC 3339 (`2030-01-31T12:00:00Z`); by default the machine's
+    /// Set the clock, RFC 3339 (`2030-01-31T12:00:00Z`) [default: the system clock]
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) now: Option<DateTime<Utc>>,
     #[command(flatten)]
     pub(crate) mask_key: MaskKeyFile,
-    /// Stop at the first violation that is not waived, once it is known what the target minds in plain
-    /// requests
+    /// Stop after the first violation that is not waived
+    ///
+    /// The run first finds out why the target rejects baseline requests, if it does.
     #[arg(long)]
     pub(crate) fail_fast: bool,
-    /// Resume the run in this folder with its options; repeat --target, --pack, --cases and --waivers
+    /// Resume the run in DIR with its options
+    ///
+    /// Repeat `--target`, `--pack`, `--cases` and `--waivers`.
     #[arg(long, value_name = "DIR", conflicts_with_all = RESUMED)]
     pub(crate) resume: Option<PathBuf>,
-    /// With --resume: what becomes of a case that may have made a payment before the run was interrupted
+    /// With `--resume`: how to treat cases that may already have created a payment
     #[arg(long, value_enum, default_value_t = InDoubt::Send, requires = "resume")]
     pub(crate) in_doubt: InDoubt,
-    /// Run what failed in the run of `--out` again; write to the folder `again` next to it
+    /// Rerun the cases that failed in the run of `--out`
+    ///
+    /// The rerun writes to the folder `again` next to it.
     #[arg(long, conflicts_with = "only")]
     pub(crate) failed: bool,
-    /// Run N times, each in a folder of its own below `--out`, and say which verdicts are not the same each
-    /// time
+    /// Run N times, and report the cases whose verdicts differ
+    ///
+    /// Each run has its own folder below `--out`.
     #[arg(long, value_name = "N", conflicts_with_all = ["failed", "base", "run_id"], value_parser = clap::value_parser!(u16).range(2..=1000))]
     pub(crate) repeat: Option<u16>,
-    /// Run again whenever the target comes back, or the profile, the waivers or a case file changes: what
-    /// failed first, then everything
+    /// Rerun when the target comes back, or a file of the run changes
+    ///
+    /// Watches the profile, the waivers, the cases and the pack. Reruns the failed cases first, then all.
     #[arg(long, conflicts_with_all = ["failed", "repeat", "run_id"])]
     pub(crate) watch: bool,
-    /// Whether the command sent another run before, which may have used up the calls of a day.
+    /// True if this command has already run once, and may have used up the calls of the day.
     #[arg(skip)]
     pub(crate) follows_another: bool,
-    /// Begin anew in a folder whose run did not come to its end; payments that it made are forgotten
+    /// Overwrite an unfinished run, and forget the payments it may have created
     #[arg(long)]
     pub(crate) force: bool,
-    /// Read a production system: send it nothing that could make anything there
+    /// Allow a production system; send it only requests that read
     #[arg(long)]
     pub(crate) allow_production: bool,
-    /// Violations that are agreed on, TOML: they must still be there, and do not make the run fail
+    /// Read accepted violations from FILE, TOML
+    ///
+    /// A waived violation does not fail the run. A waiver that matches no violation does.
     #[arg(long, value_name = "FILE")]
     pub(crate) waivers: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) levels: Levels,
-    /// Say first what differs from this earlier run: its `record.jsonl` or its folder
+    /// Compare with this earlier run, given by its `record.jsonl` or its folder
     #[arg(long, value_name = "RECORD")]
     pub(crate) base: Option<PathBuf>,
-    /// Print annotations on the lines of case files as well
+    /// Also print annotations on the lines of case files
     #[arg(long, value_name = "SERVER")]
     pub(crate) annotations: Option<Server>,
-    /// Print nothing but failures and the summary
+    /// Print only failures and the summary
     #[arg(long, short)]
     pub(crate) quiet: bool,
-    /// Let the built-in bank break one clause in one named way; may be repeated
+    /// Give the reference bank this fault; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with = "target")]
     pub(crate) fault: Vec<String>,
-    /// Let the built-in bank use a freedom of the document in another way; may be repeated
+    /// Give the reference bank this conforming variation; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with_all = ["target", "fault"])]
     pub(crate) variation: Vec<String>,
-    /// Let the built-in bank be a whole lawful one: plain, strict, lenient, other, or drawn-N
+    /// Use this conforming reference bank: plain, strict, lenient, other or drawn-N
+    ///
+    /// `drawn-N` combines random variations with the seed N.
     #[arg(long, value_name = "STYLE", conflicts_with = "target")]
     pub(crate) style: Option<String>,
 }
 
-/// What the record of a run that goes on says itself.
+/// The options that `--resume` reads from the record.
 const RESUMED: [&str; 20] = [
     "only",
     "skip",
@@ -133,16 +148,16 @@ const RESUMED: [&str; 20] = [
     "watch",
 ];
 
-/// What becomes of a case whose end is not known.
+/// The treatment of a case whose outcome is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum InDoubt {
-    /// It is sent again, with other identifiers
+    /// Resend it with fresh identifiers
     Send,
-    /// It is inconclusive
+    /// Report it as inconclusive
     Leave,
 }
 
-/// A CI server that reads annotations from what a step prints.
+/// A CI server that reads annotations from the output of a step.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub(crate) enum Server {
     /// GitHub Actions

@@ -1,21 +1,22 @@
-//! Where a command takes the document from.
+//! Arguments that select the document.
 
 use std::path::PathBuf;
 
-/// Where the document, its clauses and cases come from.
+/// The source of the document, its clauses and its cases.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Source {
-    /// Folder of case files to use in place of the embedded ones
+    /// Use the case files in DIR instead of the embedded ones
     #[arg(long, value_name = "DIR")]
     pub(crate) cases: Option<PathBuf>,
-    /// Folder of another document, with its clauses, cases and requests: `cases/` and `fixtures/`; nothing of
-    /// the embedded one is used
+    /// Use the document in DIR instead of the embedded one
+    ///
+    /// DIR holds its clauses, cases and requests in `cases/` and `fixtures/`.
     #[arg(long, value_name = "DIR", conflicts_with = "cases")]
     pub(crate) pack: Option<PathBuf>,
 }
 
 impl Source {
-    /// The arguments that say the same again.
+    /// Returns the arguments that select this source.
     pub(crate) fn arguments(&self) -> impl Iterator<Item = String> {
         let options = [("--cases", &self.cases), ("--pack", &self.pack)];
         let given = options.into_iter().filter_map(|(option, path)| Some((option, path.as_ref()?)));

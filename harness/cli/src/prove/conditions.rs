@@ -1,4 +1,4 @@
-//! `xs2aspec prove conditions` and `prove peers`: banks under circumstances that are nobody's violation, and
+//! `xs2aspec prove conditions` and `prove peers`: runs against banks under everyday conditions, and against
 //! independent banks.
 
 use std::{
@@ -28,7 +28,7 @@ use crate::{
     report::{cannot_write, write},
 };
 
-/// Files in the folder for the reports.
+/// The files in the folder of the reports.
 const ROWS: &str = "conditions.tsv";
 const TABLE: &str = "conditions.md";
 const PEERS: &str = "peers.tsv";
@@ -39,7 +39,7 @@ impl From<ConditionError> for Failure {
     }
 }
 
-/// A bank under a condition, and what its first finding is without it.
+/// A bank under a condition, with its first finding without the condition.
 struct Task {
     instance: Instance,
     bank: Subject,
@@ -47,7 +47,7 @@ struct Task {
     options: ConditionOptions,
 }
 
-/// Runs conforming banks and a sample of faults under each condition. Prints what is accused or acquitted.
+/// Runs conforming banks and a sample of faults under each condition. Prints false alarms and missed faults.
 pub(super) async fn measure_all(args: &Conditions) -> Result<Exit, Failure> {
     let (start, asking) = (Instant::now(), &args.asking);
     let paths = [ROWS, TABLE].map(|name| asking.out.join(name));
@@ -76,11 +76,11 @@ pub(super) async fn measure_all(args: &Conditions) -> Result<Exit, Failure> {
         say!("{}: {}: {}", row.condition, row.bank, row.failure.as_deref().unwrap_or_default());
     }
     for failure in &stale {
-        say!("known failure {} of {} no longer fails: remove it", failure.condition, failure.bank);
+        say!("known failure {} of {} no longer fails; remove it", failure.condition, failure.bank);
     }
     let failed = rows.iter().filter(|row| row.failure.is_some()).count();
     say!(
-        "{} runs under {} conditions: {failed} wrong, {} of them known; {:.1} s; the table is {}",
+        "{} runs under {} conditions: {failed} wrong, {} of them known; {:.1} s; table in {}",
         rows.len(),
         conditions.len(),
         failed - unknown.len(),
@@ -90,7 +90,8 @@ pub(super) async fn measure_all(args: &Conditions) -> Result<Exit, Failure> {
     Ok(if unknown.is_empty() && stale.is_empty() { Exit::Conforms } else { Exit::Violation })
 }
 
-/// Runs each peer at depth standard, and with each of its faults. No peer may be accused; faults are counted.
+/// Runs the cases against each peer, and against its faults. Fails if a peer is accused, and counts the
+/// faults.
 pub(super) async fn measure_peers(args: &Peers) -> Result<Exit, Failure> {
     let (start, asking) = (Instant::now(), &args.asking);
     let path = asking.out.join(PEERS);
@@ -142,19 +143,19 @@ fn counts(rows: &[(String, Detected)]) -> String {
 fn chosen(asking: &Asking) -> Result<Vec<Condition>, Failure> {
     let all = Condition::all().map_err(Failure::input)?;
     if let Some(pattern) = asking.only.iter().find(|only| !all.iter().any(|one| is_of(&one.name, only))) {
-        return Err(Failure::input(format!("no condition is named `{pattern}`")));
+        return Err(Failure::input(format!("--only: no condition has the name `{pattern}`")));
     }
     let wanted =
         |one: &Condition| asking.only.is_empty() || asking.only.iter().any(|only| is_of(&one.name, only));
     Ok(all.into_iter().filter(wanted).collect())
 }
 
-/// Returns true if `only` is the name of a condition, the beginning of it, or one of its instances.
+/// Returns true if `only` is the name of a condition, the start of the name, or one of its instances.
 fn is_of(name: &str, only: &str) -> bool {
     matches(&format!("{only}*"), name) || matches(&format!("{name}.*"), only)
 }
 
-/// Returns every bank with every condition that it is run under.
+/// Returns every bank with each of its conditions.
 async fn tasks(args: &Conditions, conditions: &[Condition]) -> Result<Vec<Task>, Failure> {
     let (mut tasks, asking) = (Vec::new(), &args.asking);
     let whole = options(asking, &["--depth", asking.depth.word()])?;
@@ -164,7 +165,7 @@ async fn tasks(args: &Conditions, conditions: &[Condition]) -> Result<Vec<Task>,
     for fault in sample(args) {
         let bank = Subject::Fault(fault);
         let options = options(asking, &["--depth", asking.depth.word(), "--only", fault.clause()])?;
-        // A fault that no run denies without a condition shows nothing with one.
+        // A condition shows nothing about a fault that is not denied even without it.
         if let Some(clause) = undisturbed(&bank, &options).await? {
             add(&mut tasks, asking, conditions, &bank, Some(&clause), &options)?;
         }
@@ -196,7 +197,7 @@ fn add(
     Ok(())
 }
 
-/// Returns the styles and the peers that are run.
+/// Returns the styles and the peers to run against.
 fn conforming(args: &Conditions) -> Result<Vec<Subject>, Failure> {
     let styles: Vec<Style> = if args.style.is_empty() {
         Style::named().collect()
@@ -210,7 +211,7 @@ fn conforming(args: &Conditions) -> Result<Vec<Subject>, Failure> {
     Ok(banks)
 }
 
-/// Draws faults that the kept matrix has as denied.
+/// Returns a random sample of the faults that the kill matrix lists as denied.
 fn sample(args: &Conditions) -> Vec<Fault> {
     let denied = snapshot::denied();
     let faults: Vec<Fault> = Fault::all().filter(|fault| denied.contains(fault.name())).collect();
@@ -219,7 +220,7 @@ fn sample(args: &Conditions) -> Vec<Fault> {
 
 fn options(asking: &Asking, options: &[&str]) -> Result<ConditionOptions, Failure> {
     let program: PathBuf = env::current_exe()
-        .map_err(|error| Failure::input(format!("cannot find the program itself: {error}")))?;
+        .map_err(|error| Failure::input(format!("cannot find the running program: {error}")))?;
     let out = std::path::absolute(Path::new(&asking.out))
         .map_err(|error| Failure::input(format!("{}: {error}", asking.out.display())))?;
     let options = options.iter().map(|option| (*option).to_owned()).collect();

@@ -1,5 +1,5 @@
-//! `xs2aspec prove findings N`: whole runs against banks with one fault each, and which clause their
-//! findings name first.
+//! `xs2aspec prove findings N`: runs all cases against banks with one fault each, and reports which clause
+//! their first finding names.
 
 use std::{fs, time::Instant};
 
@@ -20,10 +20,11 @@ use crate::{
     report::{cannot_write, write},
 };
 
-/// What it leaves in the folder for the reports.
+/// The table in the folder of the reports.
 const FINDINGS: &str = "findings.tsv";
 
-/// Asks so many banks with one fault everything, and says where the findings name its clause.
+/// Runs all cases against a sample of banks with one fault. Prints how often the findings name its clause
+/// first, later or not at all.
 pub(super) async fn measure(args: &Sample) -> Result<Exit, Failure> {
     let Sample { count, cases, enough, asking } = args;
     let (start, suite) = (Instant::now(), suite(asking)?);
@@ -60,7 +61,7 @@ pub(super) async fn measure(args: &Sample) -> Result<Exit, Failure> {
     }
     let seconds = start.elapsed().as_secs_f64();
     say!(
-        "{} faults, {}.{:02} findings each; {seconds:.1} s; the table is {}",
+        "{} faults, {}.{:02} findings each; {seconds:.1} s; table in {}",
         rows.len(),
         mean / 100,
         mean % 100,
@@ -72,7 +73,7 @@ pub(super) async fn measure(args: &Sample) -> Result<Exit, Failure> {
     Ok(if is_enough { Exit::Conforms } else { Exit::Violation })
 }
 
-/// The clause of a finding, and those that it explains.
+/// Returns the clause of a finding, and the other clauses that it explains.
 fn named(found: &Found) -> (String, Vec<String>) {
     (found.clause.clone(), found.other_clauses().into_iter().map(str::to_owned).collect())
 }

@@ -1,5 +1,5 @@
-//! The kill matrix as a page: clauses and what made their faults, and in each cell how many of those were
-//! caught.
+//! The kill matrix as an HTML page. It has a row for each clause and a column for each origin of faults. A
+//! cell counts the faults that were caught.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,12 +10,12 @@ use xs2aspec_prove::{Caught, Counts, KillMatrix, Kind, Row, breakdown};
 
 use crate::matrix::escaped;
 
-/// The column of faults that no operator made.
+/// The column of faults without an operator.
 const WRITTEN: &str = "written by hand";
-/// Faults that a cell names at most.
+/// The maximum number of faults that a cell lists.
 const NAMED: usize = 8;
 
-/// Outcomes, the worst first, each with what it means and its colour. The worst one of a cell colours it.
+/// The outcomes with their meaning and color, worst first. A cell has the color of its worst outcome.
 const OUTCOMES: [(Caught, &str, &str); 5] = [
     (Caught::Missed, "missed", "#e57373"),
     (Caught::ByAnother, "caught by another clause", "#f6b26b"),
@@ -24,16 +24,16 @@ const OUTCOMES: [(Caught, &str, &str); 5] = [
     (Caught::Denied, "denied", "#b9e3c0"),
 ];
 
-/// The faults of one clause that have the same origin.
+/// The faults of one clause with the same origin.
 #[derive(Default)]
 struct Cell<'a> {
     counts: Counts,
-    /// Those that its own clause does not catch.
+    /// The faults that their own clause does not catch.
     open: Vec<&'a str>,
 }
 
 impl Cell<'_> {
-    /// What colours it and what it says when it is pointed at.
+    /// Returns the color and the tooltip.
     fn look(&self) -> (&'static str, String) {
         let there = OUTCOMES.iter().map(|outcome| (self.counts.of(outcome.0), outcome));
         let there: Vec<_> = there.filter(|(count, _)| *count > 0).collect();
@@ -45,7 +45,7 @@ impl Cell<'_> {
     }
 }
 
-/// The page. A cell says how many faults of the clause are caught by it, and of how many.
+/// Renders the page. A cell shows how many of its faults the clause itself catches.
 pub(crate) fn page(matrix: &KillMatrix) -> String {
     let mut cells = BTreeMap::<&str, BTreeMap<&str, Cell<'_>>>::new();
     for row in matrix.of(Kind::Fault) {
@@ -66,7 +66,7 @@ pub(crate) fn page(matrix: &KillMatrix) -> String {
     for (_, means, colour) in OUTCOMES {
         _ = write!(page, "<span style=\"background:{colour}\">&nbsp;{means}&nbsp;</span> ");
     }
-    page.push_str("The worst one colours a cell; pointed at, it names what its clause does not catch.</p>\n<table><tr class=\"head\"><th></th>");
+    page.push_str("A cell has the color of its worst outcome. Its tooltip lists the faults that its clause does not catch.</p>\n<table><tr class=\"head\"><th></th>");
     for origin in &origins {
         _ = write!(page, "<th class=\"origin\">{}</th>", escaped(origin));
     }
@@ -97,7 +97,7 @@ pub(crate) fn page(matrix: &KillMatrix) -> String {
     page
 }
 
-/// What made a fault.
+/// Returns the operator of a fault, or [`WRITTEN`].
 fn origin(row: &Row) -> &str {
     row.operator.as_deref().unwrap_or(WRITTEN)
 }

@@ -1,4 +1,4 @@
-//! `xs2aspec prove order`: which cases a run asks first that may send so many requests only.
+//! `xs2aspec prove order`: the order in which `run --requests` selects cases.
 
 use std::{fs, time::Instant};
 
@@ -14,7 +14,7 @@ use crate::{
     report::write,
 };
 
-/// Asks every fault in every style, and writes the order, or holds it against the file.
+/// Runs the cases against every fault in every style, then writes the order or compares it with the file.
 pub(super) async fn order(args: &Order) -> Result<Exit, Failure> {
     let (start, suite, path) = (Instant::now(), suite(&args.asking)?, args.file.as_path());
     outputs::may_write(path, &[]).map_err(Failure::input)?;
@@ -30,10 +30,10 @@ pub(super) async fn order(args: &Order) -> Result<Exit, Failure> {
     for most in [100, 300, 1000, 1500] {
         let caught =
             steps.iter().take_while(|step| step.requests <= most).last().map_or(0, |step| step.caught);
-        say!("{most} requests: {caught} faults, as far as they were asked");
+        say!("{most} requests: {caught} of the tested faults caught");
     }
     say!(
-        "the first case that catches a fault stands, in the median, at {:.2} % of the requests; by ids at {:.2} %",
+        "median position of the first case that catches a fault: {:.2} % of the requests; ordered by id: {:.2} %",
         first.in_order * 100.0,
         first.by_id * 100.0
     );
@@ -44,14 +44,14 @@ pub(super) async fn order(args: &Order) -> Result<Exit, Failure> {
         return Ok(Exit::Conforms);
     }
     let kept = fs::read_to_string(path)
-        .map_err(|error| Failure::input(format!("{}: cannot be read: {error}", path.display())))?;
+        .map_err(|error| Failure::input(format!("cannot read {}: {error}", path.display())))?;
     let is_kept = kept == text;
-    let words = if is_kept { "is current" } else { "is not current: --update writes it anew" };
+    let words = if is_kept { "is up to date" } else { "is out of date; run with --update to rewrite it" };
     say!("{} {words}; {seconds:.1} s", path.display());
     Ok(if is_kept { Exit::Conforms } else { Exit::Violation })
 }
 
-/// The styles that were named, or all that have a name and differ from the bank that everybody gets.
+/// Returns the styles of the command line, or all named ones. Drops styles that equal the default bank.
 fn styles(args: &Order) -> Result<Vec<Style>, Failure> {
     if args.style.is_empty() {
         return Ok(Style::named().filter(|style| !style.variations().is_empty()).collect());

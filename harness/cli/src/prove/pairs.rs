@@ -1,4 +1,5 @@
-//! `xs2aspec prove pairs`: banks with two faults, each of which some case finds alone: both must be found.
+//! `xs2aspec prove pairs`: runs against banks with two faults. The cases find each of them alone, and must
+//! find both together.
 
 use std::{fs, time::Instant};
 
@@ -13,10 +14,10 @@ use crate::{
     report::{cannot_write, write},
 };
 
-/// What it leaves in the folder for the reports.
+/// The table in the folder of the reports.
 const PAIRS: &str = "pairs.tsv";
 
-/// Asks so many pairs.
+/// Runs the cases against a sample of pairs.
 pub(super) async fn measure(args: &Sample) -> Result<Exit, Failure> {
     let Sample { count, cases, enough, asking } = args;
     let (start, suite) = (Instant::now(), suite(asking)?);
@@ -28,23 +29,23 @@ pub(super) async fn measure(args: &Sample) -> Result<Exit, Failure> {
     let found = Fault::all().filter(|fault| wanted(fault) && !survivors.contains_key(fault.name()));
     let drawn = pairs::drawn(found.collect(), *count, asking.seed);
     if drawn.is_empty() {
-        return Err(Failure::input("there are no two faults of different clauses to be drawn"));
+        return Err(Failure::input("expected two faults of different clauses; choose a wider --only"));
     }
     let rows = pairs::rows(&suite, drawn, &options(asking, cases, 1)).await?;
     write(&path, &[], pairs::table(&rows).as_bytes())?;
     for row in rows.iter().filter(|row| !row.is_clear()) {
         let [one, other] = row.names;
         for hidden in &row.hidden {
-            say!("{hidden} is hidden: {one} and {other}");
+            say!("{one} and {other}: {hidden} is hidden");
         }
         for clause in &row.blamed {
-            say!("{clause} is blamed, and neither breaks it: {one} and {other}");
+            say!("{one} and {other}: {clause} is blamed, but neither violates it");
         }
     }
     let both = rows.iter().filter(|row| row.hidden.is_empty()).count();
     let blamed = rows.iter().filter(|row| !row.blamed.is_empty()).count();
-    say!("{both} of {} pairs: both faults are found; another clause is blamed in {blamed}", rows.len());
-    say!("{:.1} s; the table is {}", start.elapsed().as_secs_f64(), path.display());
+    say!("{both} of {} pairs: both faults found; {blamed} pairs: another clause blamed", rows.len());
+    say!("{:.1} s; table in {}", start.elapsed().as_secs_f64(), path.display());
     let is_enough = both * 100 >= rows.len() * usize::from(enough.at_least) && blamed == 0;
     Ok(if is_enough { Exit::Conforms } else { Exit::Violation })
 }

@@ -1,4 +1,4 @@
-//! `xs2aspec prove explore`: how many drawn requests it takes to find each fault.
+//! `xs2aspec prove explore`: measures how many generated requests it takes to find each fault.
 
 use std::{fs, time::Instant};
 
@@ -12,10 +12,10 @@ use crate::{
     report::{cannot_write, write},
 };
 
-/// What it leaves in the folder for the reports.
+/// The table in the folder of the reports.
 const EXPLORED: &str = "explore.tsv";
 
-/// Asks every bank that somebody wrote.
+/// Explores every bank with a written fault or variation.
 pub(super) async fn measure(args: &Explored) -> Result<Exit, Failure> {
     let Explored { budget, enough, asking } = args;
     let (start, suite) = (Instant::now(), suite(asking)?);
@@ -39,13 +39,13 @@ pub(super) async fn measure(args: &Explored) -> Result<Exit, Failure> {
         |part: usize| needed.get((needed.len() * part / 100).min(needed.len().saturating_sub(1))).copied();
     if let (Some(half), Some(most), Some(last), Some(end)) = (share(50), share(90), share(99), needed.last())
     {
-        say!("requests needed: half of them {half}, 90 % {most}, 99 % {last}, all {end}");
+        say!("requests needed: {half} for 50 %, {most} for 90 %, {last} for 99 %, {end} for all");
     }
     for (concern, (all, found)) in search.others() {
-        say!("{found} of {all} faults in {} found besides", concern.word());
+        say!("{found} of {all} faults in {} also found", concern.word());
     }
     let lawful = search.lawful().count();
-    say!("{} false positives on {lawful} banks that keep the document", search.false_positives().count());
+    say!("{} false positives on {lawful} conforming banks", search.false_positives().count());
     say!("{:.1} s; {}", start.elapsed().as_secs_f64(), path.display());
     Ok(if search.is_complete(enough.at_least) { Exit::Conforms } else { Exit::Violation })
 }

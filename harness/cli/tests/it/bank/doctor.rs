@@ -55,7 +55,7 @@ async fn a_target_that_is_only_warned_of_is_ready() {
     let variations = vec!["basket.response.basket-id.absent/absent".parse().unwrap()];
     let bank = start(Config { variations, ..Config::default() }).await.unwrap();
     let (exit, said) = doctor(at(&bank.base_url())).await;
-    assert!(said.contains("answered, with a warning: 201"), "{said}");
+    assert!(said.contains("responded, with a warning: 201"), "{said}");
     assert_eq!(exit, Some(0), "{said}");
     bank.shutdown().await.unwrap();
 }
@@ -84,7 +84,7 @@ async fn init_takes_the_answers_of_somebody_who_is_asked() {
         "{said}"
     );
     assert!(said.contains("[psu.private] id (PSU-ID)") && said.contains("fill in [psu.second]: "), "{said}");
-    assert!(said.ends_with("bank.toml: written; next, run `xs2aspec doctor --target bank.toml`\n"), "{said}");
+    assert!(said.ends_with("wrote bank.toml; next, run `xs2aspec doctor --target bank.toml`\n"), "{said}");
     let (exit, said) = doctor(fs::read_to_string(folder.path().join("bank.toml")).unwrap()).await;
     assert_eq!(exit, Some(0), "{said}");
     assert!(said.starts_with(&format!("target     a bank at {}\n", bank.base_url())), "{said}");
@@ -108,7 +108,7 @@ async fn what_init_writes_is_a_profile_and_is_not_overwritten() {
     assert!(said.contains("can run"), "{said}");
     let again = init();
     assert_eq!(again.status.code(), Some(2));
-    assert!(String::from_utf8(again.stderr).unwrap().contains("bank.toml: a file stands there"));
+    assert!(String::from_utf8(again.stderr).unwrap().contains("refusing to overwrite bank.toml"));
     bank.shutdown().await.unwrap();
 }
 
@@ -134,7 +134,7 @@ async fn a_target_that_is_not_there_is_told_in_a_line() {
     let (_kept, port) = silent_port();
     let (exit, said) = doctor(at(&format!("http://127.0.0.1:{port}"))).await;
     assert_eq!(exit, Some(3));
-    assert!(said.contains("cannot be reached") && said.contains("change `base-url`"), "{said}");
+    assert!(said.contains("cannot reach the target") && said.contains("change `base-url`"), "{said}");
     let (exit, said) = doctor(at("https://bank.example")).await;
     assert_eq!(exit, Some(2));
     assert!(said.contains("refusing to send requests"), "{said}");
@@ -173,11 +173,11 @@ async fn a_patch_of_the_profile_says_what_the_answers_show() {
         let patched = profile();
         assert_ne!(patched, before);
         let said = doctor("--diff");
-        assert!(said.contains("fix        bank.toml says all that the responses show"), "{said}");
+        assert!(said.contains("fix        bank.toml already has all that the responses show"), "{said}");
         // --fix writes what --diff prints.
         fs::write(&file, &before).unwrap();
         let said = doctor("--fix");
-        assert!(said.contains("fix        bank.toml: written"), "{said}");
+        assert!(said.contains("fix        wrote bank.toml"), "{said}");
         assert_eq!(profile(), patched);
         doctor("--fix");
         assert_eq!(profile(), patched);

@@ -140,7 +140,7 @@ async fn a_production_system_behind_a_loopback_address_is_only_read() {
         let prints = command[0] == "curl" && command[1].starts_with("customers");
         assert_eq!(said.contains("curl -"), prints, "{command:?}: {said}");
         if command[0] == "doctor" {
-            assert!(said.contains("a production system: only what reads is sent"), "{said}");
+            assert!(said.contains("a production system; only requests that read are sent"), "{said}");
         } else if command[0] == "curl" && !prints {
             assert_eq!(exit, Some(2), "{command:?}: {said}");
             assert!(said.contains("a production system only gets read requests"), "{command:?}: {said}");

@@ -124,7 +124,7 @@ fn run_at(target: &str, folder: &TempDir, arguments: &[&str]) -> Ran {
     let judged = String::from_utf8(again.stdout).unwrap() + &String::from_utf8(again.stderr).unwrap();
     // What other requests decided is not in the responses to a case.
     let untold = verdicts.iter().filter(|verdict| verdict.unconfirmed).count();
-    let expected = format!(" 0 would be others, {untold} cannot be told");
+    let expected = format!(" 0 changed, {untold} could not be rejudged");
     assert!(judged.contains(&expected), "{expected}: {judged}");
     Ran { code: output.status.code(), said, verdicts, exchanges }
 }

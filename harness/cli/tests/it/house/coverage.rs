@@ -50,12 +50,12 @@ fn the_matrix_shows_what_makes_no_sense_at_a_place_with_its_reason() {
     let (exit, said) = xs2aspec(&["coverage", "--page", page.to_str().unwrap()]);
     assert_eq!(exit, Some(0), "{said}");
     let drawn = std::fs::read_to_string(&page).unwrap();
-    let reason = "makes no sense there, for the reason that is given: the operation has no body\">-</td>";
+    let reason = "not applicable there, for the given reason: the operation has no body\">-</td>";
     assert!(drawn.contains(reason));
     let (_, json) = xs2aspec(&["coverage", "--matrix", "--json"]);
     let cells: Vec<serde_json::Value> = serde_json::from_str(&json).unwrap();
     let left_out = cells.iter().filter(|cell| cell["decision"] == "left-out").count();
-    assert!(left_out > 100 && said.contains(&format!(" {left_out} - (makes no sense there")), "{said}");
+    assert!(left_out > 100 && said.contains(&format!(" {left_out} - (not applicable there")), "{said}");
 }
 
 #[test]

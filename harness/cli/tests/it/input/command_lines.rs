@@ -34,7 +34,7 @@ const SAYINGS: [Line; 12] = [
     ("curl nope --target BANK", 2, "no case"),
     ("curl transaction.path/plain --target BANK", 2, "the target profile has no `transaction.account-id`"),
     ("explore --only baskets", 2, "did you mean `basket`?"),
-    ("prove --matrix none.tsv", 2, "none.tsv: cannot be read"),
+    ("prove --matrix none.tsv", 2, "cannot read none.tsv"),
     ("coverage", 0, "(100.0 %)"),
     ("doctor --target 127.0.0.1:18300", 2, "a URL begins with `http://` or `https://`"),
     ("serve --style PLAIN", 2, "did you mean \"plain\"?"),
@@ -74,14 +74,14 @@ const EVIDENCE: [Line; 8] = [
 
 /// What is said of wrong words.
 const WORDS: [Line; 9] = [
-    ("run --now yesterday", 2, "expected a time as in 2030-01-31T12:00:00Z"),
+    ("run --now yesterday", 2, "expected an RFC 3339 time such as 2030-01-31T12:00:00Z"),
     ("run --seed -1", 2, "--seed"),
     ("listen --path return", 2, "expected a path that begins with `/`"),
     ("lint --cases twice", 2, "duplicate key `title`"),
     ("doctor --target tls.toml", 3, "the target does not use TLS at this address"),
     ("run --target lines.toml", 2, "expected a string on one line"),
     ("run --target wrong-field.toml", 2, "`xs2aspec init --schema` lists the allowed fields"),
-    ("explain transaction.wrapper", 0, "on every answer of transaction"),
+    ("explain transaction.wrapper", 0, "on every response of transaction"),
     ("sign --url http://127.0.0.1/v1/a --method=", 2, "--method"),
 ];
 
@@ -198,12 +198,12 @@ async fn each_mistake_ends_as_it_says_and_destroys_nothing() {
 fn explain_says_what_stands_beside_a_mistake() {
     let of = |case: &str| xs2aspec(&["explain", case]).1;
     let beside = of("account.currency/ncbct/creditorAccount.currency/empty/beside-1");
-    assert!(beside.contains("\nbeside     lawful parts of row 1: "), "{beside}");
+    assert!(beside.contains("\nwith       optional parts of row 1: "), "{beside}");
     let alone = of("account.currency/ncbct/creditorAccount.currency/empty");
-    assert!(alone.starts_with("case ") && !alone.contains("\nbeside "), "{alone}");
+    assert!(alone.starts_with("case ") && !alone.contains("\nwith "), "{alone}");
     // A name that only begins so.
     let named = of("periodic.months.duplicate/beside-a-day");
-    assert!(named.starts_with("case ") && !named.contains("\nbeside "), "{named}");
+    assert!(named.starts_with("case ") && !named.contains("\nwith "), "{named}");
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn a_record_that_grows_beyond_the_limit_of_files_is_an_error() {
     let output = Command::new("sh").args(["-c", line, program]).arg(&out).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("record.jsonl: cannot be written"), "{said}");
+    assert!(said.contains("record.jsonl: File too large"), "{said}");
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn what_cannot_be_is_refused_with_what_to_do() {
     assert!(both.1.contains("'--pack <DIR>' cannot be used with '--cases <DIR>'"), "{}", both.1);
     let (exit, said) = xs2aspec(&["run", "--pack", PACK, "--out", "/nowhere/at-all"]);
     assert_eq!(exit, Some(2), "{said}");
-    assert!(said.contains("name the target that keeps it with --target"), "{said}");
+    assert!(said.contains("name a bank for that document with --target"), "{said}");
     let folder = TempDir::new().unwrap();
     let copy = folder.path().join("pack");
     copy_folder(Path::new(PACK), &copy);
@@ -59,7 +59,7 @@ fn what_cannot_be_is_refused_with_what_to_do() {
         copy.to_str().unwrap(),
     ]);
     assert_eq!(begun.0, Some(0), "{}", begun.1);
-    let next = format!("next     fill them in; xs2aspec lint --pack {}", copy.display());
+    let next = format!("next     fill them in, then run `xs2aspec lint --pack {}`", copy.display());
     assert!(
         begun.1.contains(&format!("clause   {}/cases/parcels/parcel.yaml:", copy.display())),
         "{}",
@@ -118,7 +118,7 @@ async fn a_record_names_its_pack_and_is_judged_again_with_it() {
     assert!(text("summary.md").starts_with(&format!("## document from `{PACK}`, not the one built into")));
     assert!(text("report.html").contains(&format!("\">document from {PACK}, not")));
     let (exit, said) = xs2aspec(&["rejudge", out, "--pack", PACK]);
-    assert!(exit == Some(0) && said.contains(" 0 would be others, 0 cannot be told"), "{said}");
+    assert!(exit == Some(0) && said.contains(" 0 changed, 0 could not be rejudged"), "{said}");
 
     // Evidence of it is judged again with the pack alone.
     let (key, archive) = (ran.folder.path().join("key.pem"), ran.folder.path().join("evidence.tar"));
@@ -129,13 +129,13 @@ async fn a_record_names_its_pack_and_is_judged_again_with_it() {
     let (exit, said) = xs2aspec(&["verify", archive]);
     assert_eq!(exit, Some(3), "{said}");
     assert!(
-        said.contains("verdicts could not be judged again; whether these are all cases is unknown"),
+        said.contains("verdicts could not be rejudged; whether the record has all cases is unknown"),
         "{said}"
     );
     let (exit, said) = xs2aspec(&["verify", archive, "--pack", PACK]);
     assert_eq!(exit, Some(0), "{said}");
     assert!(said.contains(&format!("- --pack {PACK}: not the document of this program\n")), "{said}");
-    assert!(said.contains("judged again by this version, come to the same verdict in "), "{said}");
+    assert!(said.contains("rejudged with this version, give the same verdict in "), "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -158,7 +158,7 @@ async fn a_profile_of_the_pack_is_read_by_all_that_take_one() {
     assert!(exit == Some(0) && said.contains("/v2/offices?country=NO"), "{said}");
     let certificate = KEYS.path().join("tpp.cert.pem");
     let (exit, said) = asked(&["inspect-cert", certificate.to_str().unwrap()]);
-    assert!(exit == Some(0) && said.contains("[as parcel desk declares it]"), "{said}");
+    assert!(exit == Some(0) && said.contains("[as declared by parcel desk]"), "{said}");
     assert!(said.contains("X-Client-Certificate: "), "{said}");
     let (exit, said) = asked(&["sign", "--method", "GET", "-H", "X-Client-Key: SHOP000001"]);
     assert_eq!(exit, Some(0), "{said}");
@@ -169,7 +169,7 @@ async fn a_profile_of_the_pack_is_read_by_all_that_take_one() {
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_of_the_pack_are_drawn() {
     let (exit, said) = xs2aspec(&["explore", "--pack", PACK]);
-    assert!(exit == Some(2) && said.contains("name the target that keeps it with --target"), "{said}");
+    assert!(exit == Some(2) && said.contains("name a bank for that document with --target"), "{said}");
     for (fault, expected) in [(None, 0), (Some("note-length"), 1)] {
         let (desk, folder) = desk(fault, None).await;
         let mut explore = support::command();

@@ -106,7 +106,7 @@ fn the_numbers_in_the_readme_are_current() {
     let drawn = String::from_utf8(drawn.stdout).unwrap();
     let cells: Vec<&str> = drawn.lines().filter(|line| line.contains("cells, each decided: ")).collect();
     let cells = cells.join("\n>\n> ");
-    assert!(cells.contains("answers: "), "{cells}");
+    assert!(cells.contains("responses: "), "{cells}");
     let path = root().join("README.md");
     let readme = fs::read_to_string(&path).unwrap();
     let mut current = readme.clone();

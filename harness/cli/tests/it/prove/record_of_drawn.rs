@@ -80,7 +80,7 @@ fn an_exploration_leaves_a_record_like_that_of_a_run() {
     // The answers come to the same verdicts, and to others where somebody edits them.
     let (exit, said) = xs2aspec(&["rejudge", path]);
     assert_eq!(exit, Some(0), "{said}");
-    assert!(said.contains(" 0 would be others, 0 cannot be told"), "{said}");
+    assert!(said.contains(" 0 changed, 0 could not be rejudged"), "{said}");
     let key = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/keys/tpp.key.pem");
     let tar = folder.path().join("evidence.tar");
     let bundle = ["bundle", path, "--key", key, "--out", tar.to_str().unwrap()];
@@ -88,7 +88,7 @@ fn an_exploration_leaves_a_record_like_that_of_a_run() {
     // The record alone says what a drawn case asks.
     let (exit, said) = xs2aspec(&["verify", tar.to_str().unwrap()]);
     assert_eq!(exit, Some(3), "{said}");
-    let untold = format!("; {} of {} verdicts could not be judged again", drawn.len(), verdicts.len());
+    let untold = format!("; {} of {} verdicts could not be rejudged", drawn.len(), verdicts.len());
     assert!(said.lines().nth(1).unwrap().contains(&untold), "{untold}: {said}");
     let record = fs::read_to_string(out.join("record.jsonl")).unwrap();
     let wrong = all(&events, "verdict")
@@ -119,7 +119,10 @@ async fn where_no_plain_request_is_accepted_nothing_is_drawn() {
     let (exit, said) =
         tokio::task::block_in_place(|| explore(out, &["--target", &server.uri(), "--budget", "500"]));
     assert_eq!(exit, Some(3), "{said}");
-    assert!(said.contains("nothing was drawn; no plain request was accepted, after "), "{said}");
+    assert!(
+        said.contains("no request was generated; the target accepted no baseline request, after "),
+        "{said}"
+    );
     assert!(said.contains(" 0 violations"), "{said}");
     let asked = stub::received(&server).await;
     assert!((1..20).contains(&asked), "{asked}");
@@ -143,7 +146,7 @@ fn the_clean_bank_of_a_proof_leaves_a_record_like_that_of_a_run() {
     }
     let (exit, said) = xs2aspec(&["rejudge", clean.to_str().unwrap()]);
     assert_eq!(exit, Some(0), "{said}");
-    assert!(said.contains(" 0 would be others, 0 cannot be told"), "{said}");
+    assert!(said.contains(" 0 changed, 0 could not be rejudged"), "{said}");
     // The matrix stands beside it as ever.
     for file in ["matrix.tsv", "cases.tsv", "summary.md"] {
         assert!(out.join(file).is_file(), "{file}");

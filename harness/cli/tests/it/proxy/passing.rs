@@ -70,7 +70,8 @@ fn a_run_through_the_proxy_is_the_run_without_it() {
     assert!(record.exchanges.len() >= exchanges, "{} of {exchanges}", record.exchanges.len());
     for clause in on_purpose {
         assert!(
-            said.contains(&format!("the client broke {clause}")) || said.contains(&format!(", {clause} (")),
+            said.contains(&format!("the client violated {clause}"))
+                || said.contains(&format!(", {clause} (")),
             "{said}"
         );
     }
@@ -146,10 +147,10 @@ fn only_test_systems_and_this_machine() {
     };
     assert!(refused(&["--target", "https://bank.example"]).contains("`environment = \"sandbox\"`"));
     let production = profile(folder.path(), "https://bank.example", "environment = \"production\"");
-    assert!(refused(&["--target", &production]).contains("nothing was passed on"));
+    assert!(refused(&["--target", &production]).contains("refusing to forward"));
     // Even behind a tunnel that begins here.
     let tunnel = profile(folder.path(), "http://127.0.0.1:1", "environment = \"production\"");
-    assert!(refused(&["--target", &tunnel]).contains("nothing was passed on"));
+    assert!(refused(&["--target", &tunnel]).contains("refusing to forward"));
     let said = refused(&["--target", "http://127.0.0.1:1", "--listen", "0.0.0.0:0"]);
     assert!(said.contains("--listen-to-all"), "{said}");
 }

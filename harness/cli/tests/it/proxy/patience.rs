@@ -22,5 +22,5 @@ fn a_bank_that_never_agrees_on_tls_is_given_up() {
     client.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     assert_eq!(client.read(&mut [0]).expect("still open"), 0);
     let (_, said) = proxy.end();
-    assert!(said.contains("1 connection closed, since the bank was not there"), "{said}");
+    assert!(said.contains("1 connection closed, since the bank was unreachable"), "{said}");
 }

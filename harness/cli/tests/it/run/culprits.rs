@@ -72,7 +72,7 @@ fn names(fault: &str, only: &str, places: &[&str], sentence: &str) -> Ran {
         assert!(text.contains(sentence));
     }
     let (exit, said) = xs2aspec(&["rejudge", out.to_str().unwrap()]);
-    assert_eq!((exit, said.contains(" 0 would be others, 0 cannot be told")), (Some(0), true), "{said}");
+    assert_eq!((exit, said.contains(" 0 changed, 0 could not be rejudged")), (Some(0), true), "{said}");
     ran
 }
 

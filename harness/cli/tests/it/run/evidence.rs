@@ -72,7 +72,7 @@ fn a_bundle_says_what_is_proven_and_what_is_not() {
         assert_eq!(exit, Some(0), "{said}");
         for expected in [
             "does not conform: at least one clause is violated (exit 1)\nWHAT WAS RUN\n",
-            "judged again by this version, come to the same verdict in ",
+            "rejudged with this version, give the same verdict in ",
             "no byte of the 11 files of the bundle has changed",
             "the hash chain covers every line of the record",
             "the reports, rendered again from the record, equal those of the bundle",
@@ -92,12 +92,7 @@ fn a_bundle_says_what_is_proven_and_what_is_not() {
     let other = ed25519(folder.path()).1;
     let (exit, said) = trusted(&other);
     assert_eq!(
-        (
-            exit,
-            said.starts_with(
-                "NOTHING IN THIS BUNDLE CAN BE BELIEVED\n- statement.dsse.json: it is signed by the key"
-            )
-        ),
+        (exit, said.starts_with("DO NOT TRUST THIS BUNDLE\n- statement.dsse.json: it is signed by the key")),
         (Some(1), true),
         "{said}"
     );
@@ -180,8 +175,8 @@ fn what_was_run_and_with_which_cases_is_said() {
     assert!(text("junit.xml").contains(&format!("<property name=\"other-cases\" value=\"{cases}\"/>")));
     assert!(text("ctrf.json").contains(&format!("\"conclusion\":\"{first}")));
     for expected in [
-        "- the built-in bank, with the variation error.body/page\n",
-        &format!("- --cases {cases}: no cases of this program\n"),
+        "- the reference bank, with the variation error.body/page\n",
+        &format!("- --cases {cases}: not the cases of this program\n"),
         "- depth standard: 1 cases (0 flaky, 0 not applicable, 0 with a warning, 0 waived",
         "that the record has all cases of the run: the run was planned by another version or with other cases",
     ] {
@@ -192,9 +187,9 @@ fn what_was_run_and_with_which_cases_is_said() {
         verified(&[&only[..], &["--fault", "periodic.months.duplicate/only-first"]].concat(), 0);
     assert!(!ran.contains("not those built into") && !said.contains("not those built into"), "{ran}\n{said}");
     for expected in [
-        "- the built-in bank, with the fault periodic.months.duplicate/only-first\n",
+        "- the reference bank, with the fault periodic.months.duplicate/only-first\n",
         "- --only ncbct.path, periodic.months\n- --skip *duplicate*\n",
-        "come to the same verdict in ",
+        "give the same verdict in ",
     ] {
         assert!(said.contains(expected), "{expected}: {said}");
     }
@@ -202,7 +197,7 @@ fn what_was_run_and_with_which_cases_is_said() {
     let own = concat!(env!("CARGO_MANIFEST_DIR"), "/../../cases");
     let (_, said) = verified(&["--only", "ncbct.path", "--cases", own], 0);
     assert!(
-        !said.contains("not those built into") && said.contains("come to the same verdict in "),
+        !said.contains("not those built into") && said.contains("give the same verdict in "),
         "{said}"
     );
     // What limited the run is said.
@@ -458,7 +453,7 @@ fn whoever_lets_less_be_judged_again_is_told() {
         assert_eq!(exit, Some(expected), "{edit}: {said}");
         match expected {
             3 => assert!(
-                second.contains("could not be judged again") || second.contains("is unknown"),
+                second.contains("could not be rejudged") || second.contains("is unknown"),
                 "{edit}: {said}"
             ),
             _ => assert!(

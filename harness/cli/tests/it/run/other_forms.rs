@@ -76,7 +76,7 @@ fn a_second_fault_is_found_behind_a_plain_request_that_is_refused() {
     // Another request is sent in its place by then, so that nothing depends on the order.
     assert!(!said.contains("\n   = order "), "{said}");
     let (exit, said) = xs2aspec(&["rejudge", out.to_str().unwrap()]);
-    assert_eq!((exit, said.contains(" 0 would be others, 0 cannot be told")), (Some(0), true), "{said}");
+    assert_eq!((exit, said.contains(" 0 changed, 0 could not be rejudged")), (Some(0), true), "{said}");
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn a_spelling_that_the_profile_does_not_declare_is_named_and_the_run_goes_on_wit
     assert!(fails.clone().all(|verdict| verdict.judged_with == [line]), "{said}");
     assert!(said.contains(&format!("\nsent with {line}: ")), "{said}");
     let (exit, said) = xs2aspec(&["rejudge", out.to_str().unwrap()]);
-    assert_eq!((exit, said.contains(" 0 would be others, 0 cannot be told")), (Some(0), true), "{said}");
+    assert_eq!((exit, said.contains(" 0 changed, 0 could not be rejudged")), (Some(0), true), "{said}");
     let (_, said) = xs2aspec(&["doctor", "--target", &bank.base_url()]);
     assert!(said.contains(line), "{said}");
 }

@@ -54,7 +54,7 @@ fn the_same_cases_come_to_the_same_verdicts() {
         let out = run(folder.path(), more, expected);
         let (exit, said) = xs2aspec(&["rejudge", out.to_str().unwrap()]);
         assert_eq!(exit, Some(0), "{more:?}: {said}");
-        assert!(said.contains(" 0 would be others, 0 cannot be told"), "{more:?}: {said}");
+        assert!(said.contains(" 0 changed, 0 could not be rejudged"), "{more:?}: {said}");
     }
 }
 
@@ -80,7 +80,7 @@ fn other_cases_come_to_other_verdicts_and_say_why() {
     let (exit, said) = judged(&text.replace("adjacent: { months: [3, 3]", "adjacent: { months: [4, 4]"));
     assert_eq!(exit, Some(3), "{said}");
     assert!(
-        said.contains("periodic.months.duplicate/adjacent: not judged again: the case has changed: its change to the baseline was"),
+        said.contains("periodic.months.duplicate/adjacent: could not be rejudged: the case has changed: its change to the baseline was"),
         "{said}"
     );
     // A record of before there were profiles in records.

@@ -223,7 +223,7 @@ fn a_report_is_opened_in_the_browser_that_is_named() {
     assert!(exit == Some(0) && said.contains("report.html"), "{said}");
     assert!(fs::read_to_string(&page).unwrap().contains("id=\"clause:basket.mix\""));
     let (exit, said) = open("no-such-browser");
-    assert!(exit == Some(2) && said.contains("no-such-browser: cannot be started"), "{said}");
+    assert!(exit == Some(2) && said.contains("cannot start no-such-browser: "), "{said}");
     let (exit, said) = support::xs2aspec(&["report", out, "--open", "--format", "junit"]);
     assert!(exit == Some(2) && said.contains("cannot be used with"), "{said}");
 }

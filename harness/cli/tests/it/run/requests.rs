@@ -36,7 +36,7 @@ fn no_more_is_sent_than_was_said_and_what_was_not_asked_is_left_out() {
         assert_eq!(start.requests, Some(requests));
         assert!(!said.contains(" 0 declared absent or left out"), "{said}");
         assert!(
-            said.contains(&format!("--requests {requests}: the {} most telling of ", start.cases)),
+            said.contains(&format!("--requests {requests}: the {} most effective of ", start.cases)),
             "{said}"
         );
         // Nothing of it was held back: the count of the plan is that of the run.

@@ -342,7 +342,7 @@ async fn a_run_goes_on_only_as_it_began() {
         "error: cannot resume: the case files changed from `0",
         "error: out/record.jsonl: line ",
         "error: out/record.jsonl: the record does not start with `run-started`",
-        "error: out/record.jsonl: cannot be read: ",
+        "error: out/record.jsonl: cannot read the record: ",
     ]) {
         assert!(said.starts_with(expected), "{said}");
     }

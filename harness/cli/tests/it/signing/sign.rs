@@ -35,7 +35,7 @@ async fn what_sign_prints_is_accepted() {
     let signing = ["sign", "--method", "GET", "--url", &url, "-H", "Accept: application/json"];
     let (exit, printed, said) = tokio::task::block_in_place(|| xs2aspec(&signing));
     assert_eq!(exit, Some(0), "{said}");
-    assert!(said.contains("test key that everybody knows"), "{said}");
+    assert!(said.contains("signed with the public test key"), "{said}");
     assert!(said.contains("added    Date, X-Request-ID\n"), "{said}");
     assert!(said.contains(" GMT\\n\n  | x-request-id: "), "line ends are shown: {said}");
     let mut request = reqwest::Client::new().get(&url);
@@ -63,7 +63,7 @@ fn what_is_wrong_with_a_request_is_named() {
     };
     let (exit, said) = verify(&right, "{\"a\": 1}", &[]);
     assert_eq!(exit, Some(0), "{said}");
-    assert!(said.ends_with("the request is signed as the document wants it\n"), "{said}");
+    assert!(said.ends_with("the request is signed as the document requires\n"), "{said}");
 
     let (exit, said) = verify(&right, "{\"a\":1}", &[]);
     assert_eq!(exit, Some(1), "{said}");
@@ -114,7 +114,10 @@ fn what_sign_writes_verify_reads() {
     let (exit, printed, said) = xs2aspec(&[&signing[..], &["--out", &request]].concat());
     assert_eq!((exit, printed.as_str()), (Some(0), ""), "{said}");
     assert!(said.contains("added    Host, Content-Length, Date, Digest, X-Request-ID\n"), "{said}");
-    assert!(said.contains(&format!("xs2aspec sign --verify --request {request} reads it")), "{said}");
+    assert!(
+        said.contains(&format!("to verify it, run `xs2aspec sign --verify --request {request}`")),
+        "{said}"
+    );
     let written = fs::read_to_string(&request).unwrap();
     assert!(written.starts_with("POST /v1/a?b=c HTTP/1.1\r\n"), "{written}");
     assert!(
@@ -134,7 +137,7 @@ fn what_sign_writes_verify_reads() {
     let (exit, printed, _) = xs2aspec(&[&signing[..], &["--out", "-"]].concat());
     assert!(exit == Some(0) && printed.starts_with("POST ") && printed.ends_with("{\"a\": 1}"), "{printed}");
     let (exit, _, wrong) = xs2aspec(&["sign", "-H", "PSU-ID: a", "--out", &request]);
-    assert!(exit == Some(2) && wrong.contains("expected --url for its first line"), "{wrong}");
+    assert!(exit == Some(2) && wrong.contains("pass --url for its first line"), "{wrong}");
     let (exit, _, wrong) = xs2aspec(&[&signing[..], &["--out", &path("body")]].concat());
     assert!(exit == Some(2) && wrong.contains("body`, which the command reads"), "{wrong}");
     assert_eq!(fs::read_to_string(path("body")).unwrap(), "{\"a\": 1}");
@@ -145,7 +148,7 @@ fn what_no_request_can_have_is_refused() {
     for method in ["", "GE T", "GET\n", "GET/"] {
         let (exit, printed, wrong) = xs2aspec(&["sign", "--method", method, "--url", "http://127.0.0.1/"]);
         assert_eq!((exit, printed.as_str()), (Some(2), ""), "{method:?}");
-        assert!(wrong.contains("expected a method such as POST, without blanks"), "{wrong}");
+        assert!(wrong.contains("expected a method such as POST, without spaces"), "{wrong}");
     }
     for header in ["PSU-ID", "PSU ID: a", ": a", "PSU-ID: a\r\nHost: b"] {
         let (exit, printed, wrong) = xs2aspec(&["sign", "-H", header]);
@@ -204,7 +207,7 @@ fn certificates_are_explained() {
         assert!(said.contains(part), "{part}: {said}");
     }
     let (_, authority, _) = xs2aspec(&["inspect-cert", &format!("{keys}/ca.cert.pem")]);
-    assert!(authority.contains("there are no qcStatements"), "{authority}");
+    assert!(authority.contains("the certificate has no qcStatements"), "{authority}");
     let folder = TempDir::new().unwrap();
     let profile = folder.path().join("bank.toml");
     let choices = "[choices]\n\"key-id.serial\" = \"lower\"\n\"key-id.issuer\" = \"forward\"";
@@ -214,7 +217,7 @@ fn certificates_are_explained() {
     let serial = said.lines().find_map(|line| line.strip_prefix("serial number")).unwrap();
     let serial = serial.split_whitespace().next().unwrap().to_lowercase();
     let expected =
-        format!("SN={serial},CA=O=xs2aspec test material,CN=xs2aspec test CA   [as my bank declares it]");
+        format!("SN={serial},CA=O=xs2aspec test material,CN=xs2aspec test CA   [as declared by my bank]");
     assert!(declared.contains(&expected), "{declared}");
     let inspect = |issuer: &str| {
         let choices = format!("[choices]\n\"key-id.issuer\" = \"{issuer}\"");

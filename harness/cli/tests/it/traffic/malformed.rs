@@ -94,7 +94,7 @@ fn an_operation_that_cannot_be_read_could_not_be_told_and_what_is_of_others_does
     assert!(record.contains(r#""reason":{"code":"unread","why":"`response.status`: expected"#), "{record}");
     let (exit, said, _) = judged(&[broken(json!("https://cdn.example/logo.png")), good.clone()]);
     assert_eq!(exit, Some(0), "{said}");
-    assert!(!said.contains("cannot be read") && said.contains("1 for no operation"), "{said}");
+    assert!(!said.contains("unreadable") && said.contains("1 for no operation"), "{said}");
     let (exit, said, record) = judged(&[good.clone(), broken(json!(""))]);
     assert_eq!(exit, Some(0), "{said}");
     assert!(said.contains("entry 2: `request.url`") && record.contains(r#""code":"unread""#), "{said}");
