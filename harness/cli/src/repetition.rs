@@ -15,7 +15,7 @@ pub(crate) fn folder(out: &Path) -> PathBuf {
 }
 
 /// Returns the arguments that write a repetition of the run in this folder elsewhere. They name a folder
-/// below the current one, since a record must not reveal its location.
+/// below the current one, since a record does not contain its location.
 pub(crate) fn out(folder: &Path) -> [String; 2] {
     [OUT.to_owned(), format!("reports/{}", name(folder))]
 }

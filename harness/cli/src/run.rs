@@ -213,7 +213,7 @@ fn mask_key(args: &Run, earlier: Option<&PreviousRun>) -> Result<MaskKey, Failur
     })
 }
 
-/// Prints the command that resumes an interrupted run. Releases the folder of a finished one.
+/// Prints the command that resumes an interrupted run. Deletes the mask key of a finished one.
 fn leave(args: &Run, claimed: RunFolder, stopped_early: bool, is_record_lost: bool) -> Result<(), Failure> {
     if stopped_early {
         say!("stopped before the end; to resume, run `{}`", resume::again(args));

@@ -1,7 +1,7 @@
-//! Every case as a test of its own, against the built-in bank or the target that `XS2ASPEC_TARGET` names (a
-//! URL, or the file of a target profile). A case passes here when its verdict is pass or observed. One that
-//! was not sent is ignored, with the reason; where a sentence of the document was not asked because the
-//! profile does not say enough, the last test fails.
+//! Runs every case as a test of its own, against the reference bank or the target in `XS2ASPEC_TARGET` (a URL
+//! or the file of a profile). A case passes here if its verdict is pass or observed. A case that was not sent
+//! is ignored, with the reason. The last test fails if a required clause was not tested because the profile
+//! lacks a value.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,22 +21,21 @@ use xs2aspec_reference::{Bank, Config};
 use xs2aspec_runner::{Clock, Runner};
 use xs2aspec_suite::{Case, ProfileSpec, Strength, Suite, Tree};
 
-/// The variable that names another target than the built-in bank.
+/// The variable that names another target than the reference bank.
 const TARGET: &str = "XS2ASPEC_TARGET";
 
-/// The test that fails where the profile does not say enough.
+/// The test that fails if the profile lacks values for required clauses.
 const COMPLETE: &str = "the run is complete";
 
-/// Lines to add to a profile that a message names.
+/// The maximum number of lines that a message suggests for the profile.
 const SHOWN: usize = 5;
 
-/// The seed of a target that is asked again and again must differ from run to run: X-Request-ID is unique per
-/// call.
+/// Returns a seed that differs from run to run, since X-Request-ID must be unique for each call to a target.
 fn seed() -> u64 {
     uuid::Uuid::new_v4().as_u64_pair().0
 }
 
-/// The target that was asked for; none for the built-in bank.
+/// Returns the selected target, or `None` for the reference bank.
 fn target() -> Option<Result<AuthorizedProfile, String>> {
     let target = std::env::var(TARGET).ok()?;
     let profile = if target.contains("://") {
@@ -50,7 +49,7 @@ fn target() -> Option<Result<AuthorizedProfile, String>> {
 struct Bench {
     runtime: Runtime,
     runner: Runner,
-    /// Serves as long as it lives.
+    /// The bank, which serves until it is dropped.
     _bank: Option<Bank>,
 }
 
@@ -98,11 +97,11 @@ impl Bench {
     }
 }
 
-/// Why a case is not sent to a target with this profile, as far as that can be told without asking it.
+/// Why a case is not sent to a target with this profile, as far as the profile alone tells.
 enum LeftOut<'a> {
-    /// The profile says that the target lacks something.
+    /// The profile declares that the target lacks something.
     Declared,
-    /// The profile does not say something, with the line to add.
+    /// The profile lacks a value. The text is the line to add.
     NotSaid(&'a str),
 }
 
@@ -137,7 +136,7 @@ fn left_out<'a>(suite: &'a Suite, profile: &Profile, case: &Case) -> Option<Left
     None
 }
 
-/// Fails where no case of a stated or derived clause is sent, and one would be if the profile said more.
+/// Fails if no case of a stated or derived clause is sent, but one would be with a more complete profile.
 fn complete(suite: &Suite, profile: &Profile) -> Result<(), Failed> {
     let mut sent = BTreeSet::new();
     let mut not_said = BTreeMap::<&str, BTreeSet<&str>>::new();
@@ -173,8 +172,8 @@ fn complete(suite: &Suite, profile: &Profile) -> Result<(), Failed> {
     .into())
 }
 
-/// That a target of which little is said is ignored and not passed: this program, started once more against
-/// such a one.
+/// Starts this program once more against a target with a minimal profile, and checks that cases are ignored
+/// instead of passed.
 fn little_is_said() -> Result<(), Failed> {
     let runtime = Runtime::new()?;
     let bank = runtime.block_on(xs2aspec_reference::start(Config::default()))?;
@@ -191,20 +190,20 @@ fn little_is_said() -> Result<(), Failed> {
     };
     let ensure = |holds: bool, said: &str| if holds { Ok(()) } else { Err(Failed::from(said)) };
 
-    // No transaction is known: its cases are ignored, each with the line to add.
+    // The profile names no transaction. Its cases are ignored, each with the line to add.
     let (is_green, said) = again(&url, &["transaction.path"])?;
     ensure(is_green && said.contains(" 0 passed") && !said.contains(" 0 ignored"), &said)?;
     ensure(said.contains("[transaction] account-id = "), &said)?;
-    // A runner that gives each case a process of its own asks for the list first.
+    // A test runner with one process for each case lists the cases first.
     let (_, listed) = again(&url, &["--list", "--ignored", "transaction.path"])?;
     ensure(listed.contains("transaction.path/plain: test"), &listed)?;
     let (is_green, said) = again(&url, &[COMPLETE])?;
     ensure(!is_green && said.contains("clauses that the document demands nothing was sent"), &said)?;
     ensure(said.contains("session-id = "), &said)?;
-    // What is declared absent is not asked for; what is missing besides is still named.
+    // What the profile declares absent is not required. What else is missing is still named.
     let (is_green, said) = again(&format!("{url}\n{declared}"), &[COMPLETE])?;
     ensure(!is_green && !said.contains("corporate") && !said.contains("quota"), &said)?;
-    // A profile that says everything makes it complete.
+    // A complete profile makes the run complete.
     let reference = include_str!("../../../fixtures/targets/reference.toml");
     let whole = reference.replacen("base-url = \"http://127.0.0.1\"", &url, 1);
     let (is_green, said) = again(&whole, &[COMPLETE])?;
@@ -230,11 +229,11 @@ fn main() -> ExitCode {
         }
     };
     let is_ignored = |case: &Case| {
-        // While the tests run, each says for itself why it is ignored; a list has no other way to say it.
+        // While tests run, each one prints why it is ignored. A list can only show it in the name.
         let is_told = arguments.list || arguments.ignored;
         is_told && target.as_ref().is_some_and(|profile| left_out(&suite, profile, case).is_some())
     };
-    // Set up by the first test that runs, so that listing the tests starts no bank.
+    // The first test that runs starts the bank, so listing the tests starts none.
     let bench: &'static OnceLock<Result<Bench, String>> = Box::leak(Box::default());
     let mut trials: Vec<Trial> = suite
         .cases()

@@ -1,5 +1,5 @@
-//! The command, and the crates behind it, tested together: one program, since linking takes longer than
-//! testing. Only `conformance` stands apart, which makes each case a test of its own.
+//! Tests of the command and all crates behind it. They are one program, since linking takes longer than
+//! testing. Only `conformance` is separate, since it makes each case a test of its own.
 
 mod bank;
 mod hostile;

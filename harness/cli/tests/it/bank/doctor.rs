@@ -1,4 +1,4 @@
-//! What the doctor says of a target that can be asked, and of those that cannot.
+//! The output of the doctor for usable targets and for unusable ones.
 
 use std::{
     fs,
@@ -15,7 +15,7 @@ async fn bank() -> Bank {
     start(Config::default()).await.unwrap()
 }
 
-/// Asks the doctor of a profile, with its exit code.
+/// Runs the doctor on a profile. Returns its output and exit code.
 async fn doctor(profile: String) -> (Option<i32>, String) {
     tokio::task::spawn_blocking(move || {
         let folder = TempDir::new().unwrap();
@@ -44,7 +44,7 @@ async fn a_target_in_order_is_ready() {
     assert_eq!(said.lines().find(lacks), None, "the profile offers everything: {said}");
     let named = format!("target     reference bank at {}\n", bank.base_url());
     assert!(said.starts_with(&named), "{said}");
-    // A target that has no name but its address is not said to be at it.
+    // The name of a target without a name is its address, which is printed only once.
     let (_, said) = doctor(format!("base-url = {:?}", bank.base_url())).await;
     assert!(said.starts_with(&format!("target     {}\n", bank.base_url())), "{said}");
     bank.shutdown().await.unwrap();
@@ -112,7 +112,7 @@ async fn what_init_writes_is_a_profile_and_is_not_overwritten() {
     bank.shutdown().await.unwrap();
 }
 
-/// The reason is what the profile says, and not that it says so in words.
+/// The reason names the two keys of the profile that have the same value.
 #[tokio::test(flavor = "multi_thread")]
 async fn one_person_under_two_names_is_the_reason_why_cases_are_left_out() {
     let (private, second) = ("0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e7f", "5e2f8a41-7c36-4d19-b0e5-9a8b7c6d5e4f");
@@ -140,7 +140,7 @@ async fn a_target_that_is_not_there_is_told_in_a_line() {
     assert!(said.contains("refusing to send requests"), "{said}");
 }
 
-/// What the answers show and the profile does not say: the exact status of success, and what is not there.
+/// The responses show the exact status of success, and which operations are missing. The profile lacks both.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_patch_of_the_profile_says_what_the_answers_show() {
     let variations = vec!["payment.success-status/ok".parse().unwrap()];
@@ -164,7 +164,7 @@ async fn a_patch_of_the_profile_says_what_the_answers_show() {
             "{said}"
         );
         assert!(said.contains("+basket = false\n"), "{said}");
-        // What it prints is a patch as it stands.
+        // The output is a patch that applies unchanged.
         fs::write(folder.path().join("said"), &said).unwrap();
         let mut patch = Command::new("patch");
         let patched =
@@ -174,7 +174,7 @@ async fn a_patch_of_the_profile_says_what_the_answers_show() {
         assert_ne!(patched, before);
         let said = doctor("--diff");
         assert!(said.contains("fix        bank.toml already has all that the responses show"), "{said}");
-        // --fix writes what --diff prints.
+        // `--fix` writes what `--diff` prints.
         fs::write(&file, &before).unwrap();
         let said = doctor("--fix");
         assert!(said.contains("fix        wrote bank.toml"), "{said}");

@@ -1,5 +1,5 @@
-//! What comes from somebody else is data: a pack, a case file, a record, an archive, a response. None of them
-//! runs a command, reads a variable or a file outside its folder, chooses a host, or gives consent.
+//! Foreign input is data: a pack, a case file, a record, an archive, a response. None of them can run a
+//! command, read a variable or a file outside its folder, choose a host, or give consent.
 
 use std::{
     fs,
@@ -17,7 +17,7 @@ use crate::support::{ANY_BANK, REFERENCE, command, printed, stub};
 /// The repository, with its cases and packs.
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// What a command may do that it should not.
+/// The effects that no input may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effect {
     Command,
@@ -27,7 +27,7 @@ enum Effect {
     Consent,
 }
 
-/// The user's folder, the user's target, and a server and a file that are none of the user's business.
+/// The user's folder, the user's target, and a server and a file that foreign input must not reach.
 struct World {
     folder: TempDir,
     target: MockServer,
@@ -55,7 +55,7 @@ impl World {
         fs::write(self.path(name), text).unwrap();
     }
 
-    /// Replaces the words of a table by what this world has.
+    /// Replaces the placeholders of a table with the values of this world.
     fn filled(&self, text: &str) -> String {
         let elsewhere = self.elsewhere.uri();
         let authority = elsewhere.trim_start_matches("http://");
@@ -64,7 +64,7 @@ impl World {
         text.replace("PORT", port).replace("SECRET", self.path("secret.txt").to_str().unwrap())
     }
 
-    /// Runs the program in the user's folder, and checks that none of the effects took place.
+    /// Runs the program in the user's folder, and checks that none of the effects occurred.
     fn run(&self, arguments: &[&str]) -> (Option<i32>, String) {
         let output = block_in_place(|| {
             let mut command = command();
@@ -87,7 +87,7 @@ fn arrived(server: &MockServer) -> usize {
     block_in_place(|| Handle::current().block_on(stub::received(server)))
 }
 
-/// All files below a folder.
+/// Returns all files below a folder.
 fn walk(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
@@ -102,7 +102,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// What a pack may say of any bank, above and below its values, and what that would do.
+/// Lines that a pack may contain above and below its values for any bank, with the effect to prevent.
 const OF_PACK: [(Effect, &str, &str); 14] = [
     (Effect::Command, "", "[[prepare]]\nname = \"x\"\ncommand = [\"touch\", \"OWNED\"]"),
     (Effect::Command, "signing = { certificate = \"c.pem\", command = [\"touch\", \"OWNED\"] }", ""),
@@ -134,7 +134,7 @@ async fn a_pack_gives_values_and_does_nothing() {
         &["judge", "traffic.http", "--pack", "data", "--target", &url, "--out", "judged"],
     ];
     world.write("traffic.http", "GET /v2/x HTTP/1.1\nHost: b\n\nHTTP/1.1 200 OK\nContent-Length: 2\n\n{}\n");
-    // Each command reads the pack in one way: each takes its turn.
+    // Each command reads the pack differently, so the commands take turns.
     for ((effect, above, below), arguments) in OF_PACK.into_iter().zip(commands.into_iter().cycle()) {
         copy(&pack, &world.path("data"));
         let text = world.filled(&format!("{above}\n{values}\n{below}\n"));
@@ -142,7 +142,8 @@ async fn a_pack_gives_values_and_does_nothing() {
         let (exit, said) = world.run(arguments);
         assert_eq!(exit, Some(2), "{effect:?} {arguments:?}: {said}");
         assert!(said.contains("data/fixtures/spec/any-bank.toml:"), "{effect:?} {arguments:?}: {said}");
-        // As the profile to start from it is no better. What is commented out there is the user's to enable.
+        // The template of a profile must not contain them, either. Commented lines are for the user to
+        // enable.
         world.write("data/fixtures/spec/any-bank.toml", &values);
         world.write("data/fixtures/spec/template.toml", &text);
         if effect != Effect::Host || !above.starts_with("base-url") {
@@ -153,7 +154,7 @@ async fn a_pack_gives_values_and_does_nothing() {
         }
     }
     assert_eq!(arrived(&world.target), 0, "an error comes before the first request");
-    // Consent to another machine is not there either without a word of the user.
+    // A pack cannot consent to a remote machine without the user.
     copy(&pack, &world.path("data"));
     let other = "http://[::ffff:127.0.0.1]:1";
     let (exit, said) = world.run(&["run", "--pack", "data", "--target", other, "--out", "out"]);
@@ -178,7 +179,7 @@ async fn a_link_leads_nowhere_from_a_pack() {
     }
 }
 
-/// What a case file may say of a request. Each is rejected with its place before anything is sent.
+/// Entries of a case file for a request. Each is rejected with its place before anything is sent.
 const OF_CASE: [(Effect, &str); 15] = [
     (Effect::Host, "{set: path, to: '@AUTHORITY/v1/payments'}"),
     (Effect::Host, "{set: path, to: ':x@AUTHORITY/v1/payments'}"),
@@ -213,7 +214,7 @@ async fn a_case_file_changes_a_request_and_nothing_else() {
         &["run", "--only", "ncbct.path/evil", "--cases", "data", "--target", "bank.toml", "--out", "out"],
         &["doctor", "--cases", "data", "--target", "bank.toml"],
     ];
-    // Each command reads the case file in one way: each takes its turn.
+    // Each command reads the case file differently, so the commands take turns.
     for ((effect, change), arguments) in OF_CASE.into_iter().zip(commands.into_iter().cycle()) {
         world.write("data/bodies/p.yaml", &world.filled(&case_file(change)));
         let (exit, said) = world.run(arguments);
@@ -221,7 +222,7 @@ async fn a_case_file_changes_a_request_and_nothing_else() {
         assert!(said.contains("data/bodies/p.yaml:"), "{effect:?} {change} {arguments:?}: {said}");
     }
     assert_eq!(arrived(&world.target), 0);
-    // A Host of its own goes to the target, whose address is that of the profile.
+    // A request with its own Host header goes to the target, whose address comes from the profile.
     world.write("data/bodies/p.yaml", &world.filled(&case_file("{set: header/Host, to: 'AUTHORITY'}")));
     let (_, said) = world.run(commands[3]);
     assert!(arrived(&world.target) > 0, "{said}");
@@ -262,11 +263,11 @@ async fn a_record_names_no_file_and_no_target_that_a_run_goes_on_with() {
             world.write("data/record.jsonl", &format!("{start}\n{rest}"));
             let (exit, said) = world.run(&["run", "--resume", "data"]);
             assert_eq!(exit, Some(2), "{effect:?} {arguments:?}: {said}");
-            // Whoever wrote the record may have been noticed before.
+            // Another check may reject the record first.
             let is_named = said.contains(&format!("`{option} ")) && said.contains("again");
             assert!(is_named || said.contains("record"), "{effect:?} {arguments:?}: {said}");
         }
-        // Readers of a record read no other file, and send nothing.
+        // Commands that read a record read no other file and send nothing.
         world.write("data/record.jsonl", &format!("{start}\n{rest}"));
         for reader in [
             &["report", "data", "--format", "terminal"][..],
@@ -313,7 +314,8 @@ async fn an_archive_is_judged_and_nothing_of_it_is_fetched() {
     assert_eq!(arrived(&world.target), 0, "traffic is judged, and nothing is sent");
 }
 
-/// Ids, links and redirects of responses: each request stays below the base URL, on a path of the document.
+/// Whatever ids, links and redirects responses contain, each request stays below the base URL, on a path of
+/// the document.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_response_leads_nowhere_else() {
     let world = World::new().await;

@@ -1,4 +1,4 @@
-//! Pseudonyms: nobody computes one back from what a run leaves behind, and no two runs have the same ones.
+//! Pseudonyms: nobody can reverse one with the files of a run, and no two runs share any.
 
 use std::{
     collections::BTreeSet,
@@ -19,14 +19,14 @@ use crate::support::{MASK_KEY, REFERENCE, command, printed, recorded, xs2aspec};
 const ONLY: [&str; 6] =
     ["--only", "ncbct.path", "--only", "header.x-psu-identity.ncbct", "--only", "transaction.path"];
 
-/// A fault that cases of [`FAULTY`] find.
+/// A fault that the cases of [`FAULTY`] find.
 const FAULT: [&str; 4] =
     ["--fault", "periodic.months.duplicate/only-adjacent", "--only", "periodic.months.duplicate"];
 
-/// The PSUs that these cases name: a private and a corporate one.
+/// The number of PSUs that these cases name: a private and a corporate one.
 const PSUS: usize = 2;
 
-/// Masked values of the reference bank, each with one that is not in it.
+/// Masked values of the reference bank, each next to a value that the bank does not have.
 const CANDIDATES: [(&str, &str); 3] =
     [("01819000391", "01819000392"), ("NO1400004200179", "NO1400004200178"), ("00004200179", "00004200178")];
 
@@ -34,7 +34,7 @@ fn path(folder: &TempDir, name: &str) -> String {
     folder.path().join(name).to_str().unwrap().to_owned()
 }
 
-/// Returns the files below a folder, each with its bytes.
+/// Returns the files below a folder with their bytes.
 fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -48,14 +48,14 @@ fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     found
 }
 
-/// Returns the hexadecimal digits of the pseudonyms of a text.
+/// Returns the hexadecimal digits of the pseudonyms in a text.
 fn marks(text: &str) -> BTreeSet<String> {
     xs2aspec_spec::masks::pseudonyms(text.as_bytes())
         .filter_map(|at| text[at].rsplit_once('~').map(|(_, digits)| digits.to_owned()))
         .collect()
 }
 
-/// Returns every scalar of a record, as bytes that may be a key.
+/// Returns every scalar of a record as bytes, since each of them might be the key.
 fn keys(record: &str) -> BTreeSet<Vec<u8>> {
     fn collect(value: &Value, keys: &mut BTreeSet<Vec<u8>>) {
         match value {
@@ -84,14 +84,14 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
 }
 
-/// Returns what a guess and a key may have been made into.
+/// Returns the pseudonyms that a guess and a key might produce.
 fn hashes(key: &[u8], guess: &str) -> [String; 4] {
     let of = |parts: &[&[u8]]| hex(digest::digest(&digest::SHA256, &parts.concat()).as_ref());
     let mac = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), guess.as_bytes());
     [hex(mac.as_ref()), of(&[key, guess.as_bytes()]), of(&[guess.as_bytes(), key]), of(&[guess.as_bytes()])]
 }
 
-/// Returns the digests of the bodies of a record in which a guess replaces each pseudonym.
+/// Returns the digests of the recorded bodies, with a guess instead of each pseudonym.
 fn digests(exchanges: &[Exchange], guess: &str) -> BTreeSet<String> {
     let bodies = exchanges.iter().flat_map(|exchange| {
         let answer = exchange.response.as_ref().and_then(|answer| answer.body.as_ref());
@@ -150,7 +150,7 @@ fn nobody_computes_a_value_back_from_what_a_run_leaves() {
             }
         }
     }
-    // Neither command needs the key, which is gone.
+    // Neither command needs the key, which has been deleted.
     assert!(!Path::new(&format!("{out}/mask.key")).exists());
     let (exit, said) = xs2aspec(&["rejudge", &out]);
     assert_eq!(exit, Some(0), "{said}");
@@ -219,7 +219,7 @@ async fn a_run_that_goes_on_has_its_key() {
     let record = fs::read(folder.path().join("out/record.jsonl")).unwrap();
     let kept = fs::read_to_string(&key).unwrap();
     assert!(!String::from_utf8(record).unwrap().contains(kept.trim()));
-    // Without its key, or with another one, equal values would no longer be equal.
+    // Without the key, or with another one, equal values would no longer have equal pseudonyms.
     fs::rename(&key, folder.path().join("moved.key")).unwrap();
     let resume = ["run", "--quiet", "--target", "bank.toml", "--resume", "out"];
     let (exit, said) = ran(&resume);
@@ -230,7 +230,7 @@ async fn a_run_that_goes_on_has_its_key() {
     assert_eq!(exit, Some(1), "{said}");
     let out = path(&folder, "out");
     assert_eq!(seen(&out, "psu-id").0.len(), PSUS, "{said}");
-    // A key in the folder goes with the end of the run, and one of the user's stays.
+    // The end of a run deletes the key in its folder, but not a key of the user.
     begin("other", &[]);
     assert!(folder.path().join("other/mask.key").exists());
     let (exit, said) = ran(&["run", "--quiet", "--target", "bank.toml", "--resume", "other"]);

@@ -1,4 +1,4 @@
-//! Banks of others, seen through their profiles: reached, prepared, spared and kept quiet about.
+//! Remote banks and their profiles: connections, preparation, limits and privacy.
 
 mod doctor;
 mod foreign_data;

@@ -1,4 +1,4 @@
-//! What is found out before a run: by a command, and by a PSU who comes back from the bank.
+//! Preparation before a run: by a command, and by a PSU who returns from the bank.
 
 #[cfg(unix)]
 use std::os::unix::fs::PermissionsExt as _;
@@ -56,7 +56,7 @@ command = ["sh", "consent.sh", "${prepare.login.session}"]
     tokio::task::block_in_place(|| {
         let (exit, said) = run(profile.clone());
         assert_eq!(exit, Some(0), "{said}");
-        // A command may ask a PSU for a consent, which nobody gives twice.
+        // A command may ask a PSU for a consent, so it must run only once.
         assert_eq!(fs::read_to_string(folder.path().join("asked.txt")).unwrap(), "asked\n");
         let (exit, said) = run(profile.replace("consent.account.id", "consent.account.number"));
         assert_eq!(exit, Some(2), "{said}");
@@ -68,7 +68,7 @@ command = ["sh", "consent.sh", "${prepare.login.session}"]
     bank.shutdown().await.unwrap();
 }
 
-/// Asks the listener for a path, and gives the status line.
+/// Requests a path from the listener, and returns the status line.
 fn get(address: &str, path: &str) -> String {
     get_with(address, path, &format!("Host: {address}"))
 }
@@ -90,14 +90,14 @@ fn a_psu_who_comes_back_is_waited_for() {
     assert_eq!(fs::metadata(&out).unwrap().permissions().mode() & 0o077, 0, "a code is its owner's");
     let written = fs::read_to_string(out).unwrap();
     assert_eq!(written, RETURNED);
-    // What is good for one time is shown, whatever becomes of the file.
+    // A code works only once, so it is printed even if the file cannot be written.
     assert_eq!(returned(&folder.path().join("missing/return.json")), Some(2));
 }
 
-/// What is printed of the return.
+/// The output for the redirect of the PSU.
 const RETURNED: &str = "{\"path\":\"/back\",\"query\":{\"code\":\"a b\",\"state\":\"1\"}}\n";
 
-/// Waits for a PSU who comes back, and gives the exit code; what was printed is what came.
+/// Waits for a PSU who returns, checks the output, and returns the exit code.
 fn returned(out: &Path) -> Option<i32> {
     let mut child = command()
         .args(["listen", "--address", "127.0.0.1:0", "--path", "/back", "--timeout-s", "60", "--out"])
@@ -110,7 +110,7 @@ fn returned(out: &Path) -> Option<i32> {
     BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
     let address = line.split("http://").nth(1).and_then(|rest| rest.split('/').next()).unwrap();
     assert_eq!(get(address, "/favicon.ico"), "HTTP/1.1 404 Not Found");
-    // Pages of others do not come back instead of the bank.
+    // Requests from other web pages do not count as the redirect.
     for headers in ["Host: bank.example", &format!("Host: {address}\r\nSec-Fetch-Mode: no-cors")] {
         assert_eq!(get_with(address, "/back?code=other", headers), "HTTP/1.1 404 Not Found", "{headers}");
     }

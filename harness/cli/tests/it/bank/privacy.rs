@@ -1,6 +1,6 @@
-//! Nothing that belongs to a person or protects an account stands in any output: every value of a profile and
-//! every text of an answer is a canary, unless it is named here with the reason why it may be seen. The
-//! profile is run, asked after and explained, and everything that is written or printed is searched.
+//! No output contains personal data or data that protects an account. Every value of a profile and every
+//! string of a response is a canary, unless a list here names it with the reason why it may be shown. The
+//! test runs the profile with several commands, and searches everything that they write or print.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -14,7 +14,7 @@ use xs2aspec_suite::ProfileSpec;
 
 use crate::support::{command, stub};
 
-/// Values of a profile that may be seen, by the end of their names, and why.
+/// Values of a profile that may be shown, by the end of their names, with the reason.
 const SEEN_OF_A_PROFILE: [(&str, &str); 6] = [
     ("redirect-uri", "the public address of the TPP, but for what was prepared for it"),
     ("currency", "a code of three letters"),
@@ -24,7 +24,7 @@ const SEEN_OF_A_PROFILE: [(&str, &str); 6] = [
     ("status", "a code of the document"),
 ];
 
-/// Texts of an answer that may be seen, by the names of their members, and why.
+/// Strings of a response that may be shown, by the names of their fields, with the reason.
 const SEEN_OF_AN_ANSWER: [(&str, &str); 24] = [
     ("amount", "what the case sent, or what the rules for amounts judge"),
     ("bankTransactionCode", "a code of a kind of transaction"),
@@ -55,14 +55,13 @@ const SEEN_OF_AN_ANSWER: [(&str, &str); 24] = [
     ("verbs", "methods"),
 ];
 
-/// Header fields with signature and certificate, which are masked as a whole where they are sent, and which
-/// no bank tells.
+/// Headers with signature and certificate. They are masked as a whole when sent, and no bank returns them.
 const OF_A_KEY: [&str; 4] = ["signature", "tpp-signature-certificate", "client-cert", "tpp-certificate"];
 
-/// Codes of currencies have names that end with this.
+/// Currency code types have names that end with this.
 const CURRENCY: &str = "Currency";
 
-/// What no output may hold besides, and where it was put.
+/// Further values that no output may contain, with the place where they were put.
 const CANARIES: [(&str, &str); 6] = [
     ("canary-api-key", "header of a gateway"),
     ("test-passphrase", "passphrase of the key"),
@@ -122,7 +121,7 @@ name = "consent"
 command = ["sh", "-c", "echo '{\"state\": \"canary-prepared\"}'"]
 "#;
 
-/// Makes answers of the schemas in which every text is a canary, or one that may be seen.
+/// Generates responses from the schemas in which every string is a canary or may be shown.
 #[derive(Default)]
 struct Answers {
     canaries: BTreeSet<String>,
@@ -141,7 +140,7 @@ impl Answers {
         serde_json::from_str(&fs::read_to_string(folder.join(file)).unwrap()).unwrap()
     }
 
-    /// A value of a schema of a file; `at` says where it stands, and `name` is that of the member.
+    /// Returns a value for a schema in a file. `at` is its place, and `name` the name of the field.
     fn sample(&mut self, file: &str, schema: &Value, at: &str, name: &str) -> Value {
         if let Some(reference) = schema["$ref"].as_str() {
             let (other, pointer) = reference.split_once('#').unwrap();
@@ -183,7 +182,7 @@ impl Answers {
     }
 }
 
-/// A bank that tells everything it is told, and everything that it can tell besides.
+/// Starts a bank that returns everything it receives, and everything that its schemas allow.
 async fn gossip(answers: &mut Answers) -> MockServer {
     let [basket, payment, customers, transaction, refusal] =
         ["basket", "payment", "customers", "transaction", "refusal"].map(|schema| answers.of(schema));
@@ -205,7 +204,7 @@ async fn gossip(answers: &mut Answers) -> MockServer {
         });
         let path = request.url.path();
         let (status, mut body) = match () {
-            // Payments for a basket are accepted, or there would be none.
+            // Payments for a basket must be accepted, or no basket could be created.
             () if path.contains("periodic") && request.body.len() % 3 == 1 => (400, refusal.clone()),
             () if path.contains("baskets") => (201, basket.clone()),
             () if path.contains("customers") => (200, customers.clone()),
@@ -222,7 +221,7 @@ async fn gossip(answers: &mut Answers) -> MockServer {
     stub::server(answer).await
 }
 
-/// The canaries of a profile: all of its values but those that may be seen.
+/// Returns the canaries of a profile: all values except those that may be shown.
 fn of_profile(profile: &Profile) -> Vec<(String, String)> {
     for offer in ProfileSpec::embedded().values.iter().filter(|offer| offer.entry_of.is_none()) {
         assert!(
@@ -239,7 +238,7 @@ fn of_profile(profile: &Profile) -> Vec<(String, String)> {
     values.map(|(name, text)| (text.to_lowercase(), name.clone())).collect()
 }
 
-/// Everything below a folder.
+/// Collects the text of all files below a folder.
 fn files(folder: &Path, found: &mut Vec<(String, String)>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -289,7 +288,7 @@ async fn no_output_holds_a_canary() {
                     .args(arguments)
                     .env("CANARY_PASSPHRASE", "test-passphrase")
                     .env("CANARY_API_KEY", "canary-api-key")
-                    // Whatever a library would log.
+                    // Includes anything that a library might log.
                     .env("RUST_LOG", "trace")
                     .output()
                     .unwrap()
@@ -311,7 +310,7 @@ async fn no_output_holds_a_canary() {
         };
         let of_keys = [lines(&key, "signing key"), lines(&certificate, "signing certificate")].concat();
         assert!(of_keys.len() > 30);
-        // All of them in one go: there are hundreds, and what is searched is long.
+        // Search for all secrets in one pass, since there are hundreds and the texts are long.
         let all: Vec<&(String, String)> = secrets.iter().chain(&of_keys).collect();
         let (spaced, closed): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|(canary, _)| canary.contains(' '));
@@ -320,7 +319,7 @@ async fn no_output_holds_a_canary() {
         let (spaced, closed) = ((search(&spaced), spaced), (search(&closed), closed));
         for (place, text) in &said {
             let text = text.to_lowercase();
-            // As people write account numbers.
+            // Some people write account numbers with spaces.
             let without_blanks = text.replace(' ', "");
             let looked = [(&spaced, &text), (&closed, &text), (&closed, &without_blanks)];
             for ((search, wanted), text) in looked {
@@ -332,15 +331,15 @@ async fn no_output_holds_a_canary() {
                 assert_eq!(found, None, "in {place} at {base}");
             }
         }
-        // Equal values are recognisably equal: one pseudonym for the debtor in the whole record.
+        // Equal values stay recognizably equal: the debtor has one pseudonym in the whole record.
         let record = &said.iter().find(|(place, _)| place.ends_with("record.jsonl")).unwrap().1;
         let debtors: std::collections::BTreeSet<&str> = record
             .match_indices("debtorAccount\\\":{\\\"iban\\\":\\\"iban~")
             .filter_map(|(at, found)| record.get(at + found.len()..at + found.len() + 8))
             .collect();
-        // The second agreement and the second person pay from accounts of their own.
+        // The second agreement and the second person have accounts of their own.
         assert!((1..=7).contains(&debtors.len()), "{debtors:?}");
-        // What may be seen is: the list above names nothing that is masked.
+        // The list above names nothing that is masked: every value in it is shown.
         let hidden = answers.shown.iter().filter(|shown| !record.contains(shown.as_str()));
         let hidden: Vec<&String> = hidden.filter(|_| base == gossip.uri()).collect();
         assert!(hidden.is_empty(), "{hidden:?}");

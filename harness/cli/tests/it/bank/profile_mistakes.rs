@@ -1,5 +1,5 @@
-//! What somebody gets wrong who writes a profile for the first time: each mistake ends with exit code 2 and
-//! the key to change, or the doctor names the key.
+//! Typical mistakes in a first profile. Each one ends with exit code 2 and the key to change, or the doctor
+//! names the key.
 
 use std::{fs, path::Path};
 
@@ -9,14 +9,14 @@ use xs2aspec_reference::{Config, Tls, start};
 
 use crate::support::{REFERENCE, command, execute, network::Authority, printed};
 
-/// What is replaced in a right profile, by what, and how the doctor then ends and what it says.
+/// The text to replace in a correct profile, its replacement, the exit code of the doctor, and its message.
 type Mistake = (&'static str, &'static str, i32, &'static str);
 
-/// Where something is added before everything else.
+/// The line of the profile before which text is added.
 const TOP: &str = "name = \"reference bank\"";
 
 const MISTAKES: [Mistake; 61] = [
-    // What stands in the file.
+    // Syntax.
     (TOP, "name = ", 2, "bank.toml:3:"),
     (TOP, "nmae = \"x\"", 2, "unknown field `nmae`; did you mean `name`?"),
     ("session-id", "sesion-id", 2, "did you mean `session-id`?"),
@@ -64,7 +64,7 @@ const MISTAKES: [Mistake; 61] = [
     ),
     ("\"https://tpp.example/return\"", "\"\"", 2, "`redirect-uri` is \"\""),
     ("\"https://tpp.example/return\"", "\" https://tpp.example/\"", 2, "without surrounding spaces"),
-    // Where the bank is.
+    // The address of the bank.
     ("base-url = \"", "base-url = \"htp", 2, "`base-url`"),
     ("base-url = \"http://", "base-url = \"", 2, "`base-url`"),
     ("base-url = \"http://", "base-url = \"http://user:canary@", 2, "`base-url`"),
@@ -74,7 +74,7 @@ const MISTAKES: [Mistake; 61] = [
     (TOP, "proxy = \"127.0.0.1:3128\"", 2, "`proxy`"),
     (TOP, "proxy = \"https://127.0.0.1:3128\"", 2, "only `http://` proxies are supported"),
     (TOP, "paths = { basket = \"/v1/none\" }", 3, "`[paths] basket`"),
-    // What signs.
+    // The signing key.
     (TOP, "signing = { key = \"k.pem\" }", 2, "requires both `key` and `certificate`"),
     (TOP, "signing = { key = \"none.pem\", certificate = \"tpp.cert.pem\" }", 2, "`[signing] key`: "),
     (
@@ -92,9 +92,9 @@ const MISTAKES: [Mistake; 61] = [
     (
         TOP,
         "signing = { key = \"expired.key.pem\", certificate = \"expired.cert.pem\" }",
-        // An account shows to the TPP alone that read it first, which was the one of the profile.
+        // An account is visible only to the TPP that first read it, which is the one of the profile.
         3,
-        "expired on 2021-01-01: change `[signing] certificate`",
+        "expired on 2021-01-01; change `[signing] certificate`",
     ),
     (
         TOP,
@@ -154,7 +154,7 @@ const MISTAKES: [Mistake; 61] = [
         2,
         "`[headers] X-Key` is in the environment variable",
     ),
-    // What is prepared.
+    // Preparation.
     (
         TOP,
         "prepare = [{ name = \"a\", command = [\"./none\"] }]",
@@ -168,14 +168,14 @@ const MISTAKES: [Mistake; 61] = [
         "`[[prepare]]` a: expected that it prints a JSON object",
     ),
     (TOP, "contact = \"${prepare.a.b}\"", 2, "bank.toml:3:12: `${prepare.a.b}`: no `[[prepare]]`"),
-    // What the bank does not know.
+    // Values that the bank does not know.
     ("0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e7f", "0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e70", 3, "`[psu.private] id`"),
     ("https://tpp.example/return", "return", 3, "`redirect-uri`"),
     ("\"acc-private-0001\"", "\"none\"", 3, "`[transaction] account-id`"),
     ("currency = \"EUR\"", "currency = \"euro\"", 3, "`[accounts.foreign-creditor]`"),
 ];
 
-/// A folder with the keys that profiles name, right and wrong ones.
+/// Returns a folder with the keys that profiles name, correct and wrong ones.
 fn folder() -> TempDir {
     let folder = TempDir::new().unwrap();
     let keys = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/keys"));
@@ -196,7 +196,7 @@ fn folder() -> TempDir {
     folder
 }
 
-/// Asks the doctor of a profile, with its exit code.
+/// Runs the doctor on a profile. Returns its exit code and output.
 fn doctor(folder: &TempDir, profile: &str) -> (Option<i32>, String) {
     let file = folder.path().join("bank.toml");
     fs::write(&file, profile).unwrap();
@@ -229,7 +229,7 @@ async fn each_mistake_names_the_key_to_change() {
     bank.shutdown().await.unwrap();
 }
 
-/// Where nothing is left to run, what took it away is named, and no option that was not given.
+/// If no case is left to run, the message names the options that excluded the cases, and no others.
 #[test]
 fn a_plan_without_cases_says_what_took_them() {
     let mebibyte = "http.no-server-error/ncbct/mebibyte-in-unknown-member";

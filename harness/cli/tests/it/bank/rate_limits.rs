@@ -1,4 +1,4 @@
-//! A target that is busy, or that may not be asked as fast as the suite can.
+//! A target that is busy, or that limits the rate of requests.
 
 use std::{
     collections::BTreeSet,
@@ -12,7 +12,8 @@ use xs2aspec_record::{Event, Exchange, Verdict};
 
 use crate::support::{ANY_BANK, command, printed, stub};
 
-/// Runs the plain payment against a server, with these limits; exit code, what was said, and the record.
+/// Runs the baseline payment against a server with these limits. Returns the exit code, the output and the
+/// record.
 fn run(server: &MockServer, limits: &str, only: &[&str]) -> (Option<i32>, String, Vec<Event>) {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("bank.toml");
@@ -74,12 +75,12 @@ fn attempts(record: &[Event]) -> Vec<u32> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_busy_target_is_asked_again_as_often_as_is_right_and_then_nothing_is_said() {
     let plain = ["ncbct.path/plain"];
-    // Busy for a moment: asked again, and all of it in the record.
+    // The target is busy for a moment: the request is resent, and the record has every attempt.
     let (exit, said, record) = run(&busy(2, 429, "1").await, "{ retries = 2 }", &plain);
     assert_eq!((exit, verdict(&record)), (Some(0), Verdict::Pass), "{said}");
     assert_eq!(attempts(&record), [1, 2, 3]);
     assert!(said.contains("3 exchanges (2 retried)"), "{said}");
-    // Busy for good, or for longer than anybody waits: nothing can be told.
+    // The target is busy for too long: the case is inconclusive.
     for (times, wait, limits, expected) in [
         (9, "1", "{ retries = 1 }", &[1, 2][..]),
         (9, "3600", "{ retries = 1 }", &[1]),
@@ -89,7 +90,7 @@ async fn a_busy_target_is_asked_again_as_often_as_is_right_and_then_nothing_is_s
         assert_eq!((exit, verdict(&record)), (Some(3), Verdict::Inconclusive), "{said}");
         assert_eq!(attempts(&record), expected, "{limits}");
     }
-    // In maintenance it may have made the payment all the same: it is asked for others.
+    // A target in maintenance may still have created the payment, so the run sends another one.
     for (times, wait, exit, expected) in [
         (1, "1", Some(0), &[1, 1][..]),
         (2, "1", Some(0), &[1, 1, 1]),
@@ -115,7 +116,7 @@ async fn a_code_for_quotas_beside_a_short_time_is_no_quota_of_the_day() {
         }
     };
     for (retry_after, exit, attempts_made) in
-        // No payment has a quota, so that one without any time is a busy moment as well.
+        // Payments have no quota, so a 429 without Retry-After also means a busy moment.
         [(Some("1"), 0, &[1, 2][..]), (None, 0, &[1, 2]), (Some("3600"), 3, &[1])]
     {
         let server = rejecting(1, quota(retry_after)).await;

@@ -1,4 +1,4 @@
-//! Payments are made where they are worth nothing, and nowhere else.
+//! Payments are created on test systems only.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use xs2aspec_reference::Config;
 
 use crate::support::{REFERENCE, command, counting::Counting, stub};
 
-/// A target that is not this machine: an address for documentation (RFC 5737), which nobody has.
+/// A remote target, at an address for documentation (RFC 5737).
 const ELSEWHERE: &str = "http://192.0.2.1/xs2a";
 
 #[test]
@@ -52,11 +52,11 @@ fn a_target_elsewhere_is_not_touched_unless_it_is_a_sandbox() {
         assert!(took < Duration::from_secs(15), "{took:?}");
         assert!(!folder.path().join("out").exists(), "nothing ran");
     }
-    // With the opt-in it is tried, and is not there.
+    // With the opt-in, the run tries to connect, and fails.
     assert_eq!(run(Some("environment = \"sandbox\""), &[]).0, Some(3));
 }
 
-/// The profile of the reference bank at this address, which says that it is a production system.
+/// Returns the profile of the reference bank at this address, marked as a production system.
 fn production(base_url: &str, more: &str) -> String {
     let profile = REFERENCE;
     let profile =
@@ -65,8 +65,7 @@ fn production(base_url: &str, more: &str) -> String {
     profile
 }
 
-/// A tunnel to a production system begins on this machine: its address looks like that of a test system, and
-/// its payments are real.
+/// A tunnel to a production system starts on this machine, so its address looks like that of a test system.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_production_system_behind_a_loopback_address_is_only_read() {
     let bank = Counting::start(Some(Config::default())).await;
@@ -86,7 +85,7 @@ async fn a_production_system_behind_a_loopback_address_is_only_read() {
     };
     let commands: [&[&str]; 7] = [
         &["run", "--quiet", "--out", out],
-        // Without what the run before used up the quota of.
+        // Skips the cases whose quota the previous run has used up.
         &[
             "run",
             "--quiet",
@@ -130,7 +129,7 @@ async fn a_production_system_behind_a_loopback_address_is_only_read() {
     }
     assert!(!Path::new(out).exists(), "nothing ran");
 
-    // Allowed and confirmed, it is read.
+    // An allowed and confirmed production system is only read.
     for (command, reads) in
         [(0, 100), (1, 20), (2, 1), (3, 0), (4, 0), (5, 0)].map(|(at, reads)| (commands[at], reads))
     {
@@ -151,14 +150,14 @@ async fn a_production_system_behind_a_loopback_address_is_only_read() {
     let record = fs::read_to_string(Path::new(out).join("record.jsonl")).unwrap();
     assert!(record.contains(r#""code":"only-read""#));
 
-    // The same server as a test system is asked everything: the counts above are of a rule, not of a server
-    // that is not there.
+    // The same server as a test system gets all requests, so the counts above come from a rule, not from an
+    // unreachable server.
     let (exit, said, methods) = xs2aspec("environment = \"sandbox\"", commands[1]);
     assert_eq!(exit, Some(0), "{said}");
     assert!(methods.iter().any(|method| method == "POST"), "{methods:?}");
 }
 
-/// Not even where all of them only read: what several requests do together is more than each of them does.
+/// Sequences are not run, even if each of their requests only reads. Together, requests may have an effect.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_sequence_is_sent_to_a_production_system() {
     let bank = Counting::start(Some(Config::default())).await;
@@ -166,7 +165,7 @@ async fn no_sequence_is_sent_to_a_production_system() {
     let (file, out) = (folder.path().join("bank.toml"), folder.path().join("out"));
     let run = |profile: &str, more: &[&str]| {
         fs::write(&file, production(&bank.url, profile)).unwrap();
-        // Sequences of reads alone, sequences that make something first, and those that use up a quota.
+        // Sequences of reads, sequences that create something first, and sequences that use up a quota.
         let areas = ["transaction.stays", "customers.stays", "payment*", "limit.without-psu-ip"];
         let only: Vec<&str> = areas.iter().flat_map(|area| ["--only", area]).collect();
         let files = [file.to_str().unwrap(), "--out", out.to_str().unwrap()];
@@ -187,7 +186,7 @@ async fn no_sequence_is_sent_to_a_production_system() {
         assert!(case.only_reads(), "{} was sent", case.id);
     }
     assert!(!sent.is_empty() && sent.iter().all(|method| method == "GET"), "{sent:?}");
-    // The run before has used calls of the daily quota, which the profile declares unused.
+    // The previous run used calls of the daily quota, which the profile declares unused.
     let (exit, all) = run("environment = \"sandbox\"", &["--skip", "limit.without-psu-ip"]);
     assert_eq!(exit, Some(0));
     assert!(all.len() > 10 * sent.len(), "{} and {}", all.len(), sent.len());
@@ -201,7 +200,7 @@ async fn no_redirect_is_followed() {
     let folder = TempDir::new().unwrap();
     let output = tokio::task::block_in_place(|| {
         command()
-            // Over the client that reuses connections, and with exact header names.
+            // Uses both HTTP clients: the one that reuses connections, and the one for exact header names.
             .args(["run", "--quiet", "--only", "ncbct.path", "--only", "http.field-names/ncbct", "--target"])
             .args([&here.uri(), "--out"])
             .arg(folder.path())

@@ -1,4 +1,4 @@
-//! A test system as they are: slow, with a limit that it names, and sometimes out of service.
+//! A typical test system: slow, with a rate limit in its headers, and sometimes unavailable.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use xs2aspec_reference::{Busy, Config, Fault, start};
 
 use crate::support::{REFERENCE, command, printed, recorded};
 
-/// What a run of such a bank comes to: exit code, what was said, verdicts and exchanges.
+/// Runs against such a bank. Returns the exit code, the output, the verdicts and the exchanges.
 async fn run(
     (busy, fault): (Busy, Option<&str>),
     folder: &Path,
@@ -50,12 +50,12 @@ async fn a_bank_that_names_its_limit_never_has_to_say_it_twice() {
     let begun = Instant::now();
     let (_, said, verdicts, exchanges) = run((busy, None), folder.path(), &["--requests", "300"]).await;
     let took = begun.elapsed().as_secs_f64();
-    // The first answer names it, and the first request goes alone.
+    // The first response states the limit, and the first request is sent alone.
     assert_eq!(statuses(&exchanges, 429), 0, "{said}");
     assert!(statuses(&exchanges, 503) > 0, "{said}");
     let findings: Vec<_> = verdicts.iter().filter(|verdict| !verdict.findings.is_empty()).collect();
     assert!(findings.is_empty(), "{findings:?}");
-    // It was out of service for a moment only.
+    // The bank was unavailable only for a moment.
     let told = verdicts.iter().filter(|verdict| verdict.verdict != Verdict::Flaky);
     let reasons: Vec<_> = told.filter_map(|verdict| verdict.reason.as_ref()).collect();
     assert!(!reasons.iter().any(|reason| reason.to_string().contains("503")), "{reasons:?}");
@@ -129,8 +129,8 @@ async fn a_target_that_does_not_answer_is_given_up_when_it_was_said() {
         printed(&output)
     });
     let took = begun.elapsed().as_secs();
-    // The first plain requests wait for their deadline at the same time; what they prepare is not asked any
-    // more.
+    // The first baseline requests wait for their deadline in parallel, and requests that depend on them are
+    // not sent.
     assert!(took < 9, "{took} s: {said}");
     assert!(said.contains("no response yet; without one, the run stops in about 1 second\n"), "{said}");
     assert!(said.contains("no baseline request was accepted, so nothing else was tested\n"), "{said}");

@@ -1,6 +1,6 @@
-//! A second bank, unlike the reference bank in whatever the document leaves free: behind TLS that wants a
-//! client certificate, below another prefix, with other codes, error bodies, links, ids and forms, asked over
-//! HTTP/1.1 and HTTP/2, directly and by a forward proxy. It passes with a profile alone.
+//! A second bank that differs from the reference bank wherever the document allows it. It requires TLS with a
+//! client certificate, has another path prefix, and other codes, error bodies, links, ids and formats. Runs
+//! use HTTP/1.1 and HTTP/2, directly and through a forward proxy. The bank passes with nothing but a profile.
 
 use std::{fs, sync::atomic::Ordering};
 
@@ -13,7 +13,7 @@ use crate::support::{
     printed,
 };
 
-/// What the second bank does in another way than the reference bank.
+/// The variations of the second bank.
 const UNLIKE: [&str; 22] = [
     "service.base-url/three-parts",
     "basket.path/below-payments",
@@ -39,7 +39,7 @@ const UNLIKE: [&str; 22] = [
     "signature.wrap.extent/signature-declared",
 ];
 
-/// The profile that somebody writes of that bank. Nothing else tells the suite how it differs.
+/// The profile of that bank. Nothing else tells the suite how the bank differs.
 const PROFILE: &str = r#"
 name = "second bank"
 version = "7.1"
@@ -73,7 +73,7 @@ passphrase = { env = "SECOND_BANK_PASSPHRASE" }
 "signature.wrap-extent" = "signature"
 "#;
 
-/// The second bank, and a folder with what its profile names.
+/// The second bank, and a folder with the files that its profile names.
 struct Second {
     bank: Bank,
     folder: TempDir,
@@ -93,7 +93,8 @@ impl Second {
         Self { bank, folder }
     }
 
-    /// Runs the cases against it, with more lines in its profile: exit code, what is said, and the summary.
+    /// Runs the cases against it, with more lines in its profile. Returns the exit code, the output and the
+    /// summary.
     fn run(&self, more: &str, arguments: &[&str]) -> (Option<i32>, String, String) {
         let file = self.folder.path().join("bank.toml");
         let profile = PROFILE.replace("BASE", &self.bank.base_url());
@@ -126,7 +127,7 @@ async fn a_bank_unlike_the_reference_bank_passes_with_a_profile_alone() {
     assert!(whole.2.contains("- version of the target `7.1`"), "{}", whole.2);
     assert!(whole.1.contains("all  ") && !whole.1.contains("deny  "), "{}", whole.1);
 
-    // The same over HTTP/2, and by a forward proxy, as far as a quick run goes.
+    // A quick run over HTTP/2, and through a forward proxy.
     let by_proxy = format!("proxy = {by_proxy:?}");
     for (more, connects) in [("http = \"2\"", false), (by_proxy.as_str(), true)] {
         let before = seen.load(Ordering::SeqCst);
@@ -136,14 +137,14 @@ async fn a_bank_unlike_the_reference_bank_passes_with_a_profile_alone() {
         assert_eq!(after > before, connects, "{more}: {before} and {after} connections by the proxy");
     }
 
-    // Without what the profile says, it is not even reached.
+    // Without the settings of the profile, the bank is not even reachable.
     fs::write(second.folder.path().join("bank-ca.pem"), Authority::new().pem()).unwrap();
     let strange = second.run("", &["--only", "ncbct.path"]);
     assert_eq!(strange.0, Some(3), "{}", strange.1);
     second.bank.shutdown().await.unwrap();
 }
 
-/// A forward proxy that somebody else wrote.
+/// A forward proxy from another project.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs tinyproxy: --include-ignored where it is installed"]
 async fn it_passes_by_a_proxy_of_others() {

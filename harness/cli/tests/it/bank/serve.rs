@@ -1,5 +1,4 @@
-//! The bank alone: it says where it is, speaks TLS, is a target like any other, and ends when it is
-//! interrupted.
+//! `serve` prints its address, supports TLS, works as a target, and ends when it is interrupted.
 
 use std::{
     fs,
@@ -28,7 +27,7 @@ impl Serving {
         Self { child, url: url.trim().to_owned() }
     }
 
-    /// Ends it by a signal, and returns its exit code.
+    /// Sends a signal, and returns the exit code.
     fn end(&mut self, signal: &str) -> Option<i32> {
         let interrupted = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
         assert!(interrupted.success());
@@ -50,7 +49,7 @@ fn a_style_says_where_it_is_and_what_its_profile_says() {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
     let url = lines.next().unwrap();
     let _serving = Serving { child, url: url.clone() };
-    // What a profile leaves out stands before what it says, and paths stand at the end.
+    // Missing choices come first in the output, and paths last.
     let mut profile = REFERENCE.to_owned();
     let decided = loop {
         let line = lines.next().unwrap();
@@ -101,7 +100,7 @@ fn a_bank_behind_tls_is_a_target_like_any_other() {
     };
     let ran = run(&path("bank.toml"));
     assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stdout));
-    // Without the authority the bank could be anybody.
+    // Without the CA, the bank could be an impostor.
     fs::write(path("bank.toml"), profile).unwrap();
     assert_ne!(run(&path("bank.toml")).status.code(), Some(0));
     assert_eq!(serving.end("-INT"), Some(0));
@@ -208,8 +207,7 @@ fn a_slow_response_is_a_warning_by_the_profile_alone() {
     assert!(exit == Some(2) && said.contains("`[limits] slow-ms` is 0: expected 1 to 300000"), "{said}");
 }
 
-/// Where calls of the same day may have used some of a quota, no bank is warned of: nobody knows how many
-/// there were.
+/// A bank gets no warning if earlier calls of the day may have used part of a quota.
 #[test]
 fn a_quota_that_was_used_before_the_run_accuses_nobody() {
     let folder = TempDir::new().unwrap();
@@ -235,7 +233,7 @@ fn a_quota_that_was_used_before_the_run_accuses_nobody() {
     let said = run(&serving, &unknown, &quota);
     assert!(said.contains("the daily calls may be used up"), "{said}");
     assert!(!said.contains("warn  limit") && !said.contains("deny  limit"), "{said}");
-    // A profile that says otherwise is believed.
+    // A profile that declares the quota unused is believed.
     let serving = Serving::start(&[]);
     run(&serving, REFERENCE, &earlier);
     let said = run(&serving, REFERENCE, &quota);
@@ -262,7 +260,7 @@ fn the_page_of_a_run_is_served_while_the_run_goes_on_and_to_nobody_elsewhere() {
     assert_eq!(exit, Some(0), "{said}");
     let whole = get(&own);
     assert!(whole.contains("id=\"clause:basket.mix\"") && !whole.contains("refresh: 3"), "the run is over");
-    // The record as it was before its end.
+    // The record before its last event.
     let record = fs::read_to_string(folder.path().join("record.jsonl")).unwrap();
     let lines: Vec<&str> = record.split_inclusive('\n').collect();
     fs::write(folder.path().join("record.jsonl"), lines[..lines.len() - 4].concat()).unwrap();

@@ -1,4 +1,4 @@
-//! Values of a profile with 1, 2 and 3 characters are masked at their places, and nothing else is.
+//! Values of a profile with 1, 2 or 3 characters are masked at their places, and only there.
 
 use std::{collections::BTreeMap, fs};
 
@@ -9,7 +9,7 @@ use xs2aspec_record::{Body, Event};
 
 use crate::support::{command, printed, recorded, stub};
 
-/// Values by their length, each with its name in the profile.
+/// Values by length, with their names in the profile.
 const VALUES: [(&str, [&str; 3]); 7] = [
     ("account", ["1", "12", "123"]),
     ("transaction", ["2", "20", "201"]),
@@ -50,7 +50,7 @@ foreign-creditor = {{ iban = "DE93999999990000000001", bban = "99999999000000000
     )
 }
 
-/// Returns a response with ids at their places, and with numbers that look like them elsewhere.
+/// Returns a response with ids at their places, and with equal numbers at other places.
 fn answer(request: &Request, account: &str, transaction: &str) -> Value {
     let path = request.url.path();
     json!({
@@ -69,7 +69,7 @@ fn answer(request: &Request, account: &str, transaction: &str) -> Value {
     })
 }
 
-/// Returns the values at places of the profile's values in a request.
+/// Returns the values in a request at the places of the profile's values.
 fn places(url: &str, headers: &[xs2aspec_record::Header]) -> BTreeMap<&'static str, String> {
     let mut places = BTreeMap::new();
     let segments: Vec<&str> = url.split('/').collect();
@@ -123,7 +123,7 @@ async fn short_values_are_masked_at_their_places_alone() {
         let mut seen = BTreeMap::<&str, usize>::new();
         for exchange in &exchanges {
             for (name, found) in places(&exchange.request.url, &exchange.request.headers) {
-                // Cases put other values there, which are no secrets.
+                // Cases use other values at these places, which are not secret.
                 assert_ne!(found, value(name), "{name} in {}", exchange.request.url);
                 *seen.entry(name).or_default() += usize::from(found.contains('~'));
             }
@@ -164,7 +164,7 @@ async fn short_values_are_masked_at_their_places_alone() {
                 }
             }
         }
-        // Reports, `doctor` and `explain` have the same masks.
+        // Reports, `doctor` and `explain` use the same masks.
         let mut texts = vec![said, ran(&["doctor"]), ran(&["explain", "transaction.path/plain"])];
         for name in ["exchanges.har", "report.html", "junit.xml", "summary.md", "results.sarif", "ctrf.json"]
         {

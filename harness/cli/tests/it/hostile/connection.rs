@@ -1,4 +1,4 @@
-//! Trouble with the connection itself: TLS that does not come to an end, or is somebody else's.
+//! Connection trouble: a TLS handshake that does not finish, or a certificate of another server.
 
 use std::{
     io::{ErrorKind, Read, Result, Write},
@@ -19,7 +19,7 @@ use super::{
     server::{Server, Stream},
 };
 
-/// A configuration for a server with this certificate.
+/// Returns the configuration of a server with this certificate.
 pub(crate) fn tls(pair: &CertifiedKey<KeyPair>, protocols: &[&[u8]]) -> Arc<ServerConfig> {
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(pair.signing_key.serialize_der()));
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
@@ -36,12 +36,12 @@ pub(crate) fn over_tls(config: &Arc<ServerConfig>, stream: TcpStream) -> Result<
     Ok(Box::new(StreamOwned::new(connection, stream)))
 }
 
-/// A certificate that is for localhost, and valid.
+/// Returns a valid certificate for localhost.
 pub(crate) fn good() -> CertifiedKey<KeyPair> {
     generate_simple_self_signed(["localhost".to_owned()]).unwrap()
 }
 
-/// The run against a server at `localhost`, whose certificate alone is trusted.
+/// Runs against a server at `localhost`, and trusts only this certificate.
 fn against(pair: &CertifiedKey<KeyPair>, server: &Server, deadline: u32) -> Ran {
     let folder = tempfile::TempDir::new().unwrap();
     let authorities = folder.path().join("authorities.pem");
@@ -50,7 +50,7 @@ fn against(pair: &CertifiedKey<KeyPair>, server: &Server, deadline: u32) -> Ran 
     run(&url, &format!("authorities = \"{}\"\ndeadline-ms = {deadline}", authorities.display()))
 }
 
-/// Nothing was answered, so that nothing is right and nothing is wrong.
+/// Asserts that without a response, no case passes or fails.
 fn unreachable(ran: &Ran) {
     bounded(ran);
     for (case, verdict) in &ran.verdicts {
@@ -75,7 +75,8 @@ fn tls_that_is_right() {
 #[test]
 fn tls_that_ends_half_way() {
     let pair = good();
-    // After the client's first message: nothing, something else, half an answer, or silence.
+    // After the client's first message, the server sends nothing, garbage, or half a response, or stays
+    // silent.
     let endings: [(&[u8], u32); 4] = [
         (b"", PATIENT),
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", PATIENT),

@@ -1,4 +1,4 @@
-//! Heads of responses: interim ones, malformed lines, and bytes where no response is expected.
+//! Heads of responses: interim responses, malformed lines, and unexpected bytes.
 
 use xs2aspec_record::Verdict;
 

@@ -1,4 +1,4 @@
-//! HTTP/2 (RFC 9113) from a server that breaks off: frames are written by hand.
+//! HTTP/2 (RFC 9113) from a server that breaks off. The test writes the frames by hand.
 
 use std::io::{ErrorKind, Read, Result, Write};
 
@@ -11,13 +11,13 @@ use super::{
     server::{Server, Stream},
 };
 
-/// A frame (RFC 9113 section 4.1).
+/// Returns a frame (RFC 9113 section 4.1).
 fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// The number of the stream that the client opens next: that of its HEADERS frame (type 1).
+/// Reads the number of the stream that the client opens with its HEADERS frame (type 1).
 fn opened(stream: &mut dyn Stream) -> Result<u32> {
     loop {
         let mut head = [0; 9];
@@ -31,14 +31,14 @@ fn opened(stream: &mut dyn Stream) -> Result<u32> {
     }
 }
 
-/// Takes requests over HTTP/2 and answers each with these frames.
+/// Starts a server that receives requests over HTTP/2, and responds to each with these frames.
 fn answering(answer: impl Fn(u32) -> Vec<u8> + Send + Sync + 'static) -> (Server, String) {
     let pair = good();
     let config = tls(&pair, &[b"h2"]);
     let server = Server::wrapped(
         move |stream| {
             let mut stream = over_tls(&config, stream)?;
-            // Preface, and settings of one's own (sections 3.4 and 6.5).
+            // Reads the preface, and sends its own settings (sections 3.4 and 6.5).
             stream.read_exact(&mut [0; 24])?;
             stream.write_all(&frame(4, 0, 0, &[]))?;
             stream.flush()?;
@@ -57,8 +57,7 @@ fn answering(answer: impl Fn(u32) -> Vec<u8> + Send + Sync + 'static) -> (Server
 fn streams_that_are_reset_connections_that_go_away_and_frames_that_are_none() {
     let reset = |stream| frame(3, 0, stream, &2u32.to_be_bytes());
     let go_away = |_| frame(7, 0, 0, &[0u32.to_be_bytes(), 0u32.to_be_bytes()].concat());
-    // `:status: 201` is written out (RFC 7541 section 6.2.2), and then the stream is reset before its body is
-    // there.
+    // Sends `:status: 201` as a literal (RFC 7541 section 6.2.2), and resets the stream before the body.
     let half = move |stream| {
         let head = [&[0x08, 0x03], &b"201"[..]].concat();
         [frame(1, 4, stream, &head), frame(0, 0, stream, b"{\"payment"), reset(stream)].concat()

@@ -1,4 +1,4 @@
-//! Targets in trouble: busy for a while, gone for a while, or with answers that are meant for somebody else.
+//! Targets in trouble: busy for a while, gone for a while, or with responses to other requests.
 
 use std::{
     net::{TcpListener, TcpStream},
@@ -16,7 +16,7 @@ use super::{EXACT, PATIENT, PLAIN, against, bounded, run, server::Server};
 
 #[test]
 fn busy_for_a_while_and_then_healthy() {
-    // A target that names a time to come back is busy, and not flaky.
+    // A target that sends Retry-After is busy, not flaky.
     for (answer, is_flaky) in [
         ("503 Busy\r\nRetry-After: 1", false),
         ("503 Busy", true),
@@ -31,7 +31,7 @@ fn busy_for_a_while_and_then_healthy() {
             stream.write_all(own)
         });
         bounded(&ran);
-        // A payment that was not served may have been made: others are sent.
+        // The bank may have created a payment despite its error, so the run sends other payments.
         let count = |word| ran.verdicts.values().filter(|verdict| verdict.verdict == word).count();
         let right = count(Verdict::Pass) + count(Verdict::Observed) + count(Verdict::Flaky);
         assert_eq!(right, ran.verdicts.len(), "{}", ran.said);
@@ -71,7 +71,7 @@ fn busy_for_good_after_a_while() {
 
 #[test]
 fn answers_that_are_meant_for_another_request() {
-    // Each request gets the answer to the one before it.
+    // Each request gets the response to the previous request.
     let before = Mutex::new(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n".to_vec());
     let ran = against(move |answer, stream| {
         let other = std::mem::replace(&mut *before.lock().unwrap(), answer.to_vec());
@@ -88,7 +88,7 @@ fn answers_that_are_meant_for_another_request() {
 
 #[test]
 fn gone_in_the_middle_of_a_run_and_back_again() {
-    // The port of a listener that is closed after some connections, and opened again half a second later.
+    // A listener that closes after some connections, and reopens half a second later.
     let inner = Server::start(|answer, stream| stream.write_all(answer));
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -117,11 +117,11 @@ fn gone_in_the_middle_of_a_run_and_back_again() {
         run(&format!("http://{address}"), &format!("deadline-ms = {PATIENT}\nlimits = {{ retries = 5 }}"));
     bounded(&ran);
     let count = |word| ran.verdicts.values().filter(|verdict| verdict.verdict == word).count();
-    // The one whose connection broke is not known; everything that found no connection was asked again.
+    // One case is unknown because its connection broke. Requests without a connection were resent.
     assert_eq!(count(Verdict::Fail), 0, "{}", ran.said);
     assert!(count(Verdict::Pass) >= 5, "{}", ran.said);
-    // Connections that wait in the queue of the listener are lost with it, and if one was for the control of
-    // an operation the cases that rest on it are not known either; those of the other operation are.
+    // The listener loses the connections in its queue. If one of them was for the control of an operation,
+    // the cases of that operation are unknown, too. Cases of the other operation are known.
     let lost = count(Verdict::Error) + count(Verdict::Inconclusive);
     assert!(lost < ran.verdicts.len() / 2, "{}", ran.said);
     assert_eq!(ran.code, Some(if count(Verdict::Error) > 0 { 3 } else { 0 }), "{}", ran.said);

@@ -1,4 +1,4 @@
-//! Targets that show what was made only a while later.
+//! Targets that show a created resource only after a delay.
 
 use std::{
     sync::Mutex,
@@ -9,7 +9,7 @@ use xs2aspec_record::Verdict;
 
 use super::turn::{Gateway, Ran, run, turned};
 
-/// What a target comes to that shows a payment so long after it was made.
+/// Runs against a target that shows a payment this long after its creation.
 fn shown_after(time: Duration) -> Ran {
     let made = Mutex::new(Instant::now());
     let error = r#"{"tppMessages":[{"category":"ERROR","code":"RESOURCE_UNKNOWN"}]}"#;
@@ -20,7 +20,7 @@ fn shown_after(time: Duration) -> Ran {
         let is_late = request.starts_with(b"GET /v1/payments/") && made.lock().unwrap().elapsed() < time;
         is_late.then(|| turned("404 Not Found", "application/json", error))
     });
-    // One after the other: what is made beside a payment would hide it again.
+    // One case at a time: another new payment would hide the payment again.
     let cases = ["basket.payment-status/own", "basket.payment-status.shown-to/another-tpp"];
     run(&gateway.url, &["--only", cases[0], "--only", cases[1], "--jobs", "1"])
 }

@@ -1,8 +1,8 @@
-//! Servers that misbehave: each case has a verdict, and the right one; time and memory are bounded; cases of
-//! other operations are judged as ever; and the record has the exchange as far as it was seen.
+//! Servers that misbehave. Every case gets the right verdict, time and memory are bounded, cases of other
+//! operations are judged as usual, and the record has the exchange as far as it was received.
 //!
-//! A server answers as the script of the test says where the request is for periodic payments, and as the
-//! reference bank does elsewhere.
+//! A server follows the script of the test for requests to periodic payments, and responds like the reference
+//! bank to all others.
 
 mod connection;
 mod heads;
@@ -34,20 +34,20 @@ use crate::{
     support::{REFERENCE, command, printed},
 };
 
-/// Long enough for any machine.
+/// A deadline that is long enough for any machine.
 const PATIENT: u32 = 30_000;
-/// Where a test waits for the deadline itself: still long enough for what is answered at once.
+/// The deadline for tests that wait for it. It is still long enough for immediate responses.
 const SHORT: u32 = 4_000;
 
-/// What came of a run.
+/// The result of a run.
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
     pub(crate) said: String,
     pub(crate) verdicts: BTreeMap<String, CaseVerdict>,
     pub(crate) exchanges: Vec<Exchange>,
-    /// Cases that were selected.
+    /// The number of selected cases.
     selected: usize,
-    /// Most memory that was resident at once, in KiB.
+    /// The peak of resident memory, in KiB.
     peak: u64,
     took: Duration,
 }
@@ -57,13 +57,13 @@ impl Ran {
         self.verdicts.get(case).unwrap_or_else(|| panic!("no verdict of {case}: {}", self.said)).verdict
     }
 
-    /// The exchange of a case's own request.
+    /// Returns the exchange of the case's own request.
     pub(crate) fn exchange(&self, case: &str) -> &Exchange {
         let mut own = self.exchanges.iter().filter(|one| one.case == case && one.step == "request");
         own.next_back().unwrap_or_else(|| panic!("no exchange of {case}: {}", self.said))
     }
 
-    /// Whether a request of this case, or of a control that it rests on, met what the server does.
+    /// Returns true if a request of this case, or of its control, met the script.
     fn met(&self, case: &str, server: &Server) -> bool {
         let control = || self.verdicts.get(case)?.control.as_ref();
         self.exchanges.iter().any(|one| one.case == case && server.met(&one.request))
@@ -71,8 +71,8 @@ impl Ran {
     }
 }
 
-/// Runs plain and other cases of two operations, those with exact header names among them, with this in the
-/// profile.
+/// Runs baseline and other cases of two operations, including those with exact header names, with these lines
+/// in the profile.
 pub(crate) fn run(base_url: &str, settings: &str) -> Ran {
     let folder = TempDir::new().unwrap();
     let profile = folder.path().join("bank.toml");
@@ -92,7 +92,7 @@ pub(crate) fn run(base_url: &str, settings: &str) -> Ran {
     let mut peak = 0;
     while child.try_wait().unwrap().is_none() {
         let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-        // Until the program stands in its place, a new process has the memory of this one.
+        // Until `exec`, a new process has the memory of this one.
         let is_it = status.lines().any(|line| line == "Name:\txs2aspec");
         let line = status.lines().filter(|_| is_it).find_map(|line| line.strip_prefix("VmHWM:"));
         let seen = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
@@ -127,20 +127,20 @@ const CASES: [&str; 6] = [
     "ncbct.creditor-name.length",
 ];
 pub(crate) const PLAIN: &str = "periodic.path/plain";
-/// A case whose request goes out byte by byte as it is written.
+/// A case whose request is written byte by byte.
 pub(crate) const EXACT: &str = "http.field-names/periodic/x-request-id/upper";
 
-/// Runs against a server that does this, first to every request for its operation, and then only to those
-/// that are written byte by byte. Every case has a verdict; none that it met is right, and the plain one is
-/// one of those expected; the others are what they always are. `look` gets the exchange of the plain request,
-/// and of an exact one.
+/// Runs against a server that applies the script first to every request of its operation, then only to
+/// requests that are written byte by byte. Every case has a verdict. No case that met the script passes, the
+/// baseline case has one of the expected verdicts, and all other cases are unaffected. `look` gets the
+/// exchange of the baseline request, and of an exact one.
 fn hostile(
     deadline: u32,
     expected: &[Verdict],
     look: impl Fn(&Exchange),
     script: impl Fn(&[u8], &mut dyn Stream) -> Result<()> + Send + Sync + 'static,
 ) {
-    // In the test program once, and not once for each script.
+    // Not generic, so that the test program has this code once, and not once for each script.
     meets(deadline, expected, &look, &(Arc::new(script) as Arc<Script>));
 }
 
@@ -155,7 +155,8 @@ fn meets(deadline: u32, expected: &[Verdict], look: &dyn Fn(&Exchange), script: 
             let right = matches!(word, Verdict::Pass | Verdict::Observed);
             assert_ne!(ran.met(case, &server), right, "{case} is {word:?}: {verdict:?}");
         }
-        // No answer each time, where the control is accepted, is what the target makes of the request.
+        // If there is no response three times, and the control is accepted, the target fails because of the
+        // request.
         let failure = ran.exchange(plain).failure.as_deref().unwrap_or_default();
         let is_broken = matches!(which, Which::Exact) && failure.starts_with("the response is broken");
         let expected = if is_broken && expected == ERROR { &[Verdict::Fail] } else { expected };
@@ -179,10 +180,10 @@ fn a_connection_that_breaks_for_one_form_of_a_request_breaks_its_clause() {
     assert!(ran.said.contains("got no answer three times"), "{}", ran.said);
 }
 
-/// Nothing more to look at.
+/// Checks nothing more.
 fn whatever(_: &Exchange) {}
 
-/// The server did nothing that the document forbids.
+/// Asserts that the server violated nothing.
 pub(crate) fn healthy(ran: &Ran) {
     bounded(ran);
     for (case, verdict) in &ran.verdicts {
@@ -198,7 +199,7 @@ fn bounded(ran: &Ran) {
     assert!(ran.took < Duration::from_secs(60), "{:?}", ran.took);
 }
 
-/// The run against a server that does this to every request for its operation.
+/// Runs against a server that applies this script to every request of its operation.
 fn against(script: impl Fn(&[u8], &mut dyn Stream) -> Result<()> + Send + Sync + 'static) -> Ran {
     let server = Server::start(script);
     let ran = run(&server.url(), &format!("deadline-ms = {PATIENT}"));
@@ -206,12 +207,12 @@ fn against(script: impl Fn(&[u8], &mut dyn Stream) -> Result<()> + Send + Sync +
     ran
 }
 
-/// What ends a connection.
+/// Ends the connection.
 fn close() -> Result<()> {
     Err(ErrorKind::ConnectionAborted.into())
 }
 
-/// Sends these bytes and then is silent.
+/// Sends these bytes, and then stays silent.
 fn silent(bytes: &[u8], stream: &mut dyn Stream) -> Result<()> {
     stream.write_all(bytes)?;
     stream.flush()?;
@@ -237,7 +238,7 @@ fn accepts_and_never_answers() {
     hostile(SHORT, ERROR, look, |_, stream| silent(b"", stream));
 }
 
-/// Sends these bytes one after the other.
+/// Sends these bytes one at a time.
 fn one_by_one(bytes: &[u8], stream: &mut dyn Stream) -> Result<()> {
     bytes.chunks(1).try_for_each(|byte| {
         stream.write_all(byte)?;
@@ -317,7 +318,7 @@ fn says_a_greater_length_than_there_is() {
 
 #[test]
 fn says_a_smaller_length_than_there_is() {
-    // What is left over is no answer to the next request either.
+    // The remaining bytes are not a response to the next request, either.
     hostile(PATIENT, FAIL, whatever, |_, stream| {
         let whole = created("", br#"{"paymentId":"p","transactionStatus":"RCVD"}"#);
         let whole = String::from_utf8(whole).unwrap().replace(": 44\r\n", ": 9\r\n");
@@ -442,7 +443,7 @@ fn bodies_that_are_no_json() {
 
 #[test]
 fn members_that_are_there_twice() {
-    // Many readers take the last one, so that of the first only a warning is left.
+    // Many readers keep the last one, so the first one gives only a warning.
     for (body, expected) in [
         (br#"{"paymentId":"p","transactionStatus":"RCVD","paymentId":17}"#, FAIL),
         (br#"{"paymentId":17,"transactionStatus":"RCVD","paymentId":"p"}"#, WARN),
@@ -470,7 +471,7 @@ fn a_document_nested_a_hundred_thousand_deep() {
 
 #[test]
 fn redirects_lead_nowhere() {
-    // Signed headers go to nobody else: not to another host, and not round in circles.
+    // Signed headers are not sent to another host, and not in a redirect loop.
     let elsewhere = Server::start(|answer, stream| stream.write_all(answer));
     let other = format!("{}{VICTIM}", elsewhere.url());
     for (status, to) in

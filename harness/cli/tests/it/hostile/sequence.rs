@@ -1,5 +1,5 @@
-//! Targets whose memory goes wrong at some request: what is wrong since then is one finding that says so,
-//! whatever the clauses of the cases that show it.
+//! Targets whose state goes wrong at some request. All failures since then are one finding, whatever clauses
+//! the cases have.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -7,7 +7,7 @@ use xs2aspec_record::Verdict;
 
 use super::turn::{Gateway, Ran, run, turned};
 
-/// A bank that answers a request with this, if it is one of those and so many came before it.
+/// Starts a bank that sends this response to matching requests, after `at` of them.
 fn since(at: usize, is_one: fn(&str) -> bool, answer: Vec<u8>) -> Gateway {
     let seen = AtomicUsize::new(0);
     Gateway::start(None, move |request| {
@@ -16,7 +16,7 @@ fn since(at: usize, is_one: fn(&str) -> bool, answer: Vec<u8>) -> Gateway {
     })
 }
 
-/// Lines that begin a finding.
+/// Returns the lines that start a finding.
 fn findings(ran: &Ran) -> Vec<&str> {
     ran.said.lines().filter(|line| line.starts_with("deny  ") || line.starts_with("warn  ")).collect()
 }
@@ -26,7 +26,7 @@ fn what_was_made_and_is_not_there_from_some_request_on_is_one_finding() {
     let error = r#"{"tppMessages":[{"category":"ERROR","code":"RESOURCE_UNKNOWN"}]}"#;
     let is_read = |text: &str| text.starts_with("GET /v1/payments/");
     let forgets = since(60, is_read, turned("404 Not Found", "application/json", error));
-    // A deletion that is refused is another thing.
+    // A rejected deletion is another failure.
     let others = ["--skip", "payment.deletion"];
     let only = ["--only", "ncbct.purpose*", "--only", "state", "--jobs", "4"];
     let ran = run(&forgets.url, &[&only[..], &others].concat());
@@ -80,7 +80,7 @@ fn what_a_sequence_shows_alone_is_one_finding_with_all_that_is_wrong_beside_othe
     let gateway = Gateway::start(Some(fault), |_| None);
     let only = ["payment.stays", "http.field-names", "error.pdng", "basket.payment-status", "ncbct.purpose*"];
     let only = only.iter().flat_map(|only| ["--only", only]);
-    // What is asked beside one another is what the bank minds.
+    // The bank fails because of parallel requests.
     let arguments: Vec<&str> = ["--jobs", "64"].into_iter().chain(only).collect();
     let ran = run(&gateway.url, &arguments);
     assert_eq!(ran.code, Some(1), "{}", ran.said);
@@ -92,8 +92,8 @@ fn what_a_sequence_shows_alone_is_one_finding_with_all_that_is_wrong_beside_othe
 
 #[test]
 fn a_connection_that_ends_while_a_request_is_under_way_says_nothing_if_another_one_is_answered() {
-    // A server may close what is not in use, and a client cannot know (RFC 9112 section 9.5). This one does
-    // so to some requests, over connections that may be used again.
+    // A server may close an idle connection at any time (RFC 9112 section 9.5). This one does so for some
+    // requests on reused connections.
     let ends = |request: &[u8]| {
         let request = String::from_utf8_lossy(request).to_lowercase();
         let is_alone = request.contains("\nconnection: close\r\n");
@@ -102,7 +102,7 @@ fn a_connection_that_ends_while_a_request_is_under_way_says_nothing_if_another_o
     let closes = Gateway::start(None, ends);
     let ran = run(&closes.url, &["--only", "ncbct.purpose-code"]);
     assert_eq!((ran.code, findings(&ran).len()), (Some(0), 0), "{}", ran.said);
-    // What a bank gets wrong shows over the other connection as well.
+    // A failure of the bank also shows on the other connection.
     let closes = Gateway::start(Some("ncbct.purpose-code/not-asked-beside-date"), ends);
     let ran = run(&closes.url, &["--only", "ncbct.purpose-code"]);
     assert_eq!(ran.code, Some(1), "{}", ran.said);

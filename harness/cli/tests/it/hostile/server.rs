@@ -1,5 +1,5 @@
-//! A server on a raw socket between the suite and a reference bank: what is for one operation gets whatever a
-//! script does, all the rest is answered by the bank.
+//! A server on a raw socket between the suite and a reference bank. Requests for one operation get the
+//! response of a script, and all others that of the bank.
 //!
 //! `wiremock` cannot send malformed bytes, stop within a response or break a connection.
 
@@ -14,50 +14,50 @@ use tokio::runtime::Runtime;
 use xs2aspec_record::Request;
 use xs2aspec_reference::{Bank, Config};
 
-/// The requests that a script is for begin with this path.
+/// The path prefix of the requests for the script.
 pub(crate) const VICTIM: &str = "/v1/periodic-payments";
 
-/// Which of those requests it is for.
+/// The requests for which a script responds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Which {
-    /// All.
+    /// All requests.
     All,
-    /// Those that are written byte by byte: they alone end their connection.
+    /// Requests that are written byte by byte. Only these close their connection.
     Exact,
 }
 
-/// A connection, plain or over TLS.
+/// A plain or TLS connection.
 pub(crate) trait Stream: Read + Write {}
 impl<S: Read + Write> Stream for S {}
 
-/// What is done in place of an answer. It gets the bank's own answer, and the connection, which is closed
-/// after an error.
+/// A script that responds instead of the bank. It gets the bank's response and the connection, which is
+/// closed after an error.
 pub(crate) type Script = dyn Fn(&[u8], &mut dyn Stream) -> Result<()> + Send + Sync;
 
-/// What makes a connection of one over TCP.
+/// Wraps a TCP connection.
 pub(crate) type Wrap = dyn Fn(TcpStream) -> Result<Box<dyn Stream>> + Send + Sync;
 
 /// A hostile server.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
-    /// Requests that the script answered.
+    /// The requests that the script handled.
     asked: Arc<Mutex<Vec<String>>>,
 }
 
 impl Server {
-    /// Starts one that does this.
+    /// Starts a server with this script.
     pub(crate) fn start(
         script: impl Fn(&[u8], &mut dyn Stream) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
         Self::of_some(Which::All, Arc::new(script))
     }
 
-    /// Starts one whose script is for some requests.
+    /// Starts a server whose script handles some requests.
     pub(crate) fn of_some(which: Which, script: Arc<Script>) -> Self {
         Self::open(Arc::new(|stream| Ok(Box::new(stream))), which, script)
     }
 
-    /// Starts one whose connections are something more than TCP.
+    /// Starts a server whose TCP connections are wrapped.
     pub(crate) fn wrapped(
         wrap: impl Fn(TcpStream) -> Result<Box<dyn Stream>> + Send + Sync + 'static,
         script: impl Fn(&[u8], &mut dyn Stream) -> Result<()> + Send + Sync + 'static,
@@ -65,7 +65,7 @@ impl Server {
         Self::open(Arc::new(wrap), Which::All, Arc::new(script))
     }
 
-    /// In the test program once, and not once for each script.
+    /// Not generic, so that the test program has this code once, and not once for each script.
     fn open(wrap: Arc<Wrap>, which: Which, script: Arc<Script>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -91,7 +91,7 @@ impl Server {
         self.asked.lock().unwrap().len()
     }
 
-    /// Whether the script answered this request, by its `X-Request-ID`.
+    /// Returns true if the script handled this request, by its `X-Request-ID`.
     pub(crate) fn met(&self, request: &Request) -> bool {
         let id = request.headers.iter().find(|field| field.0.eq_ignore_ascii_case("x-request-id"));
         let asked = self.asked.lock().unwrap();
@@ -99,7 +99,7 @@ impl Server {
     }
 }
 
-/// Answers requests until the connection ends.
+/// Responds to requests until the connection ends.
 fn converse(stream: &mut dyn Stream, which: Which, script: &Script, seen: &Mutex<Vec<String>>) -> Result<()> {
     loop {
         let request = message(stream)?;
@@ -119,7 +119,7 @@ fn converse(stream: &mut dyn Stream, which: Which, script: &Script, seen: &Mutex
     }
 }
 
-/// A request or an answer with a Content-Length, if it has a body.
+/// Reads a request or a response, with a body if it has a Content-Length.
 pub(crate) fn message(stream: &mut dyn Stream) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut piece = [0; 4096];
@@ -141,7 +141,7 @@ pub(crate) fn message(stream: &mut dyn Stream) -> Result<Vec<u8>> {
     }
 }
 
-/// What the reference bank answers to these bytes.
+/// Returns the response of the reference bank to these bytes.
 fn of_bank(request: &[u8]) -> Result<Vec<u8>> {
     static BANK: OnceLock<(Runtime, Bank)> = OnceLock::new();
     let (_, bank) = BANK.get_or_init(|| {
@@ -154,13 +154,13 @@ fn of_bank(request: &[u8]) -> Result<Vec<u8>> {
     message(&mut stream)
 }
 
-/// An answer in two parts: its head up to the empty line, and its body.
+/// Splits a response into its head, up to the empty line, and its body.
 pub(crate) fn split(answer: &[u8]) -> (String, &[u8]) {
     let head = answer.windows(4).position(|end| end == b"\r\n\r\n").unwrap();
     (String::from_utf8(answer[..head + 2].to_vec()).unwrap(), &answer[head + 4..])
 }
 
-/// The answer that a payment was made, with these header lines and this body.
+/// Returns the response for a created payment, with these header lines and this body.
 pub(crate) fn created(more: &str, body: &[u8]) -> Vec<u8> {
     let length = body.len();
     let head = format!(

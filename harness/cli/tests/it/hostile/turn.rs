@@ -1,5 +1,5 @@
-//! Targets that begin to refuse everything in the middle of a run: a token that is over, a ban, a login page.
-//! And gateways that let through only so much at a time.
+//! Targets that start to reject everything in the middle of a run, because of an expired token, a ban or a
+//! login page. Also gateways that limit the rate of requests.
 
 use std::{
     collections::BTreeSet,
@@ -25,24 +25,25 @@ use xs2aspec_reference::{Bank, Config};
 use super::server::message;
 use crate::support::{REFERENCE, command, is_again, printed, recorded};
 
-/// What may answer a request in place of the bank.
+/// Returns a response to send instead of that of the bank.
 type Answers = dyn Fn(&[u8]) -> Option<Vec<u8>> + Send + Sync;
 
-/// A bank of its own behind something that answers some requests itself.
+/// A reference bank behind a gateway that responds to some requests itself.
 ///
-/// `wiremock` cannot pass on the bytes of another server or close a connection without a response.
+/// `wiremock` cannot forward the bytes of another server or close a connection without a response.
 pub(super) struct Gateway {
     pub(super) url: String,
     _bank: (Runtime, Bank),
 }
 
 impl Gateway {
-    /// `answer` may answer a request in place of the bank; where it has no bytes the connection ends.
+    /// Starts a gateway. `answer` may return a response to send instead of that of the bank. Empty bytes
+    /// close the connection.
     pub(super) fn start(
         fault: Option<&str>,
         answer: impl Fn(&[u8]) -> Option<Vec<u8>> + Send + Sync + 'static,
     ) -> Self {
-        // In the test program once, and not once for each answer.
+        // Not generic, so that the test program has this code once, and not once for each response.
         Self::started(fault, Arc::new(answer))
     }
 
@@ -81,7 +82,7 @@ impl Gateway {
     }
 }
 
-/// Exit code, what was said, and what is in the record.
+/// The exit code, the output and the record of a run.
 pub(super) struct Ran {
     pub(super) code: Option<i32>,
     pub(super) said: String,
@@ -107,7 +108,7 @@ pub(super) fn run(url: &str, arguments: &[&str]) -> Ran {
     run_at(&target, &folder, arguments)
 }
 
-/// Runs against a target: the file of its profile, or its URL.
+/// Runs against a target, given as the file of its profile or its URL.
 fn run_at(target: &str, folder: &TempDir, arguments: &[&str]) -> Ran {
     let out = folder.path().join("out");
     let xs2aspec = || command();
@@ -119,17 +120,17 @@ fn run_at(target: &str, folder: &TempDir, arguments: &[&str]) -> Ran {
         .unwrap();
     let said = printed(&output);
     let (verdicts, exchanges) = recorded(&out, &said);
-    // The record alone comes to the same verdicts.
+    // Rejudging the record gives the same verdicts.
     let again = xs2aspec().arg("rejudge").arg(&out).output().unwrap();
     let judged = String::from_utf8(again.stdout).unwrap() + &String::from_utf8(again.stderr).unwrap();
-    // What other requests decided is not in the responses to a case.
+    // Verdicts that depend on other requests do not follow from the responses of a case.
     let untold = verdicts.iter().filter(|verdict| verdict.unconfirmed).count();
     let expected = format!(" 0 changed, {untold} could not be rejudged");
     assert!(judged.contains(&expected), "{expected}: {judged}");
     Ran { code: output.status.code(), said, verdicts, exchanges }
 }
 
-/// What the answers of a target that has turned hold.
+/// A marker in the responses of a target that has turned.
 const MARK: &str = "no more of this";
 
 pub(super) fn turned(status: &str, media: &str, body: &str) -> Vec<u8> {
@@ -152,7 +153,7 @@ fn a_key_that_is_accepted_is_no_reason_for_a_rejection() {
     let PlainRejected { came, hint, .. } = why(&ran);
     let page = Got { foreign: Some(Foreign::Page), ..Got::status(400) };
     assert_eq!((came, hint), (Came::Got(page), Some(Hint::Values)), "{}", ran.said);
-    // Without a read it is not known whether the target knows the key.
+    // Without a request that reads, it is unknown whether the target knows the key.
     let ran = run(&gateway.url, &["--only", "ncbct.path"]);
     assert_eq!(why(&ran).hint, Some(Hint::TestKey), "{}", ran.said);
 }
@@ -170,7 +171,7 @@ fn what_a_target_refuses_when_it_refuses_everything_says_nothing() {
         turned("403 Forbidden", "text/html", &page),
     ];
     let turns = [(26, &["--only", "periodic.months.duplicate"][..]), (501, &["--depth", "quick"])];
-    // At once: most of the time they wait whether it turns back.
+    // In parallel, since most of the time the runs wait for the target to recover.
     thread::scope(|all| {
         for (at, arguments) in turns {
             for answer in &answers {
@@ -180,7 +181,7 @@ fn what_a_target_refuses_when_it_refuses_everything_says_nothing() {
     });
 }
 
-/// A target that gives this answer from this request on is told nothing of what it answers then.
+/// Asserts that a target is not accused of anything, if it sends this response from this request on.
 fn is_not_held_against_it(at: usize, arguments: &[&str], answer: &[u8]) {
     let (seen, given) = (AtomicUsize::new(0), answer.to_owned());
     let what = format!("{at} {}", String::from_utf8_lossy(answer));
@@ -190,8 +191,7 @@ fn is_not_held_against_it(at: usize, arguments: &[&str], answer: &[u8]) {
     let ran = run(&gateway.url, arguments);
     assert!(matches!(ran.code, Some(1 | 3)), "{:?} {what}\n{}", ran.code, ran.said);
     let is_turned = |exchange: &&Exchange| {
-        // A valid request that was asked again is in the record, and not the answer that its case was
-        // judged by.
+        // The record marks the request as resent, and it is not the one that the case was judged by.
         if is_again(exchange.look) {
             return false;
         }
@@ -218,7 +218,7 @@ fn is_not_held_against_it(at: usize, arguments: &[&str], answer: &[u8]) {
         .collect();
     let is_busy = what.contains("429") || what.contains("503");
     assert!(is_busy || !unconfirmed.is_empty(), "{what}\n{}", ran.said);
-    // At most one for each of 7 operations where it shows at once, and one where it shows only later.
+    // At most one immediate and one late failure for each of 7 operations.
     assert!(unconfirmed.len() <= 14, "{unconfirmed:#?}");
 }
 
@@ -240,7 +240,7 @@ fn a_target_that_is_sound_to_the_end_is_asked_a_little_more() {
 
 #[test]
 fn a_gateway_that_lets_through_so_much_in_a_second_breaks_nothing() {
-    // A bucket of 30 that is filled with 100 in a second.
+    // A token bucket of 30, refilled with 100 per second.
     let bucket = Mutex::new((30.0_f64, Instant::now()));
     let (refused, asked) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (told, counted) = (Arc::clone(&refused), Arc::clone(&asked));
@@ -271,7 +271,8 @@ fn a_gateway_without_time_is_not_taken_for_a_quota() {
     });
 }
 
-/// The fifth call comes to this verdict, though every second call without PSU-IP-Address finds no time.
+/// Asserts the verdict of the fifth call, while the bank is busy for every second call without
+/// PSU-IP-Address.
 fn has_no_time(fault: Option<&str>, expected: Verdict) {
     let seen = AtomicUsize::new(0);
     let gateway = Gateway::start(fault, move |request| {
@@ -280,7 +281,7 @@ fn has_no_time(fault: Option<&str>, expected: Verdict) {
         let is_busy = is_call && seen.fetch_add(1, Ordering::SeqCst).is_multiple_of(2);
         is_busy.then(|| turned("429 Too Many Requests\r\nRetry-After: 0", "text/plain", "slow down"))
     });
-    // One after the other: what is asked beside a call would change which calls find no time.
+    // One case at a time: parallel requests would change which calls find the bank busy.
     let ran = run(&gateway.url, &["--only", "limit.without-psu-ip", "--jobs", "1"]);
     let fifth = ran.verdicts.iter().find(|verdict| verdict.case == "limit.without-psu-ip/fifth").unwrap();
     assert_eq!(fifth.verdict, expected, "{fifth:?}\n{}", ran.said);
@@ -309,7 +310,7 @@ fn a_quota_that_earlier_runs_used_up_says_nothing() {
 
 #[test]
 fn a_bank_that_does_not_know_a_payment_has_baskets_all_the_same() {
-    // It answers 404 to a basket of payments that it did not create, as a REST service does.
+    // Like a REST service, it responds with 404 to a basket of payments that it did not create.
     let asked = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&asked);
     let gateway = Gateway::start(None, move |request| {
@@ -337,7 +338,7 @@ fn a_request_with_many_lawful_forms_that_is_refused_once_and_then_accepted_is_fl
     });
     let ran = run(&gateway.url, &["--only", "customers.path/pairs-*"]);
     assert!(ran.verdicts.iter().all(|verdict| verdict.verdict.is_pass()), "{}", ran.said);
-    // The record says so.
+    // The record states it.
     let is_seen = |verdict: &&CaseVerdict| matches!(verdict.reason, Some(Reason::RejectedOnce { .. }));
     let rejected: Vec<_> = ran.verdicts.iter().filter(is_seen).collect();
     let [verdict] = rejected.as_slice() else { panic!("{}", ran.said) };
@@ -349,7 +350,7 @@ fn a_request_with_many_lawful_forms_that_is_refused_once_and_then_accepted_is_fl
 #[test]
 fn a_refusal_is_held_against_a_bank_if_it_comes_again_with_other_values() {
     const CASE: &str = "header.psu-user-agent.ncbct/PSU-User-Agent/punctuation";
-    // Which of its requests are refused, and what the case comes to.
+    // The rejected requests, and the verdict of the case.
     let table: [(&[usize], Verdict, usize); 4] = [
         (&[], Verdict::Pass, 1),
         (&[0], Verdict::Flaky, 3),

@@ -1,5 +1,5 @@
-//! A bank that keeps the document, behind a proxy that makes it wrong in thirteen ways at once and tells
-//! which answers it changed: each way is denied or warned of by a case whose own request met it.
+//! A conforming bank behind a proxy that adds thirteen faults at once, and notes which responses it changed.
+//! A case whose own request met a fault denies it or warns about it.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -21,7 +21,7 @@ use crate::support::{REFERENCE, command, printed, recorded};
 const NCBCT: &str = "/v1/payments/norwegian-cross-border-credit-transfers";
 const PERIODIC: &str = "/v1/periodic-payments/norwegian-domestic-credit-transfers";
 
-/// A request, as far as the proxy looks at it.
+/// The parts of a request that the proxy reads.
 struct Asked {
     method: String,
     path: String,
@@ -46,12 +46,12 @@ impl Asked {
         fields.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
     }
 
-    /// Whether one of the members has a value of which this is so.
+    /// Returns true if one of the fields has a value that matches.
     fn has(&self, members: &[&str], is_so: impl Fn(&Value) -> bool) -> bool {
         members.iter().any(|member| self.body.pointer(member).is_some_and(&is_so))
     }
 
-    /// Whether one of the members has a text of which this is so.
+    /// Returns true if one of the fields has a string that matches.
     fn says(&self, members: &[&str], is_so: impl Fn(&str) -> bool) -> bool {
         self.has(members, |value| value.as_str().is_some_and(&is_so))
     }
@@ -61,15 +61,15 @@ impl Asked {
     }
 }
 
-/// What the bank does with a request of which something is so.
+/// The treatment of a matching request.
 enum Does {
-    /// Takes it, as it took the last one at this path.
+    /// Accepts it with the last accepted response at this path.
     Takes,
-    /// Refuses it.
+    /// Rejects it.
     Refuses,
-    /// Answers with this.
+    /// Changes the response.
     Says(fn(&Value) -> Value),
-    /// Refuses it without a word.
+    /// Rejects it without a body.
     SaysNothing,
 }
 
@@ -95,7 +95,7 @@ fn has_parameter_twice(header: &str) -> bool {
     !names.into_iter().all(|name| known.insert(name.to_owned()))
 }
 
-/// The thirteen ways, those of several values or places one by one.
+/// The thirteen faults, with several values or places as one entry each.
 const WAYS: &[Way] = &[
     Way {
         name: "1: takes an amount in words",
@@ -314,8 +314,8 @@ fn is_no_text(value: &Value) -> bool {
     !value.is_string() && !value.is_null()
 }
 
-/// The clauses whose cases meet what the proxy does; their requests alone are asked, as it reads no more of
-/// HTTP than it needs.
+/// The clauses whose cases meet the proxy. Only these cases run, since the proxy parses only the HTTP that
+/// they need.
 const ASKED: [&str; 20] = [
     "account.*",
     "address.*",
@@ -339,12 +339,12 @@ const ASKED: [&str; 20] = [
     "periodic.path",
 ];
 
-/// The requests whose answers were changed, by their ids, with the ways that changed them.
+/// The ids of the requests whose responses were changed, with the faults that changed them.
 type Changed = Arc<Mutex<HashMap<String, BTreeSet<&'static str>>>>;
 
-/// A proxy before the bank at this address. `is_wrong` tells whether it changes anything.
+/// Starts a proxy in front of the bank at this address. It changes responses if `is_wrong`.
 ///
-/// `wiremock` cannot pass on the bytes of another server.
+/// `wiremock` cannot forward the bytes of another server.
 fn proxy(bank: std::net::SocketAddr, is_wrong: bool) -> (String, Changed) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -376,7 +376,7 @@ fn proxy(bank: std::net::SocketAddr, is_wrong: bool) -> (String, Changed) {
     (url, changed)
 }
 
-/// Changes an answer, and tells in which ways.
+/// Changes a response, and returns the faults that did so.
 fn changed_by(
     asked: &Asked,
     answer: &mut Vec<u8>,
@@ -421,8 +421,8 @@ fn changed_by(
     ways
 }
 
-/// A run against the bank behind a proxy: its exit code, what it printed, and by the way that changed the
-/// answer of a case's own request the clauses that were denied or warned of there.
+/// Runs against the bank behind a proxy. Returns the exit code, the output, and the failed clauses by the
+/// fault that changed the response to a case's own request.
 fn run(is_wrong: bool) -> (Option<i32>, String, BTreeMap<&'static str, BTreeSet<String>>) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let bank = runtime.block_on(start(Config::default())).unwrap();

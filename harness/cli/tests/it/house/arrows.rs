@@ -1,10 +1,10 @@
-//! The arrows of the house: which crate may import which.
+//! The allowed dependencies between crates.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use cargo_metadata::{DependencyKind, MetadataCommand};
 
-/// What each crate may import of ours, tests apart.
+/// Returns the crates of ours that each crate may import, apart from tests.
 fn allowed() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let all = [
         "spec",
@@ -29,7 +29,8 @@ fn allowed() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("xs2aspec-signing", BTreeSet::new()),
         ("xs2aspec-record", BTreeSet::new()),
         ("xs2aspec-bank", BTreeSet::new()),
-        // Faults and variations are rows of the rule files, which `spec` embeds. It shares no rule with it.
+        // Faults and variations are rows of the rule files, which `spec` embeds. The crate shares no rule
+        // with `spec`.
         ("xs2aspec-reference", BTreeSet::from(["spec", "bank"])),
         ("xs2aspec-judge", BTreeSet::from(["spec", "suite", "signing", "record"])),
         ("xs2aspec-runner", BTreeSet::from(["spec", "suite", "signing", "record", "judge", "proxy"])),
@@ -39,12 +40,12 @@ fn allowed() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("xs2aspec-prove", BTreeSet::from(["suite", "generate", "judge", "runner", "record", "reference"])),
         ("xs2aspec-proxy", BTreeSet::from(["record"])),
         ("xs2aspec", BTreeSet::from(all)),
-        // It measures all of them, and nobody imports it.
+        // The bench measures all crates, and no crate imports it.
         ("xs2aspec-bench", BTreeSet::from(all)),
     ])
 }
 
-/// Crates without which nothing is sent.
+/// The crates that are needed to send anything.
 const SENDERS: [&str; 4] = ["tokio", "reqwest", "hyper", "xs2aspec-runner"];
 
 #[test]
@@ -54,7 +55,7 @@ fn the_judge_and_the_bank_cannot_send() {
         metadata.resolve.iter().flat_map(|resolve| &resolve.nodes).map(|node| (&node.id, node)).collect();
     let package =
         |name: &str| metadata.packages.iter().find(|package| package.name.as_str() == name).unwrap();
-    // Everything that is in the program with it, tests apart.
+    // Everything that the crate links, apart from tests.
     let reached = |name: &str| {
         let (mut left, mut reached) = (vec![&package(name).id], BTreeSet::new());
         while let Some(id) = left.pop() {
@@ -77,8 +78,8 @@ fn the_judge_and_the_bank_cannot_send() {
     assert_eq!(sends("xs2aspec-runner").len(), SENDERS.len(), "it sends");
 }
 
-/// Crates that the two readings of the document must not share: the caller signs with one, the reference
-/// verifies with the other.
+/// A crate that the two readings of the document must not share: the caller signs with it, and the reference
+/// bank verifies with another.
 const CALLER_ONLY: &str = "aws-lc-rs";
 const REFERENCE_ONLY: [&str; 2] = ["rsa", "ring"];
 
@@ -89,7 +90,7 @@ fn crates_import_only_what_the_house_allows() {
     let found: BTreeSet<&str> = metadata.packages.iter().map(|package| package.name.as_str()).collect();
     assert_eq!(found, allowed.keys().copied().collect(), "the crates of the workspace");
     for package in &metadata.packages {
-        // Dependencies of tests count too, but for the front of the command, which tests everything together.
+        // Dev-dependencies count, too, except those of the command, whose tests need all crates.
         let ours =
             package.dependencies.iter().filter_map(|dependency| dependency.name.strip_prefix("xs2aspec-"));
         for import in ours {

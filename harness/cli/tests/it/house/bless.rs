@@ -1,10 +1,10 @@
-//! One command writes everything anew that is generated: `.ci/bless`.
+//! One command regenerates all generated files: `.ci/bless`.
 
 use std::{fs, path::Path};
 
 use super::names::below;
 
-/// What a test reads that writes its file anew.
+/// The variable that makes a test rewrite its file.
 const WRITER: &str = "\"UPDATE_GENERATED\"";
 
 #[test]
@@ -15,7 +15,7 @@ fn every_test_that_writes_a_file_anew_is_run_by_the_one_command() {
         command.contains("-- current\n")
             && command.contains("prove --matrix fixtures/kill-matrix/matrix.tsv --update")
     );
-    // Without `-p` it tests what is no benchmark.
+    // Without `-p`, the command tests everything except the benchmarks.
     assert!(!command.contains(" -p "));
     let workspace = fs::read_to_string(root.join("Cargo.toml")).unwrap();
     let tested = workspace.split("default-members = [").nth(1).unwrap().split(']').next().unwrap();

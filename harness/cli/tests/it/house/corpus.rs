@@ -1,4 +1,4 @@
-//! Everything that a fuzzer once found worth keeping is read again: `harness/fuzz/corpus`.
+//! Reads the whole corpus of the fuzzer again: `harness/fuzz/corpus`.
 
 #[path = "../../../../fuzz/src/readers.rs"]
 mod readers;
@@ -16,7 +16,7 @@ fn every_reader_survives_its_corpus() {
         for file in files {
             let path = file.unwrap().path();
             let bytes = fs::read(&path).unwrap();
-            // A panic names the file that it is about.
+            // The message of a panic must name the file.
             let result = std::panic::catch_unwind(|| read(&bytes));
             assert!(result.is_ok(), "{}", path.display());
             count += 1;

@@ -1,4 +1,4 @@
-//! The embedded suite keeps its own rules, covers the whole document, and loses nothing unnoticed.
+//! The embedded suite follows its own rules, covers the whole document, and cannot lose anything unnoticed.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +40,7 @@ fn the_matrix_shows_what_makes_no_sense_at_a_place_with_its_reason() {
     let page = folder.path().join("matrix.html");
     let (exit, said) = xs2aspec(&["coverage", "--matrix"]);
     assert_eq!(exit, Some(0), "{said}");
-    // A row of a form that some places of its kind have, and one of a form that no place of the table has.
+    // A row for a test value that some places of the kind have, and one that no place of the table has.
     let row = |form: &str| -> BTreeSet<char> {
         let line = said.lines().find(|line| line.ends_with(&format!("  {form}"))).unwrap();
         line[..line.len() - form.len()].chars().filter(|letter| *letter != ' ').collect()

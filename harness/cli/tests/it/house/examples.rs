@@ -1,5 +1,5 @@
-//! The examples in `reports/examples` are what a run with a fault leaves: current to the byte, but for times
-//! and the port. `bash .ci/bless` writes them.
+//! The examples in `reports/examples` are the output of a run with a fault, exact except for times and the
+//! port. `bash .ci/bless` writes them.
 
 use std::{
     fs,
@@ -30,18 +30,18 @@ fn run(folder: &Path, more: &[&str]) -> String {
     let out = folder.to_str().unwrap();
     let only = ONLY.iter().flat_map(|pattern| ["--only", pattern]).collect::<Vec<_>>();
     let ids = ["--seed", "1", "--run-id", "example", "--now", "2030-01-31T12:00:00Z", "--mask-key", MASK_KEY];
-    // One case after the other: the order of time is the same in each run.
+    // One case at a time, so that each run has the same order.
     let fixed = [&["run", "--quiet", "--jobs", "1", "--out", out][..], &ids].concat();
     xs2aspec(&[&fixed[..], &only, more].concat());
     out.to_owned()
 }
 
-/// Makes the record what it is in each run: no times, one port, and nothing that follows from either.
+/// Removes what differs between runs: times, the port, and values derived from them.
 fn settle(folder: &Path) {
     let path = folder.join("record.jsonl");
     let record = fs::read_to_string(&path).unwrap();
     let start: Value = serde_json::from_str(record.lines().next().unwrap()).unwrap();
-    // The authority stands in Host headers as well.
+    // Host headers contain the authority, too.
     let authority = start["base_url"].as_str().unwrap().trim_start_matches("http://");
     let record = record.replace(authority, "127.0.0.1:8080");
     let events: Vec<Value> = record.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -105,7 +105,7 @@ fn the_examples_are_current() {
     assert!(stale.is_empty(), "{stale:?} are not current: bash .ci/bless");
     let kept = fs::read_dir(&examples).unwrap().count();
     assert_eq!(kept, made.len(), "files in reports/examples that nothing makes");
-    // An example that shows nothing explains nothing.
+    // Each example must show something.
     let text = |name: &str| {
         let content = made.iter().find(|(made, _)| *made == name).unwrap().1.clone();
         String::from_utf8(content).unwrap()

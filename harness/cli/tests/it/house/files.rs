@@ -1,4 +1,4 @@
-//! The files of production code: none is long, and no comment is wide.
+//! The files of production code: none is too long, and no comment is too wide.
 
 use std::{
     fs,
@@ -7,13 +7,13 @@ use std::{
 
 use super::names::below;
 
-/// Lines that a file has at most.
+/// The maximum number of lines of a file.
 const LONGEST: usize = 500;
 
-/// Columns that a line of a comment has at most.
+/// The maximum number of columns of a comment line.
 const WIDEST: usize = 110;
 
-/// The `src` folders of all crates.
+/// Returns the `src` folders of all crates.
 pub(super) fn sources() -> Vec<PathBuf> {
     let harness = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let crates = fs::read_dir(harness).unwrap().map(|entry| entry.unwrap().path().join("src"));

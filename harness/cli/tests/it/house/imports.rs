@@ -1,8 +1,8 @@
-//! No module of production code imports what imports it.
+//! No module of production code imports a module that imports it.
 //!
-//! A module and the files below it are one subject, so that a file may use what its parent defines. Between
-//! modules with the same parent, imports go one way. `lib.rs` and `main.rs` hold everything together and are
-//! no module of their own: what they re-export belongs to the module that defines it.
+//! A module and the files below it are one subject, so a file may use items of its parent. Between modules
+//! with the same parent, imports go one way. `lib.rs` and `main.rs` hold everything together, and do not
+//! count as modules. What they re-export belongs to the module that defines it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,13 +14,13 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use super::{files::sources, names::below};
 
-/// The path of a module or an item, `["session", "ask"]`.
+/// The path of a module or an item, such as `["session", "ask"]`.
 type Name = Vec<String>;
 
-/// Texts of files by the module that each is.
+/// The text of each file, by its module.
 type Files = BTreeMap<Name, String>;
 
-/// Modules with the same parent, each with those of them that it imports.
+/// Modules with the same parent, each with those that it imports.
 type Imports = BTreeMap<String, BTreeSet<String>>;
 
 #[test]
@@ -29,7 +29,7 @@ fn no_module_imports_what_imports_it() {
     for folder in sources() {
         let mut paths = Vec::new();
         below(&folder, &mut paths);
-        // Tests in files of their own are no part of the program.
+        // Tests in files of their own are not part of the program.
         let is_of_tests = |path: &Path| {
             path.strip_prefix(&folder).unwrap().iter().any(|part| part == "tests" || part == "tests.rs")
         };
@@ -60,7 +60,7 @@ fn a_cycle_is_found_however_it_is_written() {
     let nested = "use crate::{c, a::{x::{self, Y}, Z as B}};";
     assert_eq!(of(&[("a", "use super::b::B;"), ("b", nested)]), a_b_a);
     for text in [
-        // A path where it is used.
+        // A path in an expression.
         "fn f() { crate::b::g(); }",
         "fn f(one: super::b::B) {}",
         "const ALL: [&str; 1] = [crate::b::NAME];",
@@ -68,7 +68,7 @@ fn a_cycle_is_found_however_it_is_written() {
     ] {
         assert_eq!(of(&[("a", text), back]), a_b_a, "{text}");
     }
-    // A path that begins with the name of a child, as in a child of the other module.
+    // A path that starts with the name of a child, and a child of the other module with that name.
     let of_child =
         [("a", ""), ("a::x", "use crate::b::B;"), ("b", "use y::Y;"), ("b::y", "use crate::a::A;")];
     assert_eq!(of(&of_child), a_b_a);
@@ -76,17 +76,17 @@ fn a_cycle_is_found_however_it_is_written() {
         [("p", "use x::X;"), ("p::x", "fn f() { super::y::g(); }"), ("p::y", "use crate::p::x::X;")];
     assert_eq!(of(&children), Some("x y x".to_owned()));
     assert_eq!(of(&[("p", "use x::X;"), ("p::x", "use super::P;")]), None, "one subject in two files");
-    // The root holds all of them, and what it re-exports is a module's.
+    // The root holds all modules, and its re-exports belong to a module.
     let root = [("", "pub use b::{self, B as C};\nfn f() { a::g(); }"), ("a", "use crate::Failure;")];
     assert_eq!(of(&[&root[..], &[("b", "")]].concat()), None);
     assert_eq!(of(&[root[0], ("a", "use crate::C;"), back]), a_b_a);
-    // What only tests import is no part of the program, nor is what a comment or a text says.
+    // Imports in tests, and names in comments and strings, are not part of the program.
     let of_tests = "#[cfg(test)]\nmod tests { use crate::a::A; }";
     assert_eq!(of(&[("a", "use crate::b::B;"), ("b", of_tests)]), None);
     assert_eq!(of(&[("a", "use crate::b::B;"), ("b", "// crate::a::A\nfn f() { \"crate::a::A\"; }")]), None);
 }
 
-/// Returns the module that a file is.
+/// Returns the module of a file.
 fn module(file: &Path, folder: &Path) -> Name {
     let inside = file.strip_prefix(folder).unwrap().with_extension("");
     let mut parts: Name = inside.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
@@ -121,7 +121,7 @@ fn code(text: &str) -> TokenStream {
     text.split("#[cfg(test)]\nmod ").next().unwrap_or_default().parse().unwrap()
 }
 
-/// Returns what a root re-exports: each name with the path for which it stands.
+/// Returns what a root re-exports: each name with its path.
 fn exported(root: &str) -> BTreeMap<String, Name> {
     let mut paths = Vec::new();
     uses(code(root), &mut paths);
@@ -132,8 +132,8 @@ fn exported(root: &str) -> BTreeMap<String, Name> {
     paths.into_iter().filter_map(|(name, path)| Some((name?, full(path)))).collect()
 }
 
-/// Collects the paths of all `use` in these tokens, each with the name that it brings in, and returns the
-/// other tokens.
+/// Collects the paths of all `use` in these tokens, each with the name that it imports. Returns the other
+/// tokens.
 fn uses(tokens: TokenStream, paths: &mut Vec<(Option<String>, Name)>) -> Vec<TokenTree> {
     let mut rest = Vec::new();
     let mut tokens = tokens.into_iter();
@@ -148,7 +148,7 @@ fn uses(tokens: TokenStream, paths: &mut Vec<(Option<String>, Name)>) -> Vec<Tok
     rest
 }
 
-/// Collects the branches of a tree of names, each with what stands before it.
+/// Collects the branches of a tree of names, each with its prefix.
 fn branches(
     before: &[String],
     tokens: &mut dyn Iterator<Item = TokenTree>,
@@ -184,7 +184,7 @@ fn branches(
     }
 }
 
-/// Collects all paths in these tokens: those of `use`, and those of at least two names elsewhere.
+/// Collects all paths in these tokens: those of `use`, and all others with at least two names.
 fn collect(tokens: TokenStream, paths: &mut Vec<Name>) {
     let mut used = Vec::new();
     let rest = uses(tokens, &mut used);
@@ -221,14 +221,14 @@ fn collect(tokens: TokenStream, paths: &mut Vec<Name>) {
     }
 }
 
-/// Returns the module in which a path ends, or `None` if it leads out of the crate or to its root.
+/// Returns the module of a path, or `None` if the path leads to the root or out of the crate.
 fn target(own: &[String], path: &[String], files: &Files, exported: &BTreeMap<String, Name>) -> Option<Name> {
     let supers = path.iter().take_while(|part| *part == "super").count();
     let (mut full, rest) = match path.first()?.as_str() {
         "crate" => (vec![], &path[1..]),
         "self" => (own.to_vec(), &path[1..]),
         "super" => (own[..own.len().checked_sub(supers)?].to_vec(), &path[supers..]),
-        // A path may begin with a child of the module in which it stands.
+        // A path may start with a child of its own module.
         _ if files.contains_key(&[own, &path[..1]].concat()) => (own.to_vec(), path),
         _ => return None,
     };
@@ -244,7 +244,7 @@ fn target(own: &[String], path: &[String], files: &Files, exported: &BTreeMap<St
     Some(full).filter(|full| !full.is_empty())
 }
 
-/// Returns a way from a module back to itself.
+/// Returns a cycle from a module back to itself.
 fn cycle(imports: &Imports) -> Option<Name> {
     fn leads_to(at: &str, end: &str, imports: &Imports, seen: &mut BTreeSet<String>) -> Option<Name> {
         for next in &imports[at] {

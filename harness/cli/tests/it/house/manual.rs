@@ -1,5 +1,4 @@
-//! What other programs are told of the command line: completions, pages of the manual, the page of the book,
-//! schemas.
+//! Output for other programs: completions, manual pages, the page of the book, schemas.
 
 use std::{fs, path::Path};
 
@@ -7,11 +6,11 @@ use tempfile::TempDir;
 
 use crate::support::{execute, printed};
 
-/// The commands that are not hidden.
+/// Returns the commands that are not hidden.
 fn commands() -> Vec<String> {
     let help = printed(&execute(&["--help"]));
     let listed = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
-    // What a command does stands on the next lines, further in.
+    // The description of a command may continue on the next lines, with more indentation.
     let names = listed.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
     names.filter(|name| !name.is_empty() && *name != "help").map(str::to_owned).collect()
 }

@@ -1,4 +1,4 @@
-//! The repository itself: which crate imports which, what is generated, what a fuzzer found.
+//! The repository itself: its crates, its generated files, and the corpus of the fuzzer.
 
 mod arrows;
 mod bless;

@@ -1,9 +1,8 @@
-//! Production code names nothing of the document: no operation, member, header, path, code or clause. What it
-//! needs to know of them is data, so that another document is another folder.
+//! Production code contains no name of the document: no operation, field, header, path, code or clause. Such
+//! names are data, so that another document is another folder.
 //!
-//! The names are taken from the spec and looked for in each string of each file, `harness/bank` and
-//! `harness/reference` apart, which are the other reading of the document. Comments and tests may say what
-//! they like.
+//! The test looks for the names of the spec in each string of each file. It skips `harness/bank` and
+//! `harness/reference`, which are the other reading of the document, and all comments and tests.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,7 +16,7 @@ use serde_json::Value;
 use xs2aspec_spec::yaml;
 use xs2aspec_suite::{BodySpec, Suite, Tree};
 
-/// A file, a name, and why the one may have the other.
+/// A file, a name, and the reason why the file may contain it.
 #[rustfmt::skip]
 const ALLOWED: [(&str, &str, &str); 8] = [
     (
@@ -38,8 +37,8 @@ const ALLOWED: [(&str, &str, &str); 8] = [
     ("signing/src/name/kind.rs", "postalCode", "a type of X.520"),
 ];
 
-/// Names that a standard defines, in small letters: of HTTP, of the draft for signatures, of PEM. Code for
-/// this standard may use them.
+/// Lowercase names of a standard: of HTTP, of the draft for signatures, of PEM. Code for that standard may
+/// use them.
 const STANDARD: [&str; 14] = [
     "accept",
     "accept-charset",
@@ -57,19 +56,19 @@ const STANDARD: [&str; 14] = [
     "signature",
 ];
 
-/// Words that the formats of the suite itself use too: nobody can tell them apart.
+/// Names that the formats of the suite use, too, and that are therefore ambiguous.
 const ORDINARY: [&str; 6] = ["code", "id", "name", "path", "status", "text"];
 
-/// Everything that has a name in the document.
+/// The names of the document.
 #[derive(Debug, Default)]
 struct Names {
-    /// Clauses and values of target profiles, and the beginnings of their ids.
+    /// Clauses and profile values, and the starts of their ids.
     dotted: BTreeSet<String>,
-    /// Names that are nothing else: they count wherever they stand as a word.
+    /// Names that are not words of the language. They match wherever they are a whole word.
     own: BTreeSet<String>,
-    /// Headers in small letters, which count in any letter case.
+    /// Lowercase headers, which match in any case.
     headers: BTreeSet<String>,
-    /// Words of the language too: they count where they are all of a string, or all between two slashes.
+    /// Names that are also words of the language. They match a whole string, or all between two slashes.
     words: BTreeSet<String>,
 }
 
@@ -120,7 +119,7 @@ impl Names {
         }
     }
 
-    /// A name with points in it, and its beginnings that have one.
+    /// Adds a dotted name, and its starts that contain a dot.
     fn add_dotted(&mut self, name: &str) {
         let ends = name.match_indices('.').map(|(at, _)| at).skip(1).chain([name.len()]);
         self.dotted.extend(ends.map(|end| name[..end].to_owned()).filter(|name| name.contains('.')));
@@ -151,7 +150,7 @@ impl Names {
         }
     }
 
-    /// The places and closed lists of the model of requests.
+    /// Adds the places and closed lists of the model of requests.
     fn add_requests(&mut self, model: &Value) {
         model.as_array().into_iter().flatten().for_each(|item| self.add_requests(item));
         for (key, value) in model.as_object().into_iter().flatten() {
@@ -163,7 +162,7 @@ impl Names {
         }
     }
 
-    /// The names in these texts that are nothing else.
+    /// Adds the names in these texts that are not words of the language.
     fn add_unmistakable(&mut self, value: &Value) {
         match value {
             Value::String(text) => {
@@ -176,7 +175,7 @@ impl Names {
         }
     }
 
-    /// Those that a string says.
+    /// Returns the names that a string contains.
     fn said_by(&self, text: &str) -> BTreeSet<String> {
         let dotted = text.split(|letter: char| !letter.is_ascii_alphanumeric() && !"-_.".contains(letter));
         let dotted = dotted.map(|word| word.trim_matches('.')).filter(|word| self.dotted.contains(*word));
@@ -187,7 +186,7 @@ impl Names {
     }
 }
 
-/// Whether a name is no word of the language: `paymentIds`, `RJCT`, `signing-baskets`, `ncbct`.
+/// Returns true if a name is not a word of the language: `paymentIds`, `RJCT`, `signing-baskets`, `ncbct`.
 fn is_unmistakable(name: &str) -> bool {
     let letters: Vec<char> = name.chars().collect();
     let is_name = letters.first().is_some_and(char::is_ascii_alphabetic)
@@ -206,7 +205,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     words.map(|word| word.trim_matches(['-', '_']))
 }
 
-/// The strings of a file, without those of its tests.
+/// Returns the strings of a file, without those of its tests.
 fn strings(file: &str, with_comments: bool) -> Vec<String> {
     let tokens = TokenStream::from_str(file).unwrap_or_else(|error| panic!("{error}"));
     let mut found = Vec::new();
@@ -227,7 +226,7 @@ fn collect(tokens: TokenStream, with_comments: bool, found: &mut Vec<String>) {
                 };
                 let text = attribute.stream().to_string().replace(' ', "");
                 if text == "cfg(test)" {
-                    // The item goes on to its braces, or to its semicolon.
+                    // The item ends with its braces or its semicolon.
                     for token in tokens.by_ref() {
                         match token {
                             TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => break,
@@ -243,7 +242,7 @@ fn collect(tokens: TokenStream, with_comments: bool, found: &mut Vec<String>) {
             TokenTree::Literal(literal) => {
                 let text = literal.to_string();
                 let inside = text.find('"').zip(text.rfind('"')).filter(|(start, end)| start < end);
-                // A letter behind a backslash is none of the word that follows.
+                // A character after a backslash is not part of the next word.
                 let inside = inside.map(|(start, end)| text[start + 1..end].replace("\\n", " "));
                 found.extend(inside);
             }
@@ -252,26 +251,26 @@ fn collect(tokens: TokenStream, with_comments: bool, found: &mut Vec<String>) {
     }
 }
 
-/// All files of production code, with the names by which the allow-list knows them.
+/// Returns all files of production code, with the names that the allow-list uses.
 fn files() -> Vec<(String, PathBuf)> {
     let harness = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut files = Vec::new();
     for krate in fs::read_dir(harness).unwrap() {
         let folder = krate.unwrap().path();
         let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
-        // The bench and the fuzzer are no part of the program.
+        // The bench and the fuzzer are not part of the program.
         if !["bank", "reference", "bench", "fuzz"].contains(&name.as_str()) && folder.join("src").is_dir() {
             below(&folder.join("src"), &mut files);
         }
     }
     let tests: BTreeSet<PathBuf> = files.iter().flat_map(|file| modules_of_tests(file)).collect();
     let name = |path: &Path| path.strip_prefix(harness).unwrap().to_str().unwrap().replace('\\', "/");
-    // The files below a module of tests are parts of it.
+    // Files below a test module are part of it.
     files.retain(|path| !path.ancestors().any(|above| tests.contains(&above.with_extension("rs"))));
     files.into_iter().map(|path| (name(&path), path)).collect()
 }
 
-/// The files that a file takes in for its tests alone.
+/// Returns the files that a file includes only for tests.
 fn modules_of_tests(file: &Path) -> Vec<PathBuf> {
     let text = fs::read_to_string(file).unwrap();
     let is_folder = ["lib.rs", "main.rs", "mod.rs"].iter().any(|name| file.ends_with(name));
@@ -280,7 +279,7 @@ fn modules_of_tests(file: &Path) -> Vec<PathBuf> {
     after.filter(|(name, _)| !name.contains(' ')).map(|(name, _)| folder.join(format!("{name}.rs"))).collect()
 }
 
-/// The files of code below a folder.
+/// Collects the Rust files below a folder.
 pub(super) fn below(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -298,7 +297,7 @@ fn production_code_names_nothing_of_the_document() {
     let mut used = BTreeSet::new();
     let mut found = BTreeMap::<String, BTreeSet<String>>::new();
     for (name, path) in files() {
-        // Those are the help texts of the command.
+        // These doc comments are the help texts of the command.
         let with_comments = name.starts_with("cli/src/args");
         for text in strings(&fs::read_to_string(&path).unwrap(), with_comments) {
             for said in names.said_by(&text) {

@@ -1,4 +1,4 @@
-//! A clause is begun with one command: its entry, its case, and where its fault goes.
+//! One command starts a clause: its entry, its case, and the place of its fault.
 
 use std::{fs, path::Path};
 
@@ -7,7 +7,7 @@ use xs2aspec_suite::Tree;
 
 use crate::support::{command, printed};
 
-/// A folder with the rule files of the program below `cases`.
+/// Returns a folder with the rule files of the program in `cases`.
 fn rule_files() -> TempDir {
     let folder = TempDir::new().unwrap();
     for (path, text) in Tree::embedded().below("cases/", ".yaml") {
@@ -62,7 +62,7 @@ fn a_clause_is_begun_in_a_folder_of_case_files() {
     assert!(exit == Some(0) && said.contains("periodic.months.even/to-be-named  refused"), "{said}");
     let (exit, said) = run(&scaffold, &cases);
     assert!(exit == Some(2) && said.contains("there is a clause `periodic.months.even`"), "{said}");
-    // Cases of one's own, to the clauses of the program.
+    // The user's own cases for clauses of the program.
     let mine = folder.path().join("mine");
     fs::create_dir_all(mine.join("periodic")).unwrap();
     let plain = "{ clause: periodic.path, name: plain, baseline: periodic, control: none, expect: accepted }";

@@ -1,4 +1,5 @@
-//! Files without an end, or with one line that is longer than memory: told, and not read into it.
+//! Files without an end, or with a line longer than memory. The commands report them without reading them
+//! into memory.
 
 use std::{
     fs::{self, File},
@@ -12,7 +13,7 @@ use tempfile::TempDir;
 use super::text;
 use crate::support::{printed, xs2aspec};
 
-/// Address space of the command, in KiB: less than what it is given to read.
+/// The address space of the command, in KiB. It is smaller than the input.
 const MEMORY: &str = "3000000";
 
 fn bounded(folder: &Path, line: &str) -> (Option<i32>, String) {
@@ -22,7 +23,7 @@ fn bounded(folder: &Path, line: &str) -> (Option<i32>, String) {
     (output.status.code(), printed(&output))
 }
 
-/// A folder with a run, and a record whose second line has no end.
+/// Returns a folder with a run, and a record whose second line has no end.
 fn scene() -> TempDir {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("run");
@@ -32,7 +33,7 @@ fn scene() -> TempDir {
     fs::create_dir(folder.path().join("long")).unwrap();
     let mut long = File::create(folder.path().join("long/record.jsonl")).unwrap();
     long.write_all(record.split_inclusive('\n').next().unwrap().as_bytes()).unwrap();
-    // 5 GB that take no room on the disk.
+    // 5 GB that take no space on the disk.
     long.set_len(5 << 30).unwrap();
     folder
 }
@@ -95,7 +96,7 @@ fn are_told(members: &[(&str, u8)]) {
     }
 }
 
-/// The header of a member of a tar archive (POSIX ustar), with its checksum.
+/// Returns the header of a tar entry (POSIX ustar), with its checksum.
 fn tar_header(name: &str, kind: u8, length: u64) -> Vec<u8> {
     let mut header = vec![0; 512];
     let mut put = |at: usize, text: &[u8]| header[at..at + text.len()].copy_from_slice(text);
@@ -130,12 +131,12 @@ fn traffic_with_a_text_that_is_longer_than_memory_is_told() {
     written("fields.http", "GET /v1/sandbox/customers HTTP/1.1\n", b"a: aaaa\n");
     for name in ["url.har", "items.har", "name.har", "body.http", "fields.http"] {
         let (exit, said) = bounded(folder.path(), &format!("judge {name} --out judged"));
-        // The next exchange of a wire file can be found, and that of an archive cannot.
+        // The reader can find the next exchange in a wire file, but not in an archive.
         let (most, code) = if name.ends_with("har") { (16, 2) } else { (64, 3) };
         assert_eq!(exit, Some(code), "{name}: {said}");
         assert!(said.contains(&format!("{most} MB, found more")), "{name}: {said}");
     }
-    // A length that is announced is not believed either.
+    // A declared length is not trusted, either.
     let long = format!("{request}HTTP/1.1 200 OK\nContent-Length: 900000000\n\n");
     fs::write(folder.path().join("length.http"), long).unwrap();
     assert_eq!(bounded(folder.path(), "judge length.http --out judged").0, Some(3));

@@ -1,4 +1,4 @@
-//! Case files by the hundred thousand, links that go round in circles, documents that explode.
+//! A hundred thousand case files, circular links, and exploding documents.
 
 use std::{
     fmt::Write as _,
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use super::text;
 use crate::support::{execute, printed};
 
-/// Case files with one plain case each, so many, in folders of a thousand.
+/// Writes this many case files with one plain case each, a thousand to a folder.
 fn tree(folder: &Path, files: usize) {
     for number in 0..files {
         let area = folder.join(format!("area-{}", number / 1000));

@@ -1,4 +1,4 @@
-//! The clock of the machine, which is not always right.
+//! A machine with a wrong clock.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::support::{command, printed};
 
-/// The library that fakes the system's clock for one process.
+/// Returns the library that fakes the system clock for one process.
 fn faketime() -> PathBuf {
     let folders = fs::read_dir("/usr/lib").unwrap().filter_map(|folder| Some(folder.ok()?.path()));
     let mut libraries = folders.map(|folder| folder.join("faketime/libfaketimeMT.so.1"));
@@ -29,8 +29,8 @@ impl Drop for Bank {
     }
 }
 
-/// The machine's clock goes two days forward, or back, while a run is under way: it reads that clock once and
-/// goes on by the one that does not jump, so that no date in a request and no duration is wrong.
+/// The system clock jumps two days forward or back during a run. The run reads that clock once, and then uses
+/// the monotonic clock. So no date in a request and no duration is wrong.
 #[test]
 #[ignore = "needs libfaketime: --include-ignored where it is installed"]
 fn a_clock_that_jumps_in_the_middle_of_a_run() {
@@ -74,7 +74,7 @@ fn a_clock_that_jumps_in_the_middle_of_a_run() {
         assert!((jumped.abs() - 2 * 86_400).abs() < 600, "the clock jumped by {jumped} s");
         let output = run.wait_with_output().unwrap();
         let took = begun.elapsed();
-        // What a URL alone does not tell is not asked; all that was asked is kept.
+        // A URL alone does not provide every value, so some cases are not tested. All others pass.
         assert_eq!(output.status.code(), Some(3), "{jump}: {}", printed(&output));
         assert!(printed(&output).contains(" kept, 0 broken, "), "{jump}: {}", printed(&output));
         let record = record();

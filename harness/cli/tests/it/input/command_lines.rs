@@ -1,5 +1,5 @@
-//! Forty command lines that somebody may type by mistake: each destroyed, misled or said what is not so in an
-//! earlier version. Each has its exit code and the sentence that it says now.
+//! Forty command lines that a user may type by mistake. In an earlier version each one destroyed something,
+//! misled, or printed something false. Each has its exit code and part of its message.
 
 use std::{fs, process::Output};
 
@@ -8,10 +8,10 @@ use xs2aspec_reference::{Bank, Config, start};
 
 use crate::support::{CERTIFICATE, KEY, command, printed, xs2aspec};
 
-/// What is typed (`BANK` is the address of a bank on this machine), how it ends, and what it says.
+/// A command line (`BANK` is the address of a bank on this machine), its exit code, and part of its output.
 type Line = (&'static str, i32, &'static str);
 
-/// Where payments are real, seen through a tunnel.
+/// A production system behind a tunnel.
 const AIMS: [Line; 6] = [
     ("run --target production.toml --out aim", 2, "refusing to send requests"),
     ("doctor --target production.toml", 2, "refusing to send requests"),
@@ -21,7 +21,7 @@ const AIMS: [Line; 6] = [
     ("explore --budget 0", 4, "0 requests"),
 ];
 
-/// What a run says of what it asked.
+/// Statements of a run about its selection.
 const SAYINGS: [Line; 12] = [
     (
         "run --target bare.toml --only transaction --only customers --out bare",
@@ -41,7 +41,7 @@ const SAYINGS: [Line; 12] = [
     ("serve --style xyz", 2, "styles are plain, strict, lenient, other and drawn-N"),
 ];
 
-/// What must not be written over.
+/// Files that must not be overwritten.
 const FILES: [Line; 11] = [
     ("report run --format html --out run/record.jsonl", 2, "run/record.jsonl"),
     ("report run --format html --out linked.jsonl", 2, "linked.jsonl"),
@@ -60,7 +60,7 @@ const FILES: [Line; 11] = [
     ("keys --out .", 0, ""),
 ];
 
-/// Evidence that was edited, or is no evidence.
+/// Edited evidence, and files that are not evidence.
 const EVIDENCE: [Line; 8] = [
     ("report edited --format terminal", 2, "pass"),
     ("diff edited run", 2, "pass"),
@@ -72,7 +72,7 @@ const EVIDENCE: [Line; 8] = [
     ("report nowhere --format terminal", 2, "nowhere"),
 ];
 
-/// What is said of wrong words.
+/// Invalid values.
 const WORDS: [Line; 9] = [
     ("run --now yesterday", 2, "expected an RFC 3339 time such as 2030-01-31T12:00:00Z"),
     ("run --seed -1", 2, "--seed"),
@@ -124,7 +124,7 @@ impl Scene {
         scene
     }
 
-    /// A run that was killed while it sent a payment.
+    /// Writes a run that was killed while it sent a payment.
     fn kill(&self, record: &str) {
         fs::create_dir(self.at("killed")).unwrap();
         let mut lines: Vec<&str> = record.lines().collect();
@@ -135,7 +135,7 @@ impl Scene {
         fs::write(self.at("killed/record.jsonl"), lines.join("\n") + "\n").unwrap();
     }
 
-    /// A record in which failures were turned into passes, and the counts mended.
+    /// Writes a record whose failures were turned into passes, with matching counts.
     fn edit(&self) {
         let line = "run --quiet --only periodic.months.duplicate --seed 1 --fault periodic.months.duplicate/only-adjacent --out edited";
         assert_eq!(self.run(line).status.code(), Some(1));
@@ -201,7 +201,7 @@ fn explain_says_what_stands_beside_a_mistake() {
     assert!(beside.contains("\nwith       optional parts of row 1: "), "{beside}");
     let alone = of("account.currency/ncbct/creditorAccount.currency/empty");
     assert!(alone.starts_with("case ") && !alone.contains("\nwith "), "{alone}");
-    // A name that only begins so.
+    // A name that only starts the same.
     let named = of("periodic.months.duplicate/beside-a-day");
     assert!(named.starts_with("case ") && !named.contains("\nwith "), "{named}");
 }

@@ -1,4 +1,4 @@
-//! Output that is lost is an error of every command, and a reader that has seen enough is none.
+//! Lost output is an error of every command, but a reader that closes the pipe early is not.
 
 use std::{
     fs::OpenOptions,
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::support::{command, xs2aspec};
 
-/// Runs a command that prints into `stdout`: its exit code, and what it said of an error.
+/// Runs a command with this standard output. Returns its exit code and its standard error.
 fn printing(arguments: &[&str], stdout: impl Into<Stdio>) -> (Option<i32>, String) {
     let output = command().args(arguments).stdout(stdout).output().unwrap();
     (output.status.code(), String::from_utf8(output.stderr).unwrap())
@@ -49,7 +49,7 @@ fn no_command_succeeds_whose_output_is_lost() {
     for arguments in commands {
         let (code, said) = printing(arguments, Stdio::null());
         assert_eq!(code, Some(0), "{arguments:?}: {said}");
-        // A disk without a free byte.
+        // A full disk.
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
         let (code, said) = printing(arguments, full);
         assert_eq!(code, Some(2), "{arguments:?}: {said}");

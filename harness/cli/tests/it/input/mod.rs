@@ -1,5 +1,4 @@
-//! What is typed and what lies about: command lines, files that are not written over, case files and keys
-//! that are none.
+//! Input from users: command lines, files that must not be overwritten, and invalid case files and keys.
 
 mod bounded;
 mod case_files;

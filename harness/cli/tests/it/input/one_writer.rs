@@ -1,4 +1,4 @@
-//! The folder of a run belongs to one command at a time, and the names in it lead to nothing else.
+//! The folder of a run belongs to one command at a time, and its names do not lead to other files.
 
 use std::{collections::BTreeMap, fs, os::unix::fs::symlink, path::PathBuf};
 
@@ -15,7 +15,7 @@ use crate::{
 
 const NOTHING: Files<'_> = Files { reports: &[], reads: &[] };
 
-/// A run, a shard, traffic, a profile and a key.
+/// Returns a folder with a run, a shard, traffic, a profile and a key.
 fn scene() -> TempDir {
     let folder = TempDir::new().unwrap();
     let path = |name: &str| folder.path().join(name);
@@ -36,7 +36,7 @@ fn line(folder: &TempDir, line: &str) -> (Option<i32>, String) {
     (output.status.code(), printed(&output))
 }
 
-/// Every command that writes a run into this folder.
+/// Returns every command that writes a run, with this folder.
 fn writers(out: &str) -> [String; 8] {
     [
         format!("run --quiet --only ncbct.path --out {out}"),
@@ -50,7 +50,7 @@ fn writers(out: &str) -> [String; 8] {
     ]
 }
 
-/// Every file of a folder, with its bytes.
+/// Returns every file of a folder with its bytes.
 fn bytes(folder: &TempDir, name: &str) -> BTreeMap<PathBuf, Vec<u8>> {
     let entries = fs::read_dir(folder.path().join(name)).unwrap().map(|entry| entry.unwrap().path());
     entries.map(|path| (path.clone(), fs::read(path).unwrap())).collect()
@@ -69,7 +69,7 @@ fn a_second_command_in_the_folder_of_a_run_fails_and_changes_nothing() {
         assert!(said.contains("another command is writing to this folder"), "{writer}: {said}");
         assert!(bytes(&folder, "run") == before, "{writer} changed something");
     }
-    // As soon as the first one ends, the folder is anybody's.
+    // As soon as the first command ends, another one may claim the folder.
     drop(own);
     let (code, said) = line(&folder, &writers("run")[5]);
     assert_eq!(code, Some(1), "the client signed nothing: {said}");
@@ -94,7 +94,7 @@ fn what_a_command_records_stays_whatever_others_begin_beside_it() {
     assert!(bytes(&folder, "served").keys().any(|path| path.ends_with("junit.xml")));
 }
 
-/// A run that was killed leaves what it noted, and no lock.
+/// A killed run leaves its notes, and no lock.
 #[test]
 fn a_folder_of_a_command_that_was_killed_is_free() {
     let folder = scene();
@@ -119,7 +119,7 @@ fn a_folder_of_a_command_that_was_killed_is_free() {
     }
 }
 
-/// A key, or any other file, behind a name of a run.
+/// A key or another file under a file name of a run.
 #[test]
 fn no_name_in_the_folder_of_a_run_leads_to_something_else() {
     let folder = scene();

@@ -1,4 +1,4 @@
-//! Files: output that cannot be written, what is not written over, keys that cannot be read.
+//! Files: unwritable output, protected files, unreadable keys.
 
 use std::{
     fs,
@@ -20,7 +20,7 @@ fn run(out: &Path, more: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), printed(&output))
 }
 
-/// `/dev/full` is a disk without a free byte.
+/// `/dev/full` behaves like a full disk.
 #[test]
 fn a_disk_that_is_full_loses_no_result() {
     let files = [
@@ -45,7 +45,7 @@ fn a_disk_that_is_full_loses_no_result() {
             continue;
         }
         assert!(said.contains("exchanges, ") || said.contains("exchange, "), "{file}: {said}");
-        // Everything else is there.
+        // All other files exist.
         assert!(
             said.contains("the run itself ended with exit code 0; its other files are in "),
             "{file}: {said}"
@@ -55,7 +55,8 @@ fn a_disk_that_is_full_loses_no_result() {
         }
         assert_eq!(fs::read_dir(&out).unwrap().count(), files.len(), "{file}");
     }
-    // A record that cannot grow any more, as on a full disk: what came back is in it, and the run goes on.
+    // A record that can no longer grow, as on a full disk. It has all earlier responses, and the run can be
+    // resumed.
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
     let limited = |blocks: u32| {
@@ -81,7 +82,7 @@ fn a_disk_that_is_full_loses_no_result() {
     );
     let output = execute(&["run", "--quiet", "--mask-key", MASK_KEY, "--resume", text(&out)]);
     assert_eq!(output.status.code(), Some(0), "{}", printed(&output));
-    // Of several files that cannot be written each is named.
+    // Each file that cannot be written is named.
     let folder = TempDir::new().unwrap();
     symlink("/dev/full", folder.path().join("ctrf.json")).unwrap();
     symlink("/dev/full", folder.path().join("summary.md")).unwrap();
@@ -89,7 +90,7 @@ fn a_disk_that_is_full_loses_no_result() {
     assert_eq!((code, said.matches("cannot be written: ").count()), (Some(2), 2), "{said}");
 }
 
-/// Every file below a folder, with its bytes.
+/// Returns every file below a folder with its bytes.
 fn bytes(folder: &Path) -> std::collections::BTreeMap<std::path::PathBuf, Vec<u8>> {
     let mut files = std::collections::BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -103,14 +104,15 @@ fn bytes(folder: &Path) -> std::collections::BTreeMap<std::path::PathBuf, Vec<u8
     files
 }
 
-/// A command line in a folder, with its exit code.
+/// Runs a command line in a folder. Returns its exit code and output.
 fn line(folder: &Path, line: &str) -> (Option<i32>, String) {
     let output =
         command().current_dir(folder).args(line.split(' ').filter(|word| !word.is_empty())).output().unwrap();
     (output.status.code(), printed(&output))
 }
 
-/// A run, its shards, one that was killed with a payment under way, a real key, and other names of all that.
+/// Returns a folder with a run, its shards, a run that was killed during a payment, a real key, and links to
+/// all of these.
 fn precious() -> TempDir {
     let folder = TempDir::new().unwrap();
     let path = |name: &str| folder.path().join(name);
@@ -152,8 +154,8 @@ fn precious() -> TempDir {
     folder
 }
 
-/// No command destroys what it reads, a key, or a run of which nobody knows what it paid: each of these lines
-/// leaves every byte as it was.
+/// No command overwrites its input, a key, or a run with pending payments. Each of these lines leaves every
+/// byte unchanged.
 #[test]
 fn nothing_is_written_over_that_cannot_be_made_again() {
     let folder = precious();
@@ -210,7 +212,7 @@ fn nothing_is_written_over_that_cannot_be_made_again() {
         assert!(changed.is_empty() && now.len() == before.len(), "{command} changed {changed:?}");
     }
     assert!(folder.path().join("soft").is_symlink());
-    // What is meant is done.
+    // Intended writes succeed.
     for (command, exit) in [
         ("run --quiet --only ncbct.path --out doubt --force", 0),
         ("run --quiet --only ncbct.path --out run", 0),
@@ -232,7 +234,7 @@ fn nothing_is_written_over_that_cannot_be_made_again() {
     assert_eq!(code, Some(0), "nothing is in doubt any more: {said}");
 }
 
-/// What an earlier hunt kept stays, and what a later one finds stands beside it.
+/// Later runs keep the saved files of earlier ones, and add new files next to them.
 #[test]
 fn kept_requests_stay_and_what_cannot_be_kept_is_told() {
     let folder = TempDir::new().unwrap();
@@ -245,14 +247,14 @@ fn kept_requests_stay_and_what_cannot_be_kept_is_told() {
     assert_eq!(code, Some(1), "{said}");
     let first = bytes(folder.path());
     assert_eq!(names().collect::<Vec<_>>(), ["found-1.yaml"], "{said}");
-    // The same is kept once; something else that stands in its place stays.
+    // The same violation is saved once, and other files with that name are kept.
     assert_eq!((hunt().0, bytes(folder.path())), (Some(1), first.clone()));
     let path = first.keys().next().unwrap();
     fs::write(path, "somebody's").unwrap();
     assert_eq!(hunt().0, Some(1));
     assert_eq!(fs::read(path).unwrap(), b"somebody's");
     assert_eq!(names().collect::<Vec<_>>(), ["found-1.yaml", "found-2.yaml"]);
-    // A disk that is full when something is found.
+    // The disk is full when a violation is found.
     fs::remove_file(path).unwrap();
     symlink("/dev/full", path).unwrap();
     let (code, said) = hunt();
@@ -272,8 +274,7 @@ fn a_folder_that_cannot_be_written_is_told_before_anything_is_sent() {
     }
 }
 
-/// The output folder goes while the run is under way: what stands open can still be written, and what cannot
-/// is told.
+/// The output folder is deleted during a run. Open files can still be written, and all others are reported.
 #[test]
 fn a_folder_that_goes_in_the_middle_of_a_run() {
     let folder = TempDir::new().unwrap();
@@ -285,7 +286,7 @@ fn a_folder_that_goes_in_the_middle_of_a_run() {
         .spawn()
         .unwrap();
     let begun = Instant::now();
-    // The record is opened after that of what is being sent, and is under way when something is in it.
+    // The run is under way once the record, which is opened last, has content.
     let is_under_way = || out.join("record.jsonl").metadata().is_ok_and(|record| record.len() > 0);
     while !is_under_way() && begun.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(1));

@@ -1,4 +1,4 @@
-//! What commands do with a pack beside running it.
+//! Commands with a pack, other than `run`.
 
 use std::{fs, path::Path};
 
@@ -49,7 +49,7 @@ fn what_cannot_be_is_refused_with_what_to_do() {
     copy_folder(Path::new(PACK), &copy);
     let lint = |copy: &Path| xs2aspec(&["lint", "--pack", copy.to_str().unwrap()]);
     assert_eq!(lint(&copy).0, Some(0));
-    // A clause begins in the files of the pack.
+    // A new clause is added to the files of the pack.
     let begun = xs2aspec(&[
         "scaffold",
         "parcel.note.empty",
@@ -67,7 +67,7 @@ fn what_cannot_be_is_refused_with_what_to_do() {
     );
     assert!(begun.1.contains(&next) && !begun.1.contains("fault"), "{}", begun.1);
     copy_folder(Path::new(PACK), &copy);
-    // A mistake stands where somebody can open it.
+    // The path of a mistake is one that the user can open.
     let rules = copy.join("cases/operations/accepted.yaml");
     let text = fs::read_to_string(&rules).unwrap();
     fs::write(&rules, text.replacen("baseline: hand-over", "baseline: hand-ober", 1)).unwrap();
@@ -111,7 +111,7 @@ async fn a_record_names_its_pack_and_is_judged_again_with_it() {
     {
         assert!(line.contains(&format!("--pack {PACK}")), "{line}");
     }
-    // What refusals have to keep counts as what other answers have to keep.
+    // Checks of rejections count like checks of other responses.
     assert!(ran.said.contains(" kept, 1 broken, 0 not asked, 0 declared absent or left out"), "{}", ran.said);
     let text = |name: &str| fs::read_to_string(Path::new(out).join(name)).unwrap();
     assert!(text("junit.xml").contains(&format!("<property name=\"other-document\" value=\"{PACK}\"/>")));
@@ -120,7 +120,7 @@ async fn a_record_names_its_pack_and_is_judged_again_with_it() {
     let (exit, said) = xs2aspec(&["rejudge", out, "--pack", PACK]);
     assert!(exit == Some(0) && said.contains(" 0 changed, 0 could not be rejudged"), "{said}");
 
-    // Evidence of it is judged again with the pack alone.
+    // Its evidence can be rejudged with the pack alone.
     let (key, archive) = (ran.folder.path().join("key.pem"), ran.folder.path().join("evidence.tar"));
     fs::write(&key, KEY).unwrap();
     let archive = archive.to_str().unwrap();
@@ -148,7 +148,7 @@ async fn a_profile_of_the_pack_is_read_by_all_that_take_one() {
         tokio::task::block_in_place(|| xs2aspec(&arguments))
     };
     let (_, said) = asked(&["doctor"]);
-    // A desk whose clock stands somewhere else is told by its own hint, and what is not signed is accepted.
+    // The hint for a desk with a wrong clock comes from the pack, and unsigned requests are accepted.
     assert!(said.contains("  offices        accepted: 200 in "), "{said}");
     assert!(
         said.contains("  hand-over      not accepted") && said.contains("perhaps the clocks differ"),
@@ -195,7 +195,7 @@ async fn a_run_that_goes_on_goes_on_with_its_pack() {
     assert_eq!(ended(begin).await.0, Some(0));
     let path = folder.path().join("out/record.jsonl");
     let whole = fs::read_to_string(&path).unwrap();
-    // Killed in the middle of it.
+    // The run was killed halfway.
     let half: Vec<&str> = whole.lines().take(whole.lines().count() / 2).collect();
     fs::write(&path, half.join("\n") + "\n").unwrap();
     let (exit, said) = ended(command(

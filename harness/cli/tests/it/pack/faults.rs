@@ -1,6 +1,6 @@
-//! The sentences that a desk can break, and what of the document it may use in another way.
+//! The faults of a desk, and the freedoms of the document.
 
-/// Name of a fault, the clause that it breaks, and those that it cannot help breaking with it.
+/// The name of a fault, its clause, and further clauses that it necessarily violates.
 pub(super) const FAULTS: [(&str, &[&str]); 84] = [
     ("x-client-key-missing", &["header.x-client-key.required"]),
     ("x-trace-missing", &["header.x-trace.required"]),
@@ -97,7 +97,7 @@ pub(super) const FAULTS: [(&str, &[&str]); 84] = [
         ],
     ),
     ("pickup-other", &["pickup.same"]),
-    // Those that the matrix alone finds.
+    // Faults that only the matrix finds.
     ("client-key-with-language", &["header.x-client-key.form"]),
     ("trace-shape", &["header.x-trace.form"]),
     ("date-form", &["header.date.form"]),
@@ -124,10 +124,10 @@ pub(super) const FAULTS: [(&str, &[&str]); 84] = [
     ("amount-plus", &["money.amount.form"]),
 ];
 
-/// What the document leaves open, and a desk does in another way: it answers 200 in place of 201 and has the
-/// parcel under way at once; it refuses with 422 what breaks a rule; it shows nothing that may be left out;
-/// it adds members that nobody asked for, and events in another order; it does not say that its answers are
-/// JSON. Each with the clause whose plain reading is another one.
+/// The freedoms of the document. The desk responds with 200 instead of 201 and processes the parcel at once,
+/// or rejects rule violations with 422. It omits all optional fields, or adds unknown fields and reorders
+/// events. Or it does not declare its responses as JSON. Each freedom has the clause whose plain reading
+/// differs.
 pub(super) const FREEDOMS: [(&str, Option<&str>); 5] = [
     ("quick", Some("parcel.success-status")),
     ("precise", None),

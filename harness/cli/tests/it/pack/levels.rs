@@ -1,4 +1,4 @@
-//! Levels: what is plainly read and done otherwise is warned of, unless somebody says more or less.
+//! Levels: a deviation from the plain reading is a warning, unless the user sets another level.
 
 use std::{fs, path::Path};
 
@@ -7,17 +7,17 @@ use tempfile::TempDir;
 use super::{NOW, PACK, command, desk, ended, record};
 use crate::support::xs2aspec;
 
-/// The clause that leaves a status free whose usual one is the plain reading.
+/// The clause that leaves a status open, and whose plain reading is the usual status.
 const CLAUSE: &str = "parcel.success-status";
 
-/// A desk that answers 200 in place of 201.
+/// A desk that responds with 200 instead of 201.
 struct Quick {
     _desk: wiremock::MockServer,
     folder: TempDir,
     profile: String,
 }
 
-/// What a run came to.
+/// The result of a run.
 struct Ran {
     exit: Option<i32>,
     said: String,
@@ -42,7 +42,7 @@ impl Quick {
         Ran { exit, said, junit: read("junit.xml"), summary: read("summary.md") }
     }
 
-    /// Runs so with some of the cases that show it; all others would take seconds each time.
+    /// Runs only some of the cases that show the deviation, since all of them take seconds.
     async fn shown(&self, more: &str, arguments: &[&str]) -> Ran {
         self.run(more, &[arguments, &["--only", "hand-over.path"]].concat()).await
     }
@@ -52,7 +52,7 @@ impl Quick {
     }
 }
 
-/// How many verdicts of a record are this word.
+/// Returns the number of verdicts of this kind in a record.
 fn count(out: &str, word: &str) -> usize {
     record(Path::new(out))
         .iter()
@@ -118,7 +118,7 @@ async fn the_last_level_that_names_a_clause_counts_and_the_record_says_who_gave_
             .contains("- level deny for `parcel.success-status`, by [levels] of the target profile\n")
     );
 
-    // What the profile declares is what is demanded.
+    // The declared value is the required one.
     for (status, exit) in [("200", 0), ("201", 1)] {
         let declared = quick.shown(&format!("[choices]\n\"{CLAUSE}\" = \"{status}\"\n"), &[]).await;
         assert_eq!((declared.exit, count(&quick.out(), "warn")), (Some(exit), 0), "{}", declared.said);
@@ -180,7 +180,7 @@ async fn a_warning_can_be_waived_compared_and_judged_again() {
         waived.said
     );
     let declared = format!("[choices]\n\"{CLAUSE}\" = \"200\"\n");
-    // A depth that leaves cases out does not know what they would come to.
+    // A depth that skips cases cannot judge whether a waiver still applies.
     let stale = quick.run(&declared, &[&arguments[..], &["--depth", "exhaustive"]].concat()).await;
     assert_eq!(stale.exit, Some(1), "{}", stale.said);
     assert!(stale.said.contains("waives cases that do not fail: hand-over.path/"), "{}", stale.said);

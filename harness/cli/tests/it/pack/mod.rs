@@ -1,5 +1,5 @@
-//! The second document as a test: `fixtures/packs/parcels` is data alone, and a desk that obeys it, or breaks
-//! it, is asked by the same program.
+//! The second document as a test. `fixtures/packs/parcels` is data only, and the same program runs it against
+//! a desk that conforms or has a fault.
 
 mod commands;
 mod desk;
@@ -32,7 +32,7 @@ const PACK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/packs/pa
 /// The clock of all runs and desks.
 const NOW: &str = "2031-03-04T09:00:00Z";
 
-/// What a shop writes of its desk.
+/// The profile of a desk.
 const PROFILE: &str = r#"
 name = "parcel desk"
 base-url = "BASE"
@@ -41,11 +41,11 @@ office = { id = "O0001" }
 signing = { key = "KEYS/tpp.key.pem", certificate = "KEYS/tpp.cert.pem" }
 "#;
 
-/// What a run against a desk came to.
+/// The result of a run against a desk.
 struct Ran {
     exit: Option<i32>,
     said: String,
-    /// Where its profile is, and its record in `out`.
+    /// The folder with the profile, and with the record in `out`.
     folder: TempDir,
 }
 
@@ -84,7 +84,7 @@ fn answer(desk: &Desk, request: &Request) -> ResponseTemplate {
     ResponseTemplate::new(status).set_body_raw(body.to_string(), kind)
 }
 
-/// Runs the pack against such a desk: the cases of these clauses, or all where none is named.
+/// Runs the pack against a desk: the cases of these clauses, or all cases if the list is empty.
 async fn run(fault: Option<&'static str>, freedom: Option<&'static str>, clauses: &[&str]) -> Ran {
     let (desk, folder) = desk(fault, freedom).await;
     let profile = folder.path().join("desk.toml");
@@ -96,7 +96,7 @@ async fn run(fault: Option<&'static str>, freedom: Option<&'static str>, clauses
     Ran { exit, said, folder }
 }
 
-/// A run in this folder.
+/// Returns a run in this folder.
 fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = support::command();
     let out: &[&str] = if arguments.contains(&"--resume") { &[] } else { &["--out", "out"] };
@@ -104,25 +104,25 @@ fn command(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// The exit code of a command, and what it printed.
+/// Returns the exit code and the output of a command.
 async fn ended(mut command: Command) -> (Option<i32>, String) {
     let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
     (output.status.code(), printed(&output))
 }
 
-/// The events of the record in a folder.
+/// Reads the events of the record in a folder.
 fn record(folder: &Path) -> Vec<Value> {
     let text = fs::read_to_string(folder.join("record.jsonl")).unwrap_or_default();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 impl Ran {
-    /// The clauses that failing cases say are broken.
+    /// Returns the clauses that failing cases report as violated.
     fn broken(&self) -> BTreeSet<String> {
         self.clauses("fail")
     }
 
-    /// The clauses that cases with this verdict name.
+    /// Returns the clauses of the cases with this verdict.
     fn clauses(&self, word: &str) -> BTreeSet<String> {
         let events = record(&self.folder.path().join("out")).into_iter();
         let failing = events.filter(|event| event["event"] == "verdict" && event["verdict"] == word);
@@ -131,7 +131,7 @@ impl Ran {
         findings.filter_map(|finding| finding["clause"].as_str().map(str::to_owned)).collect()
     }
 
-    /// The profile of its desk.
+    /// Returns the profile of the desk.
     fn profile(&self) -> String {
         self.folder.path().join("desk.toml").display().to_string()
     }
@@ -163,15 +163,16 @@ async fn obeys(freedoms: &[Option<(&'static str, Option<&str>)>]) {
     }
 }
 
-/// Clauses with such names have no cases of their own: every answer shows them.
+/// Prefixes of clauses without cases of their own, since every response is checked for them.
 const OF_EVERY_ANSWER: [&str; 3] = ["answer.", "refusal.", "http."];
-/// Cases whose answers show them, but for what only some refusals do, and a service that is not always told.
+/// Cases whose responses show these clauses, except those about some rejections, and about an optional
+/// service.
 const ANSWERS: [&str; 5] = ["*.path", "parcel.service.*", "parcel.size.*", "track.*", "offices.*"];
 const NOT_SHOWN: [&str; 2] = ["refusal.", "answer.service.same"];
 
-/// Every fourth fault, and each that only some refusals show, is found under its clauses by their cases. Of
-/// every twelfth all cases are asked, so that any other clause could be named; where there is more time, all
-/// cases of all.
+/// The cases of a fault's clauses find every fourth fault, and each fault that only some rejections show. For
+/// every twelfth fault, all cases run, so that any other clause could be named. The long version runs all
+/// cases for all faults.
 #[tokio::test(flavor = "multi_thread")]
 async fn each_sentence_that_a_desk_breaks_is_found_under_its_clause() {
     let is_not_shown = |clause: &&str| NOT_SHOWN.iter().any(|begin| clause.starts_with(begin));
@@ -191,7 +192,7 @@ async fn each_sentence_that_a_desk_breaks_is_found_under_its_clause_alone() {
     desks_are_found_out(|_, _| Some(vec![])).await;
 }
 
-/// The cases of these clauses, and those whose answers show what has none.
+/// Returns the cases of these clauses, and those whose responses show the clauses without cases.
 fn cases_of(clauses: &[&'static str]) -> Vec<&'static str> {
     let is_shown = |clause: &&str| OF_EVERY_ANSWER.iter().any(|begin| clause.starts_with(begin));
     let (shown, own): (Vec<&str>, Vec<&str>) = clauses.iter().partition(|clause| is_shown(clause));
@@ -199,10 +200,10 @@ fn cases_of(clauses: &[&'static str]) -> Vec<&'static str> {
     [&own, answers].concat()
 }
 
-/// A desk with a fault breaks the clauses of that fault. `asked` says, by the number of a fault and its
-/// clauses, which cases its desk is asked, all where none is named, or that it is left out.
+/// Asserts that a desk with a fault violates the clauses of that fault. `asked` gets the number of a fault
+/// and its clauses, and returns the cases to run. An empty list means all cases, and `None` skips the fault.
 async fn desks_are_found_out(asked: impl Fn(usize, &[&'static str]) -> Option<Vec<&'static str>>) {
-    // Many at once: some of them wait until the desk may have changed its mind.
+    // Many in parallel, since some wait for a desk to change its state.
     let places = Arc::new(Semaphore::new(12));
     let mut runs = Vec::new();
     for (at, (fault, clauses)) in FAULTS.into_iter().enumerate() {
@@ -226,7 +227,7 @@ async fn desks_are_found_out(asked: impl Fn(usize, &[&'static str]) -> Option<Ve
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The pack is data: nobody wrote a line of the program for it.
+/// The pack is data: the program has no code for it.
 #[test]
 fn no_name_of_the_pack_is_in_the_program() {
     let table = fs::read_to_string(format!("{PACK}/fixtures/tables/headers.csv")).unwrap();
@@ -240,7 +241,7 @@ fn no_name_of_the_pack_is_in_the_program() {
         fs::read_dir(crates).unwrap().map(|entry| entry.unwrap().path().join("src")).collect();
     let mut files = 0;
     while let Some(folder) = folders.pop() {
-        // Not every folder beside the crates is one.
+        // Not every folder next to the crates is a crate.
         for path in fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()) {
             if path.is_dir() {
                 folders.push(path);

@@ -1,5 +1,5 @@
-//! Requests that nobody wrote: none accuses a bank that keeps the document, what takes two things to show is
-//! found, made small, and kept as a case that finds it again, and no more are sent than may.
+//! Generated requests: they accuse no conforming bank, find faults that need two conditions, shrink and save
+//! what they find, and respect the budget.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use xs2aspec_reference::Config;
 
 use crate::support::{REFERENCE, counting::Counting, execute};
 
-/// Its exit code and what it printed; how far it is, which is said beside that, depends on the machine.
+/// Runs a command. Returns its exit code, and its output without the progress, which depends on the machine.
 fn xs2aspec(arguments: &[&str]) -> (Option<i32>, String) {
     let out = TempDir::new().unwrap();
     let has_out = arguments.contains(&"--out");
@@ -19,7 +19,7 @@ fn xs2aspec(arguments: &[&str]) -> (Option<i32>, String) {
 
 const FIXED: [&str; 4] = ["--seed", "1", "--now", "2030-01-31T12:00:00Z"];
 
-/// What is said without how long it took, and where its reports are.
+/// Removes durations and folders from the output.
 fn timeless(said: &str) -> String {
     let line = |line: &str| line.split(", after ").next().unwrap_or_default().to_owned();
     let lines = said.lines().filter(|line| !line.starts_with("reports in "));
@@ -66,8 +66,8 @@ fn a_fault_that_takes_two_things_is_found_made_small_and_kept() {
     }
 }
 
-/// Faults that take several requests: the seed of the drawing, the fault, its clause, and a step of what is
-/// told. With some seeds a single request shows it first.
+/// Faults that need several requests: the seed, the fault, its clause, and a step of the output. With some
+/// seeds a single request shows the fault first.
 const SEVERAL: [(&str, &str, &str, &str); 5] = [
     (
         "5",
@@ -111,7 +111,7 @@ fn are_found_and_told(faults: &[(&str, &str, &str, &str)]) {
         let (exit, said) = xs2aspec(&[&arguments[..], &["--seed", seed], &FIXED[2..]].concat());
         assert_eq!(exit, Some(1), "{fault}: {said}");
         assert!(said.contains(&format!("BROKEN  {clause}\n")) && said.contains(step), "{fault}: {said}");
-        // What is kept finds it again, and accuses nobody else.
+        // The saved case finds the fault again, and accuses no conforming bank.
         let again = xs2aspec(&["run", "--quiet", "--cases", &kept, "--fault", fault, "--out", &out]);
         assert_eq!(again.0, Some(1), "{fault}: {}", again.1);
         let clean = xs2aspec(&["run", "--quiet", "--cases", &kept, "--out", &out]);
@@ -119,7 +119,7 @@ fn are_found_and_told(faults: &[(&str, &str, &str, &str)]) {
     }
 }
 
-/// Faults that take something that is made and then done, each with its clause and what is said of it.
+/// Faults of a created resource that a later request shows, each with its clause and a part of the output.
 const OF_MEMORY: [(&str, &str, &str); 4] = [
     ("payment.deletion.effect/none", "payment.deletion.effect", "owner: delete 1\n   | owner: read 1"),
     ("payment.id.distinct/second", "payment.id.distinct", "   | owner: make series 1\n   | owner: make "),
@@ -127,7 +127,7 @@ const OF_MEMORY: [(&str, &str, &str); 4] = [
     ("basket.payment-ids.deleted/taken", "basket.payment-ids.deleted", "owner: basket 1"),
 ];
 
-/// What takes something that is made and then done: drawn by the model of what a bank remembers.
+/// Faults of a created resource that a later request shows, found with the state model of a bank.
 #[test]
 #[ignore = "half a minute with optimisation"]
 fn drawn_sequences_show_what_no_single_requests_do_and_are_kept() {
@@ -135,7 +135,7 @@ fn drawn_sequences_show_what_no_single_requests_do_and_are_kept() {
 }
 
 fn are_warned_of_and_kept(faults: &[(&'static str, &'static str, &'static str)]) {
-    // At once: most of the time they wait until what was made may show.
+    // In parallel, since the runs mostly wait for created resources to appear.
     std::thread::scope(|all| {
         for (fault, clause, says) in faults {
             all.spawn(move || warned_and_kept(fault, clause, says));
@@ -143,7 +143,8 @@ fn are_warned_of_and_kept(faults: &[(&'static str, &'static str, &'static str)])
     });
 }
 
-/// Drawn sequences warn of a fault under its clause and say this, and what is kept of them warns again.
+/// Asserts that generated sequences warn about a fault, under its clause and with this text, and that the
+/// saved cases warn again.
 fn warned_and_kept(fault: &str, clause: &str, says: &str) {
     let folder = TempDir::new().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
@@ -151,8 +152,8 @@ fn warned_and_kept(fault: &str, clause: &str, says: &str) {
     let arguments = ["explore", "--budget", "6000", "--fault", fault, "--save", &kept];
     let (_, said) = xs2aspec(&[&arguments[..], &FIXED].concat());
     assert!(said.contains(&format!("WARNED  {clause}\n")) && said.contains(says), "{fault}: {said}");
-    // What is kept finds it again, and accuses nobody else. Which payments share an id depends on the order
-    // of requests.
+    // The saved case finds the fault again, and accuses no conforming bank. Which payments share an id
+    // depends on the order of requests.
     let run = |fault: &[&str]| {
         let kept = ["run", "--quiet", "--jobs", "1", "--cases", &kept, "--deny", "warnings", "--out", &out];
         xs2aspec(&[&kept[..], &FIXED, fault].concat())
@@ -164,7 +165,7 @@ fn warned_and_kept(fault: &str, clause: &str, says: &str) {
     assert_eq!(clean.0, Some(0), "{fault}: {}", clean.1);
 }
 
-/// The other interactions; some take ten thousand requests.
+/// The other interactions. Some of them need ten thousand requests.
 #[test]
 #[ignore = "a minute with optimisation"]
 fn every_fault_that_takes_two_things_is_found_made_small_and_kept() {
@@ -200,7 +201,7 @@ fn every_fault_that_takes_two_things_is_found_made_small_and_kept() {
 
 const FAILS: &str = "a bank that fails everything";
 
-/// The budget is what arrives at most, whatever it is for.
+/// The budget limits all requests that arrive at the bank.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "half a minute with optimisation"]
 async fn no_more_requests_arrive_than_the_budget_says() {
@@ -222,7 +223,8 @@ async fn no_more_requests_arrive_than_the_budget_says() {
             let (exit, said) = tokio::task::block_in_place(|| xs2aspec(&arguments));
             let arrived = bank_of.methods().len();
             assert!(arrived <= budget, "{bank}: {arrived} requests with a budget of {budget}\n{said}");
-            // What is kept for shrinking is a tenth; the rest is drawn, if any plain request is accepted.
+            // A tenth is reserved for shrinking. The rest is generated, if the bank accepts a baseline
+            // request.
             let least = if bank == FAILS { 3.min(budget) } else { budget - budget / 10 };
             assert!(arrived >= least, "{bank}: {arrived} of {budget}\n{said}");
             let said_of_it = said.lines().find(|line| line.contains(" reached, ")).unwrap();
@@ -274,7 +276,7 @@ fn found_and_kept(fault: &str, only: &str, parts: &[&str]) {
         }
         kept_files += &text;
     }
-    // As cases they find it again, and accuse nobody else.
+    // The saved cases find the fault again, and accuse no conforming bank.
     let again = xs2aspec(&["run", "--quiet", "--cases", &kept, "--fault", fault, "--out", &out]);
     assert_eq!(again.0, Some(1), "{}\n{kept_files}", again.1);
     let clean = xs2aspec(&["run", "--quiet", "--cases", &kept, "--out", &out]);

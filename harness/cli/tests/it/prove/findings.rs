@@ -1,4 +1,4 @@
-//! `xs2aspec prove findings` measures whether the first finding of a whole run names the broken clause.
+//! `xs2aspec prove findings` measures whether the first finding of a whole run names the violated clause.
 
 use std::fs;
 

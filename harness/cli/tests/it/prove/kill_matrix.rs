@@ -1,4 +1,4 @@
-//! `xs2aspec prove` turns red when the cases of a clause go missing, and README.md shows what it found last.
+//! `xs2aspec prove` fails if the cases of a clause are missing, and README.md shows the latest results.
 
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
@@ -21,7 +21,7 @@ fn prove(arguments: &[String]) -> (Option<i32>, String) {
     (output.status.code(), said)
 }
 
-/// Clauses that cases of their own show, and that some fault breaks.
+/// Returns the clauses with their own cases and with a fault.
 fn shown_by_cases() -> Vec<String> {
     let suite = Suite::load(Tree::embedded()).unwrap();
     let every_answer = suite.answers().of_every_answer();
@@ -41,7 +41,7 @@ fn without_the_cases_of_any_of_ten_clauses_it_is_red() {
     is_red_without(10);
 }
 
-/// Without the cases of so many clauses, drawn at random, their faults are missed.
+/// Asserts that without the cases of `count` random clauses, their faults are missed.
 fn is_red_without(count: usize) {
     let clauses = shown_by_cases();
     assert!(clauses.len() > 200, "{}", clauses.len());
@@ -64,8 +64,8 @@ fn is_red_without(count: usize) {
     }
 }
 
-/// A part of the matrix cannot be held against the whole of it, so that a file is not looked at and nobody
-/// hears of it.
+/// A part of the matrix cannot be compared with the whole. The command must reject this instead of ignoring
+/// the file.
 #[test]
 fn a_matrix_that_would_not_be_looked_at_is_refused() {
     for part in [["--only", "basket.mix"], ["--skip", "basket.mix"]] {
@@ -76,7 +76,7 @@ fn a_matrix_that_would_not_be_looked_at_is_refused() {
     }
 }
 
-/// README.md shows the sums of the kill matrix and of the matrix of places, each between two marks.
+/// README.md shows the totals of the kill matrix and of the matrix of places, each between two markers.
 #[test]
 fn the_numbers_in_the_readme_are_current() {
     let matrix = fs::read_to_string(root().join("fixtures/kill-matrix/matrix.tsv")).unwrap();
@@ -93,7 +93,7 @@ fn the_numbers_in_the_readme_are_current() {
         assert!(line.contains(" 0 false alarms "), "{name}: {line}");
         format!("`{name}`, {cases}: {faults}")
     });
-    // The first number of a line that `prove` says, and the number of all faults.
+    // The first number in a line of `prove`, and the number of all faults.
     let first = |line: &str| line.split(' ').next().unwrap().parse::<usize>().unwrap();
     let faults = |line: &str| line.split(' ').nth(2).unwrap().parse::<usize>().unwrap();
     let curve = [100, 300, 1000, 1500].map(|requests| {
@@ -120,7 +120,7 @@ fn the_numbers_in_the_readme_are_current() {
         let (_, after) = rest.split_once("<!-- end -->").unwrap();
         current = format!("{before}{mark}\n> {numbers}\n<!-- end -->{after}");
     }
-    // The finding that the command above it shows, but for how long the bank took.
+    // The finding of the command above it, except for the response time.
     let (before, rest) = current.split_once("## See it fail").unwrap();
     let (command_line, rest) = rest.split_once("\n```text\n").unwrap();
     let (_, after) = rest.split_once("\n```\n").unwrap();
@@ -140,7 +140,7 @@ fn the_numbers_in_the_readme_are_current() {
     }
 }
 
-/// A line of a finding, with the same time and number in each run.
+/// Replaces the time and the request number in a line of a finding.
 fn without_time(line: &str) -> String {
     match line.rsplit_once(" in ") {
         Some((before, time)) if time.contains(" ms, request ") => format!("{before} in 1.6 ms, request 58"),

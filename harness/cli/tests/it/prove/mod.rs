@@ -1,4 +1,4 @@
-//! The suite, proven: against banks with a fault and lawful ones, and by requests that nobody wrote.
+//! Tests of the suite: against banks with faults, conforming banks, and with generated requests.
 
 mod explore;
 mod findings;

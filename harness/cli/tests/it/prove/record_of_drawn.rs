@@ -1,5 +1,5 @@
-//! An exploration leaves what a run leaves: a record, from which every report is drawn, and whose answers can
-//! be judged again; and so does the clean bank of `prove`.
+//! An exploration writes the same as a run: a record from which every report is rendered, and whose responses
+//! can be rejudged. So does the clean bank of `prove`.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -21,7 +21,7 @@ fn events(folder: &Path) -> Vec<Value> {
     record.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The events of a kind.
+/// Returns the events of a kind.
 fn all<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
     events.iter().filter(|event| event["event"] == kind).collect()
 }
@@ -36,7 +36,7 @@ fn an_exploration_leaves_a_record_like_that_of_a_run() {
     assert_eq!(exit, Some(1), "{said}");
     assert!(said.contains("BROKEN  periodic.months.duplicate\n"), "{said}");
 
-    // Each drawn case has its id, its file in the record, its control and its exchanges.
+    // Each generated case has an id, a file in the record, a control and exchanges.
     let events = events(&out);
     assert_eq!(events[0]["drawn"], true);
     let verdicts = all(&events, "verdict");
@@ -67,7 +67,7 @@ fn an_exploration_leaves_a_record_like_that_of_a_run() {
     assert_eq!(finished["exit"], 1);
     assert_eq!(finished["exchanges"], exchanges.len());
 
-    // Every report is drawn from it, and says how to draw the same requests.
+    // Every report is rendered from it, and names the command that generates the same requests.
     for (format, file) in [("junit", "junit.xml"), ("html", "report.html"), ("har", "exchanges.har")] {
         let again = command().args(["report", path, "--format", format]).output().unwrap();
         assert!(again.stdout == fs::read(out.join(file)).unwrap(), "{format}");
@@ -77,7 +77,7 @@ fn an_exploration_leaves_a_record_like_that_of_a_run() {
     assert!(terminal.contains(again), "{terminal}");
     assert!(terminal.contains("next    xs2aspec explain periodic.months.duplicate\n"), "{terminal}");
 
-    // The answers come to the same verdicts, and to others where somebody edits them.
+    // Rejudging gives the same verdicts, and other ones for edited responses.
     let (exit, said) = xs2aspec(&["rejudge", path]);
     assert_eq!(exit, Some(0), "{said}");
     assert!(said.contains(" 0 changed, 0 could not be rejudged"), "{said}");
@@ -85,7 +85,7 @@ fn an_exploration_leaves_a_record_like_that_of_a_run() {
     let tar = folder.path().join("evidence.tar");
     let bundle = ["bundle", path, "--key", key, "--out", tar.to_str().unwrap()];
     assert_eq!(xs2aspec(&bundle).0, Some(0));
-    // The record alone says what a drawn case asks.
+    // Only the record describes a generated case.
     let (exit, said) = xs2aspec(&["verify", tar.to_str().unwrap()]);
     assert_eq!(exit, Some(3), "{said}");
     let untold = format!("; {} of {} verdicts could not be rejudged", drawn.len(), verdicts.len());
@@ -110,7 +110,8 @@ fn an_exploration_leaves_a_record_like_that_of_a_run() {
     assert_eq!(exit, Some(1), "{said}");
 }
 
-/// Of an operation whose plain request is not accepted nothing can be told, and one request says so.
+/// If the target rejects the baseline request of an operation, one request shows that, and everything else is
+/// inconclusive.
 #[tokio::test(flavor = "multi_thread")]
 async fn where_no_plain_request_is_accepted_nothing_is_drawn() {
     let server = stub::server(ResponseTemplate::new(400)).await;
@@ -147,7 +148,7 @@ fn the_clean_bank_of_a_proof_leaves_a_record_like_that_of_a_run() {
     let (exit, said) = xs2aspec(&["rejudge", clean.to_str().unwrap()]);
     assert_eq!(exit, Some(0), "{said}");
     assert!(said.contains(" 0 changed, 0 could not be rejudged"), "{said}");
-    // The matrix stands beside it as ever.
+    // The matrix is next to it, as usual.
     for file in ["matrix.tsv", "cases.tsv", "summary.md"] {
         assert!(out.join(file).is_file(), "{file}");
     }

@@ -1,5 +1,5 @@
-//! Whole lawful banks: nobody is accused, what must be refused is refused for its own clause, and names are
-//! looked at.
+//! Whole conforming banks: none is accused, each required rejection belongs to its own clause, and names are
+//! checked.
 
 use std::fs;
 
@@ -28,8 +28,8 @@ fn drawn_styles_are_lawful() {
     assert!(said.contains("; 0 false alarms on the clean bank and 5 styles; "), "{said}");
 }
 
-/// All variations are asked in a few banks, as the kill matrix does it. One that is accused is asked apart,
-/// so that the variation is named.
+/// A few banks test all variations together, as for the kill matrix. An accused bank is tested again with one
+/// variation at a time, so that the variation is named.
 #[test]
 fn a_variation_that_is_accused_among_others_is_named() {
     let together = ["--variations", "together", "--only", "together-", "--depth", "quick"];
@@ -65,8 +65,8 @@ fn a_fault_is_caught_on_a_style_as_well() {
     assert!(said.contains(" on strict ") && said.contains(" on lenient "), "{said}");
 }
 
-/// A purpose that is not in the list, from an account that nobody has: a bank that looks at the account first
-/// says nothing of purposes.
+/// An unlisted purpose and an unknown account: a bank that checks the account first says nothing about the
+/// purpose.
 #[test]
 fn a_case_that_is_refused_for_another_reason_is_masked() {
     let cases = TempDir::new().unwrap();

@@ -1,5 +1,5 @@
-//! `serve --record` and `client-report`: what a client has shown, and what it has broken. The client is the
-//! suite itself, whose requests are right or wrong on purpose.
+//! `serve --record` and `client-report`: what a client has shown and violated. The client is the suite
+//! itself, with requests that are valid, or invalid on purpose.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use xs2aspec_record::End;
 use super::{Record, Running, profile};
 use crate::support::{command, printed, xs2aspec};
 
-/// What a client of these cases leaves in the record of a bank with these arguments.
+/// Runs these cases against a recorded bank with these arguments.
 fn recorded(out: &Path, cases: &[&str], bank: &[&str]) -> (Option<i32>, String) {
     let folder = TempDir::new().unwrap();
     let bank = Running::bank(&[&["--record", out.to_str().unwrap()], bank].concat());
@@ -29,13 +29,13 @@ fn recorded(out: &Path, cases: &[&str], bank: &[&str]) -> (Option<i32>, String) 
     bank.end()
 }
 
-/// The report of a record: exit code, and what was said.
+/// Runs `client-report` on a record. Returns the exit code and the output.
 fn report(record: &Path) -> (Option<i32>, String) {
     let out = record.join("client");
     xs2aspec(&["client-report", record.to_str().unwrap(), "--out", out.to_str().unwrap()])
 }
 
-/// The word for the group of lines in which the report names an item or a clause.
+/// Returns the group of lines in which the report names an item or a clause.
 fn says<'a>(said: &'a str, item: &str) -> &'a str {
     let mut group = "";
     for line in said.lines() {
@@ -83,7 +83,7 @@ fn a_client_that_keeps_the_document_conforms_in_what_it_showed() {
     for item in ["too-many", "unlisted-members", "refused"] {
         assert_eq!(says(&said, item), "not shown", "{item}");
     }
-    // The bank has another status.
+    // The bank uses another status.
     assert_eq!(says(&said, "success/200"), "skipped");
     assert!(said.contains("not shown, with `xs2aspec serve --record DIR --busy 5`:"), "{said}");
     let out = folder.path().join("client");
@@ -107,14 +107,14 @@ fn a_client_that_breaks_the_document_is_told_what_and_where() {
     for clause in ["ncbct.creditor-name.length", "periodic.months.duplicate"] {
         assert_eq!(says(&said, clause), "broken", "{clause}");
     }
-    // Each thing is told once, first of all, with how often it was seen and what to send.
+    // Each violation comes first and once, with its count and with what to send instead.
     assert_eq!(said.matches("broken: periodic.months.duplicate  (1 exchange)").count(), 1, "{said}");
     assert_eq!(said.matches("request/body/monthsOfExecution: got").count(), 1, "{said}");
     assert!(
         said.starts_with("broken: ") && said.contains("   | send at most 70 characters in creditorName"),
         "{said}"
     );
-    // A rejection was met, and the client went on.
+    // The client continued after a rejection.
     assert_eq!(says(&said, "refused"), "shown", "{said}");
     let junit = fs::read_to_string(folder.path().join("client/junit.xml")).unwrap();
     assert!(junit.contains("<failure") && junit.contains("ncbct.creditor-name.length"), "{junit}");
@@ -142,14 +142,14 @@ fn what_the_reference_bank_rejects_its_client_did() {
         let (code, said) = report(folder.path());
         assert_eq!(code, Some(1), "{case}: {said}");
     }
-    // A bank with a fault may reject what is right.
+    // A bank with a fault may reject valid requests.
     let folder = TempDir::new().unwrap();
     let fault = ["--fault", "periodic.months.duplicate/only-adjacent"];
     let (code, said) = recorded(folder.path(), &["header.psu-id.unknown"], &fault);
     assert_eq!(code, Some(0), "it warns of the client at most: {said}");
 }
 
-/// Sends a request with these header lines to the reference bank. Returns the exit code of its record, and
+/// Sends a request with these header lines to the reference bank. Returns the exit code of the recording, and
 /// the record.
 fn sent(path: &str, lines: &str) -> (Option<i32>, Record) {
     let folder = TempDir::new().unwrap();
@@ -220,7 +220,7 @@ fn a_record_that_is_none_and_one_of_another_document_are_refused() {
     let (code, said) = report(&archive);
     assert_eq!(code, Some(2));
     assert!(said.contains(&format!("xs2aspec judge {}", archive.display())), "{said}");
-    // A run breaks rules on purpose.
+    // A run violates rules on purpose.
     let out = folder.path().join("run");
     let (_, said) =
         xs2aspec(&["run", "--quiet", "--only", "customers.path/plain", "--out", out.to_str().unwrap()]);
@@ -263,7 +263,7 @@ fn what_is_declared_absent_is_skipped_and_levels_count() {
         assert_eq!(code, Some(2), "{said}");
         assert!(said.contains(&format!("did you mean `{near}`?")), "{said}");
     }
-    // The levels of `serve` are those of a run.
+    // `serve` uses the levels of a run.
     let strict = TempDir::new().unwrap();
     let (code, said) = recorded(strict.path(), &lower, &["--deny", "warnings"]);
     assert_eq!(code, Some(1), "{said}");
@@ -285,7 +285,7 @@ fn a_judged_archive_shows_how_its_client_signed() {
     }
 }
 
-/// Two requests as they went over the wire: the first signs with a bare header, the other one wraps it.
+/// Two raw HTTP requests: one signs with a plain header, the other with an encoded-word.
 const SIGNED_IN_TWO_WAYS: &str = "\
 GET /v1/sandbox/customers HTTP/1.1\nHost: bank.example\nX-Request-ID: 1\nSignature: keyId=\"SN=1,CA=CN=a\"\n\n\
 HTTP/1.1 200 OK\nContent-Type: application/json\nContent-Length: 2\n\n[]\n\

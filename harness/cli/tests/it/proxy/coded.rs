@@ -1,5 +1,5 @@
-//! Responses in content codings, by way of the proxy and of a file: decoded where that is possible and soon
-//! over, and otherwise neither right nor wrong.
+//! Encoded responses through the proxy and from a file: decoded if possible and small enough, and otherwise
+//! neither passed nor failed.
 
 use std::{
     fs,
@@ -30,7 +30,7 @@ fn layers(count: usize) -> (String, Vec<u8>) {
     (vec!["gzip"; count].join(", "), body)
 }
 
-/// Layers of gzip, each padded with empty members to almost 8 MB.
+/// Returns layers of gzip, each padded with empty members to almost 8 MB.
 pub(crate) fn padded_layers(count: usize) -> (String, Vec<u8>) {
     let empty = gzip(b"");
     let body = (1..count).fold(gzip(b"{}"), |body, _| {
@@ -40,7 +40,7 @@ pub(crate) fn padded_layers(count: usize) -> (String, Vec<u8>) {
     (vec!["gzip"; count].join(", "), body)
 }
 
-/// Codings, bodies, and whether the body is known, in which case it is no JSON.
+/// Returns codings and bodies, with true if the body can be decoded. A decoded body is not JSON.
 fn responses() -> Vec<(String, Vec<u8>, bool)> {
     let own = |coding: &str| (coding.to_owned(), b"no JSON".to_vec());
     let known = [own("identity"), layers(1), layers(5)];
@@ -57,7 +57,7 @@ fn response(coding: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-/// The bank broke what it says of its list where its body is known, and nothing where it is not.
+/// Asserts that the bank fails the checks of its list if its body is known, and none otherwise.
 fn is_right(out: &Path, coding: &str, is_known: bool) {
     let record = Record::read(out);
     assert_eq!(record.exchanges.len(), 1, "{coding}");

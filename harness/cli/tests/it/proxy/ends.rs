@@ -1,5 +1,5 @@
-//! Ends that misbehave: the proxy passes on what they do, stays small, judges everybody else, and ends in
-//! order.
+//! Misbehaving clients and banks: the proxy forwards their bytes, limits its memory, judges everyone else,
+//! and ends gracefully.
 
 use std::{
     io::{ErrorKind, Read, Result, Write},
@@ -18,22 +18,21 @@ use crate::hostile::{
     server::{Server, Stream, created, split},
 };
 
-/// Most memory that a proxy may take, in KiB.
+/// The maximum memory of a proxy, in KiB.
 const MOST: u64 = 320 * 1024;
 
 fn close() -> Result<()> {
     Err(ErrorKind::ConnectionAborted.into())
 }
 
-/// A run through a proxy against a server that does this in place of an answer: the verdict of the plain
-/// request, which is what it is without the proxy. `failure` is what the proxy says of it, one or another
-/// with `or` between them.
+/// Runs through a proxy against a server with this script. Asserts the verdict of the baseline case, which is
+/// the same without the proxy. `failure` is the message of the proxy, with ` or ` between alternatives.
 fn through(
     expected: Verdict,
     failure: &str,
     script: impl Fn(&[u8], &mut dyn Stream) -> Result<()> + Send + Sync + 'static,
 ) {
-    // In the test program once, and not once for each script.
+    // Not generic, so that the test program has this code once, and not once for each script.
     passes(expected, failure, &Server::start(script));
 }
 
@@ -96,7 +95,7 @@ fn a_connection_that_is_closed_early() {
 
 #[test]
 fn a_head_without_end() {
-    // The client may have enough of it before the proxy has.
+    // The client may give up before the proxy does.
     through(Verdict::Error, "has a head that is longer or the client is gone", |_, stream| {
         stream.write_all(b"HTTP/1.1 201 Created\r\n")?;
         let lines = "X-Synthetic: some value that goes on\r\n".repeat(1000);
@@ -108,7 +107,7 @@ fn a_head_without_end() {
 
 #[test]
 fn a_body_without_end() {
-    // The client has enough of it and goes away.
+    // The client gives up and disconnects.
     through(Verdict::Error, "disconnected", |_, stream| {
         write!(stream, "HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n")?;
         let piece = [b"8000\r\n", &vec![b' '; 0x8000][..], b"\r\n"].concat();
@@ -207,7 +206,7 @@ fn a_body_that_is_no_json_is_the_banks() {
     through(Verdict::Fail, "", |_, stream| stream.write_all(&created("", b"\xff\xfe")));
 }
 
-/// What a client sends that does not behave, and whether it ends what it sends.
+/// The bytes of misbehaving clients, with true if the client then ends its side of the connection.
 const CLIENTS: [(&str, bool); 8] = [
     ("\0\x01\x02\x03\r\n\r\n", true),
     ("GET / HTTP/1.1\r\nX: ", false),
@@ -235,7 +234,7 @@ fn clients_that_misbehave_disturb_no_other() {
         }
         open.push(stream);
     }
-    // One that sends a head without end, and goes.
+    // A client that sends an endless head and disconnects.
     let mut endless = TcpStream::connect(address).unwrap();
     let lines = "X-Synthetic: some value that goes on\r\n".repeat(1000);
     drop(endless.write_all(b"GET / HTTP/1.1\r\n"));
@@ -255,7 +254,7 @@ fn clients_that_misbehave_disturb_no_other() {
     drop(open);
 }
 
-/// Whatever passes, memory stays flat: 300 MB in one body, and many connections with large ones at once.
+/// Memory stays flat, with 300 MB in one body and with many parallel connections with large ones.
 #[test]
 fn large_bodies_pass_in_flat_memory() {
     const PIECE: usize = 1 << 20;
@@ -299,7 +298,7 @@ fn large_bodies_pass_in_flat_memory() {
     assert!(record.text.contains(r#""why":{"code":"not-kept"}"#));
 }
 
-/// Reads one request with its body, and answers it.
+/// Reads one request with its body, and responds.
 fn swallow(mut stream: TcpStream) -> Result<()> {
     let mut head = Vec::new();
     let mut piece = vec![0; 1 << 16];

@@ -1,4 +1,4 @@
-//! What clients and banks said to each other before an interrupt is in the record, all of it.
+//! The record has all traffic from before an interrupt.
 
 use std::{
     io::{Read, Write},
@@ -14,7 +14,7 @@ use super::{Record, Running, profile};
 const CLIENTS: usize = 300;
 const EACH: usize = 10;
 
-/// Lets many clients read all their answers, whose number is returned. Their connections stay open.
+/// Lets many clients read all their responses. Returns their number and the open connections.
 fn answered(url: &str) -> (usize, Vec<TcpStream>) {
     let address = url.trim_start_matches("http://").to_owned();
     let begin = Arc::new(Barrier::new(CLIENTS));
@@ -33,7 +33,7 @@ fn answered(url: &str) -> (usize, Vec<TcpStream>) {
     (streams.len() * EACH, streams)
 }
 
-/// Sends a request and reads the whole answer.
+/// Sends a request, and reads the whole response.
 fn exchange(stream: &mut TcpStream) {
     stream.write_all(b"GET /v1/sandbox/customers HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
     let mut head = Vec::new();

@@ -1,4 +1,4 @@
-//! Commands that stand between a client and a bank: nothing changes by them, and what either breaks is told.
+//! Commands between a client and a bank. They change nothing, and report violations by either side.
 
 mod client;
 pub(crate) mod coded;
@@ -20,7 +20,7 @@ use xs2aspec_record::{Event, Exchange, Finding, RunFinished};
 
 use crate::support::{REFERENCE, command};
 
-/// A command that runs until it is interrupted, and whose first line is its address.
+/// A command that runs until it is interrupted, and that prints its address in the first line.
 pub(crate) struct Running {
     child: Child,
     stdout: BufReader<ChildStdout>,
@@ -37,25 +37,25 @@ impl Running {
         Self { child, stdout, url: url.trim().to_owned() }
     }
 
-    /// The reference bank, recorded or not.
+    /// Starts the reference bank, with or without a record.
     pub(crate) fn bank(more: &[&str]) -> Self {
         Self::start(&[&["serve", "--quiet"], more].concat())
     }
 
-    /// A proxy before this target.
+    /// Starts a proxy in front of this target.
     pub(crate) fn proxy(target: &str, out: &Path, more: &[&str]) -> Self {
         let out = out.to_str().unwrap();
         Self::start(&[&["proxy", "--target", target, "--out", out], more].concat())
     }
 
-    /// Most memory that was resident at once, in KiB.
+    /// Returns the peak of resident memory, in KiB.
     pub(crate) fn peak(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or_default()
     }
 
-    /// Interrupts it: its exit code, and what it said after its address.
+    /// Interrupts the command. Returns its exit code, and its output after the address.
     pub(crate) fn end(mut self) -> (Option<i32>, String) {
         let interrupted = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
         assert!(interrupted.success());
@@ -71,7 +71,7 @@ impl Drop for Running {
     }
 }
 
-/// What a record has.
+/// The content of a record.
 pub(crate) struct Record {
     pub(crate) exchanges: Vec<Exchange>,
     pub(crate) findings: Vec<Finding>,
@@ -94,7 +94,7 @@ impl Record {
         record
     }
 
-    /// The clauses that an end broke, each once.
+    /// Returns the clauses that a side violated, each once.
     pub(crate) fn broken_by(&self, end: xs2aspec_record::End) -> Vec<&str> {
         let own = self.findings.iter().filter(|finding| finding.end == end);
         let mut clauses: Vec<&str> = own.map(|finding| finding.clause.as_str()).collect();
@@ -104,7 +104,7 @@ impl Record {
     }
 }
 
-/// The profile of the reference bank at this address, as a file in this folder.
+/// Writes the profile of the reference bank at this address to a file in this folder.
 pub(crate) fn profile(folder: &Path, base_url: &str, more: &str) -> String {
     let path = folder.join("bank.toml");
     let lines: Vec<&str> = REFERENCE.lines().filter(|line| !line.starts_with("base-url")).collect();

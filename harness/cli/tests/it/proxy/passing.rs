@@ -1,4 +1,4 @@
-//! A run through the proxy is the run without it, and the record of the proxy says what the run sent and met.
+//! A run through the proxy equals a run without it, and the proxy records what the run sent and received.
 
 use std::{collections::BTreeMap, fs};
 
@@ -9,7 +9,7 @@ use xs2aspec_record::{CaseVerdict, End, Verdict};
 use super::{Record, Running, profile};
 use crate::support::{command, printed, recorded, xs2aspec};
 
-/// Plain requests of all operations, some mistakes, and requests that are written byte by byte.
+/// Baseline requests of all operations, some invalid requests, and requests that are written byte by byte.
 const CASES: [&str; 8] = [
     "ncbct.path/plain",
     "periodic.path/plain",
@@ -21,8 +21,8 @@ const CASES: [&str; 8] = [
     "http.field-names/periodic/x-request-id/upper",
 ];
 
-/// A run against this profile: its exit code, its verdicts by case and as they are, and how many exchanges it
-/// had.
+/// Runs against this profile. Returns the exit code, the verdicts by case, the whole verdicts, and the number
+/// of exchanges.
 fn run(
     profile: &str,
     out: &std::path::Path,
@@ -54,7 +54,7 @@ fn a_run_through_the_proxy_is_the_run_without_it() {
     assert_eq!((code, found), (Some(0), expected));
     let (code, said) = proxy.end();
 
-    // The run was a client that broke something on purpose; its bank broke nothing.
+    // The run is a client that violates rules on purpose, and the bank conforms.
     let record = Record::read(&out);
     assert_eq!(code, Some(1), "{said}");
     assert_eq!(record.broken_by(End::Bank), Vec::<&str>::new(), "{said}");
@@ -75,7 +75,7 @@ fn a_run_through_the_proxy_is_the_run_without_it() {
             "{said}"
         );
     }
-    // Names in their letter case, and the reports of any run.
+    // Header names keep their case, and the reports are those of any run.
     assert!(record.text.contains("X-REQUEST-ID"));
     for report in ["report.html", "junit.xml", "summary.md", "results.sarif", "exchanges.har"] {
         assert!(out.join(report).metadata().unwrap().len() > 0, "{report}");
@@ -87,7 +87,7 @@ fn nothing_of_persons_and_keys_is_in_the_record() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("proxy");
     let bank = Running::bank(&[]);
-    // The proxy knows nothing of the bank but its address.
+    // The proxy knows only the address of the bank.
     let proxy = Running::proxy(&bank.url, &out, &["--quiet"]);
     let values = profile(folder.path(), &proxy.url, "");
     run(&values, &folder.path().join("run"));
@@ -148,7 +148,7 @@ fn only_test_systems_and_this_machine() {
     assert!(refused(&["--target", "https://bank.example"]).contains("`environment = \"sandbox\"`"));
     let production = profile(folder.path(), "https://bank.example", "environment = \"production\"");
     assert!(refused(&["--target", &production]).contains("refusing to forward"));
-    // Even behind a tunnel that begins here.
+    // The proxy rejects a production system even behind a tunnel from this machine.
     let tunnel = profile(folder.path(), "http://127.0.0.1:1", "environment = \"production\"");
     assert!(refused(&["--target", &tunnel]).contains("refusing to forward"));
     let said = refused(&["--target", "http://127.0.0.1:1", "--listen", "0.0.0.0:0"]);

@@ -1,4 +1,4 @@
-//! A proxy does not wait forever for a bank.
+//! A proxy does not wait for a bank forever.
 
 use std::{
     io::Read,
@@ -12,7 +12,7 @@ use super::{Running, profile};
 
 #[test]
 fn a_bank_that_never_agrees_on_tls_is_given_up() {
-    // It accepts, and never says a word.
+    // The bank accepts the connection, and sends nothing.
     let bank = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("https://{}", bank.local_addr().unwrap());
     let folder = TempDir::new().unwrap();

@@ -1,4 +1,4 @@
-//! The plan for clients speaks of everything that a client can break, and `serve` lets a client meet all of
+//! The plan for clients covers everything that a client can violate, and `serve` lets a client meet all of
 //! it.
 
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ fn plan(suite: &Suite) -> Plan {
     Plan::load(suite.tree()).unwrap().expect("the plan of the document")
 }
 
-/// Patterns of the clauses that an item speaks of, or of which the plan says why none does.
+/// Returns the patterns of the clauses that an item covers, or that the plan excludes with a reason.
 fn patterns(plan: &Plan) -> impl Iterator<Item = &String> {
     plan.items.iter().flat_map(|item| &item.clauses).chain(&plan.left_out)
 }
@@ -25,7 +25,7 @@ fn speaks_of(plan: &Plan, clause: &str) -> bool {
     patterns(plan).any(|pattern| matches(pattern, clause))
 }
 
-/// Clauses by which a request is refused: a client that sends it breaks them.
+/// Returns the clauses for rejecting a request, which a client violates by sending it.
 fn of_requests(suite: &Suite) -> BTreeSet<&str> {
     let refused = suite.cases().iter().filter(|case| matches!(case.expect, Expectation::Refused(_)));
     refused.map(|case| case.clause.as_str()).collect()
@@ -58,8 +58,8 @@ fn what_the_plan_names_is_there() {
         };
         assert!(is_known, "no clause is {pattern}");
     }
-    // Every operation of the document is called, and every one with rules has its own item.
-    // A link of an answer may lead anywhere, so that nobody knows who follows one.
+    // Every operation of the document is called, and every operation with rules has its own item. A link in a
+    // response may lead anywhere, so following it cannot be recognized.
     let with_paths = suite.baselines().values().filter(|one| one.request.path.starts_with('/'));
     let operations: BTreeSet<&str> = with_paths.map(|one| one.request.operation.as_str()).collect();
     for operation in operations {
@@ -121,7 +121,7 @@ fn the_plan_is_listed() {
     ] {
         assert!(said.contains(words), "{words}: {said}");
     }
-    // A document without one says so.
+    // A document without a plan is reported.
     let pack = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/packs/parcels");
     let (code, said) = xs2aspec(&["client-plan", "--pack", pack]);
     assert_eq!(code, Some(2), "{said}");

@@ -1,5 +1,5 @@
-//! A client that keeps the document gets exit code 0 in the session that the book shows, and what the book
-//! says of the reference bank is so.
+//! A conforming client gets exit code 0 in the session that the book shows, and the book is right about the
+//! reference bank.
 
 use std::{
     collections::BTreeSet,
@@ -18,7 +18,7 @@ use xs2aspec_signing::{Options, Signer, digest::Algorithm, listed_headers, signa
 use super::Running;
 use crate::support::{CERTIFICATE, KEY, REFERENCE, xs2aspec};
 
-/// How the bank of the book's session uses its freedoms.
+/// The options of the bank in the book's session.
 const SESSION: &str = "--variation json.unknown-members/answered --busy 5";
 const BOOK: &str = include_str!("../../../../../docs/src/clients.md");
 const SEED: &str = include_str!("../../../../bank/seed.json");
@@ -29,13 +29,13 @@ const PRIVATE: &str = "0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e7f";
 const SIGNED: [&str; 6] =
     ["date", "digest", "x-request-id", "psu-id", "psu-corporate-id", "tpp-redirect-uri"];
 
-/// A small client that keeps the document.
+/// A small conforming client.
 struct Client {
     address: String,
     signer: Signer,
 }
 
-/// Headers of a request for a PSU.
+/// The headers that identify a PSU.
 type Psu<'a> = &'a [(&'a str, &'a str)];
 
 const AS_PRIVATE: Psu<'static> = &[("PSU-ID", PRIVATE), ("PSU-Context", "PRIVATE")];
@@ -51,7 +51,7 @@ impl Client {
         Self { address, signer: Signer::from_pem(KEY, CERTIFICATE).unwrap() }
     }
 
-    /// Sends a request, and sends it again when the bank says so.
+    /// Sends a request, and resends it if the bank asks for that.
     fn call(&self, method: &str, path: &str, psu: Psu<'_>, body: Option<&Value>) -> (u16, Value) {
         loop {
             let (status, wait, body) = self.send(method, path, psu, body);
@@ -104,7 +104,7 @@ impl Client {
     }
 }
 
-/// Reads a response: its status, Retry-After, and its body.
+/// Reads the status, Retry-After and the body of a response.
 fn read(stream: TcpStream) -> (u16, Option<u64>, Value) {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
@@ -137,7 +137,7 @@ fn payment(amount: &str, debtor: &str) -> Value {
     })
 }
 
-/// Calls everything that the plan wants. Returns the statuses.
+/// Calls everything that the plan requires. Returns the statuses.
 fn session(client: &Client) -> Vec<u16> {
     let mut start = (chrono::Utc::now() + chrono::TimeDelta::days(30)).date_naive();
     while start.weekday().number_from_monday() > 5 {
@@ -162,7 +162,7 @@ fn session(client: &Client) -> Vec<u16> {
         client.call("POST", NCBCT, AS_CORPORATE, Some(&of_company)),
         client.call("POST", PERIODIC, AS_PRIVATE, Some(&series)),
         client.call("GET", read, &[], None),
-        // The bank rejects the same payment, as the client wishes.
+        // The bank rejects a duplicate payment, as the client requests.
         client.call("POST", &format!("{NCBCT}?allowLogicalDuplicate=false"), AS_PRIVATE, Some(&first)),
     ];
     let id = |at: usize| all[at].1["paymentId"].as_str().unwrap().to_owned();
@@ -173,7 +173,7 @@ fn session(client: &Client) -> Vec<u16> {
     all.into_iter().map(|(status, _)| status).collect()
 }
 
-/// Records the session of the book. Returns the exit code of `serve`, and what it said.
+/// Records the session of the book. Returns the exit code and the output of `serve`.
 fn recorded(out: &Path, bank: &str) -> (Option<i32>, String) {
     let out = out.to_str().unwrap();
     let bank: Vec<&str> = bank.split(' ').filter(|word| !word.is_empty()).collect();
@@ -199,9 +199,9 @@ fn a_conforming_client_shows_everything_in_the_session_of_the_book() {
     let (code, said) = report(&[folder.path()], &[]);
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("the client conforms: ") && !said.contains("not shown"), "{said}");
-    // Signed in one way, and accepted with one status.
+    // The client signed in one way, and saw one status of acceptance.
     assert!(said.contains("signature.bare is shown") && said.contains("success/201 is shown"), "{said}");
-    // The same records again are no new evidence.
+    // Giving the same record twice is not new evidence.
     let (code, said) = report(&[folder.path(), folder.path()], &[]);
     assert_eq!(code, Some(2), "{said}");
 }
@@ -230,7 +230,7 @@ fn what_the_book_says_of_the_reference_bank_is_so() {
     for value in values {
         assert!(SEED.contains(&format!("{value:?}")) || REFERENCE.contains(&format!("{value:?}")), "{value}");
     }
-    // Everything that the bank starts with is in the book.
+    // The book lists all initial data of the bank.
     let seed: Value = serde_json::from_str(SEED).unwrap();
     for (list, key) in [
         ("psus", "psuId"),

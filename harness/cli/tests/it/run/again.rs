@@ -1,4 +1,4 @@
-//! A run again: what failed, several times, whenever something changed.
+//! Repeated runs: the failed cases, several times, after each change.
 
 use std::{
     collections::BTreeSet,
@@ -18,7 +18,7 @@ use crate::support::{REFERENCE, command, network::silent_port, recorded, xs2aspe
 const ONLY: &str = "periodic.months*";
 const FAULT: &str = "periodic.months.duplicate/only-adjacent";
 
-/// The selected cases of the run in a folder with one of these verdicts, or all.
+/// Returns the selected cases of the run in a folder with one of these verdicts, or all cases.
 fn cases(out: &Path, verdicts: &[Verdict]) -> BTreeSet<String> {
     let (all, _) = recorded(out, "no record");
     let selected = all.into_iter().filter(|verdict| verdict.role == Role::Selected);
@@ -38,7 +38,7 @@ fn only_what_failed_is_asked_again_until_nothing_fails() {
 
     let (exit, said) = xs2aspec(&["run", "--quiet", "--failed", "--fault", FAULT, "--out", out]);
     assert_eq!((exit, cases(&again, &[])), (Some(1), failed.clone()), "{said}");
-    // What the run found stays known until there is another run.
+    // The failures of a run stay known until the next run.
     for _ in 0..2 {
         let (exit, said) = xs2aspec(&["run", "--quiet", "--failed", "--out", out]);
         assert_eq!((exit, cases(&again, &[Verdict::Pass])), (Some(0), failed.clone()), "{said}");
@@ -56,7 +56,7 @@ fn only_what_failed_is_asked_again_until_nothing_fails() {
     assert!(said.contains("there is no earlier run in "), "{said}");
 }
 
-/// A bank at this address, and a profile of it in the folder.
+/// Starts a bank at this address, and writes a profile of it to the folder.
 async fn bank(address: SocketAddr, folder: &Path) -> Bank {
     let bank = start(Config { address, ..Config::default() }).await.unwrap();
     write_profile(&bank.base_url(), folder);
@@ -69,7 +69,7 @@ fn write_profile(url: &str, folder: &Path) {
     fs::write(folder.join("bank.toml"), profile).unwrap();
 }
 
-/// The first run uses up what the second would need.
+/// The first run uses up a quota that the second run needs.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_verdict_that_is_not_the_same_each_time_is_named() {
     let folder = TempDir::new().unwrap();
@@ -93,7 +93,7 @@ async fn a_verdict_that_is_not_the_same_each_time_is_named() {
     bank.shutdown().await.unwrap();
 }
 
-/// A run that watches, and what it prints.
+/// A run with `--watch`, and its output.
 struct Watching {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -109,7 +109,7 @@ impl Watching {
         Self { child, lines }
     }
 
-    /// Everything until a line that begins so.
+    /// Reads the output until a line that starts with `beginning`.
     fn until(&mut self, beginning: &str) -> String {
         let mut said = String::new();
         for line in self.lines.by_ref() {
@@ -153,7 +153,7 @@ async fn a_run_that_watches_goes_on_when_the_target_is_back_or_a_file_changes() 
     bank.shutdown().await.unwrap();
 }
 
-/// What failed before is asked first, and everything only when it no longer fails.
+/// The failed cases run first, and everything runs only after they pass.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_watches_begins_with_what_failed() {
     let folder = TempDir::new().unwrap();

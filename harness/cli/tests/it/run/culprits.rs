@@ -1,4 +1,5 @@
-//! Of a refused request with lawful forms of many places, the one or two that the target minds are named.
+//! If a request with several optional values is rejected, the run names the one or two that cause the
+//! rejection.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -8,7 +9,7 @@ use xs2aspec_suite::{Suite, Tree};
 
 use crate::support::{is_again, recorded, xs2aspec};
 
-/// What a run said, its verdicts and its exchanges.
+/// The output, the verdicts and the exchanges of a run.
 struct Ran {
     said: String,
     verdicts: Vec<CaseVerdict>,
@@ -22,7 +23,7 @@ impl Ran {
             .filter(|verdict| verdict.verdict == Verdict::Fail && verdict.case.contains("/pairs-"))
     }
 
-    /// How many exchanges narrowed each case.
+    /// Returns the number of exchanges that narrowed down each case.
     fn narrowed(&self) -> BTreeMap<&str, usize> {
         let mut narrowed = BTreeMap::new();
         for exchange in self.exchanges.iter().filter(|exchange| exchange.step.starts_with("narrowed/")) {
@@ -40,8 +41,8 @@ fn run(out: &Path, arguments: &[&str]) -> Ran {
     Ran { said, verdicts, exchanges }
 }
 
-/// Runs against a bank with this fault. Every refused case names forms of these places, with few exchanges,
-/// and the record alone comes to the same verdicts.
+/// Runs against a bank with this fault. Every rejected case names values of these places, with few exchanges,
+/// and rejudging the record gives the same verdicts.
 fn names(fault: &str, only: &str, places: &[&str], sentence: &str) -> Ran {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
@@ -54,7 +55,7 @@ fn names(fault: &str, only: &str, places: &[&str], sentence: &str) -> Ran {
         assert!(is_there && named.len() == places.len(), "{verdict:?}");
         assert!(forms.iter().flat_map(|form| &form.changes).all(|change| verdict.changes.contains(change)));
         let Some(Culprit::Found { shown_by, .. }) = verdict.culprit.as_deref() else { panic!("{verdict:?}") };
-        // Either it was asked in parts, or another one was.
+        // The case was narrowed down itself, or refers to another one.
         let shows = shown_by.as_ref().unwrap_or(&verdict.case);
         assert_eq!(ran.narrowed().contains_key(verdict.case.as_str()), shown_by.is_none(), "{verdict:?}");
         assert!(ran.narrowed()[shows.as_str()] <= 25, "{shows}");
@@ -81,7 +82,7 @@ fn the_pair_that_is_refused_together_is_named() {
     let sentence = "rejected with these two together, accepted without either of them";
     let places = ["header/Accept-Encoding", "query/withAccounts"];
     let ran = names("customers.with-accounts/beside-encoding", "customers.path", &places, sentence);
-    // What is shown is what is refused, and nothing else.
+    // The output shows exactly the rejected values.
     let block = ran.said.split("\n\n").next().unwrap_or_default();
     let shown: Vec<&str> = block.lines().filter(|line| line.starts_with("   | ")).collect();
     assert_eq!(shown.len(), 6, "{block}");
@@ -152,7 +153,7 @@ fn a_run_that_stops_at_the_first_finding_says_what_is_minded_before_it_stops() {
     let out = folder.path().join("out");
     let fault = ["--fault", "customers.with-accounts/beside-encoding", "--only", "customers.path"];
     let ran = run(&out, &[&fault[..], &["--fail-fast", "--jobs", "1"]].concat());
-    // Whatever row is asked first.
+    // It does not matter which row runs first.
     let mut wrong = ran.verdicts.iter().filter(|verdict| verdict.verdict == Verdict::Fail);
     let first = wrong.next().unwrap_or_else(|| panic!("{}", ran.said));
     assert!(matches!(first.culprit.as_deref(), Some(Culprit::Found { .. })), "{first:?}");

@@ -1,7 +1,7 @@
-//! A failing record that somebody edited, in a thousand ways: it never passes for one that conforms.
+//! A thousand edits of a failing record. An edited record never passes as conforming.
 //!
-//! Half of the edits leave counts, exit code and hash chain as they were. The other half makes all three
-//! match, as an attacker would. An honest signer then bundles what is readable.
+//! Half of the edits leave counts, exit code and hash chain unchanged. The other half makes all three match,
+//! as an attacker would. An honest signer then bundles every readable record.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -31,7 +31,7 @@ struct Record {
 }
 
 impl Record {
-    /// The lines of these events. Those that nobody edited are as the run wrote them.
+    /// Returns the lines of these events. Unedited events keep the line of the run.
     fn written(&self, events: &[Value]) -> String {
         let line = |event: &Value| {
             let text = event.to_string();
@@ -41,7 +41,7 @@ impl Record {
     }
 }
 
-/// A run with failures. It is a shard, so that `merge` reads it.
+/// Runs with failures. The run is a shard, so that `merge` reads it.
 fn failing(folder: &Path) -> Record {
     let out = folder.join("run");
     let (exit, said) = xs2aspec(&[
@@ -69,7 +69,7 @@ fn failing(folder: &Path) -> Record {
     Record { events, lines }
 }
 
-/// Numbers that look random, and are the same in each run.
+/// Pseudorandom numbers that are the same in each run.
 struct Numbers(u64);
 
 impl Numbers {
@@ -87,12 +87,12 @@ fn is(event: &Value, kind: &str) -> bool {
     event["event"] == kind
 }
 
-/// Where events of this kind are.
+/// Returns the indexes of the events of this kind.
 fn all(events: &[Value], kind: &str) -> Vec<usize> {
     (0..events.len()).filter(|at| is(&events[*at], kind)).collect()
 }
 
-/// An event, each kind as often as the others.
+/// Returns a random event. Each kind is equally likely.
 fn any(events: &[Value], numbers: &mut Numbers) -> usize {
     let kinds = [
         "run-started",
@@ -108,7 +108,7 @@ fn any(events: &[Value], numbers: &mut Numbers) -> usize {
     if of_kind.is_empty() { 0 } else { *numbers.of(&of_kind) }
 }
 
-/// Pointers to all members and items of a value.
+/// Collects pointers to all fields and items of a value.
 fn places(value: &Value, at: &str, found: &mut Vec<String>) {
     let mut below = |name: String, value: &Value| {
         let place = format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"));
@@ -122,7 +122,7 @@ fn places(value: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
-/// A place in an event that is not its kind.
+/// Returns a random place in an event, other than its kind.
 fn place(event: &Value, numbers: &mut Numbers) -> String {
     let mut found = Vec::new();
     places(event, "", &mut found);
@@ -140,7 +140,7 @@ fn remove(event: &mut Value, place: &str) {
     }
 }
 
-/// Members that say something somewhere.
+/// Returns fields that have a meaning in some event.
 fn telling() -> Vec<(&'static str, Value)> {
     let waiver = json!({
         "pattern": "periodic", "owner": "a", "reason": "b", "ticket": "c", "expires": "2031-01-01",
@@ -180,7 +180,7 @@ fn telling() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Another value in place of this one.
+/// Returns another value to replace this one.
 fn retyped(value: &Value, numbers: &mut Numbers) -> Value {
     let others = [
         json!(null),
@@ -205,7 +205,7 @@ fn retyped(value: &Value, numbers: &mut Numbers) -> Value {
 const WORDS: [&str; 8] =
     ["pass", "fail", "warn", "waived", "inconclusive", "not-applicable", "observed", "error"];
 
-/// Turns verdicts that fail into something else: one, or all of them.
+/// Changes one or all failing verdicts into something else.
 fn flip(events: &mut Vec<Value>, numbers: &mut Numbers) {
     let failing: Vec<usize> =
         all(events, "verdict").into_iter().filter(|at| events[*at]["verdict"] == "fail").collect();
@@ -259,7 +259,7 @@ const KINDS: [&str; 12] = [
     "findings deleted",
 ];
 
-/// Edits a record in a way of this kind.
+/// Edits a record. `kind` selects the edit.
 fn edit(kind: usize, events: &mut Vec<Value>, numbers: &mut Numbers) {
     match kind {
         0 => {
@@ -371,7 +371,7 @@ fn mend(events: &mut [Value]) {
     finished["exit"] = exit.code().into();
 }
 
-/// The lines of a record with a chain that holds, as its format has it.
+/// Returns the lines of a record with a valid hash chain, in its format.
 fn chained(events: &[Value]) -> String {
     let format = events.first().map_or(0, |start| start["format"].as_u64().unwrap_or_default());
     let (mut chain, mut text) = (HashChain::default(), String::new());
@@ -395,7 +395,7 @@ fn chained(events: &[Value]) -> String {
     text
 }
 
-/// Who reads records, as the commands do, without starting them.
+/// Reads records like the commands do, without starting them.
 struct Readers {
     suite: Arc<Suite>,
     key: SigningKey,
@@ -403,16 +403,16 @@ struct Readers {
     folder: TempDir,
 }
 
-/// What the readers make of a record.
+/// The results of reading a record.
 struct Read {
-    /// What `report` prints, if it reads the record.
+    /// The exit code that `report` prints, if it reads the record.
     report: Option<Exit>,
-    /// Why `report` does not read it.
+    /// The error of `report`, if it does not read the record.
     refused: Option<String>,
-    /// What `merge` makes of it.
+    /// The exit code of `merge`.
     merge: Option<Exit>,
     rejudged: Option<Rejudged>,
-    /// The exit code of `verify`, of a bundle that an honest signer made.
+    /// The exit code of `verify` for a bundle by an honest signer.
     verify: Exit,
 }
 
@@ -434,7 +434,7 @@ impl Readers {
         let summary = stream::summary(open()).map(|summary| summary.exit());
         let refused = summary.as_ref().err().map(ToString::to_string);
         let report = summary.ok();
-        // What does not conform for `report` does not for `verify`, which prints the same.
+        // If `report` says that the record does not conform, so does `verify`, which prints the same.
         let conforms = report == Some(Exit::Conforms);
         let rejudged =
             if conforms { xs2aspec_judge::rejudge(&self.suite, || Ok(open()), &[]).ok() } else { None };
@@ -447,14 +447,14 @@ impl Readers {
         }
     }
 
-    /// What the record of a shard comes to when it is merged alone.
+    /// Returns the exit code of a shard that is merged alone.
     fn merged(&self, text: &str) -> Option<Exit> {
         let [shard, whole] = ["shard.jsonl", "merged.jsonl"].map(|name| self.folder.path().join(name));
         fs::write(&shard, text).unwrap();
         merge::merge(&[shard], &mut Output::create(&whole).unwrap()).ok().map(|summary| summary.exit())
     }
 
-    /// The exit code of `bundle` and then `verify`.
+    /// Returns the exit code of `bundle` followed by `verify`.
     fn verify(&self, text: &str) -> Exit {
         let (record, bundle) =
             (self.folder.path().join("record.jsonl"), self.folder.path().join("evidence.tar"));
@@ -492,7 +492,7 @@ fn never_conform(count: usize) {
     let record = failing(folder.path());
     let honest = &record.events;
     let readers = Readers::new();
-    // As it was written it does not conform, and holds. So it does when it is chained again.
+    // The unedited record is valid and does not conform, even with a new hash chain.
     for text in [record.written(honest), chained(honest)] {
         assert_eq!(readers.read(&text).report, Some(Exit::Violation));
         assert_eq!(readers.verify(&text), Exit::Conforms, "its verdicts follow from its responses");
@@ -513,7 +513,7 @@ fn never_conform(count: usize) {
             let line = text.lines().zip(honest).find(differs).map(|(line, _)| line.to_owned());
             format!("{}: {:.2000}", KINDS[kind], line.unwrap_or_default())
         };
-        // As an editor leaves it.
+        // A careless edit.
         let careless = record.written(&events);
         let is_cut = !events.last().is_some_and(|event| is(event, "run-finished"));
         let summary = stream::summary(RecordReader::new(std::io::Cursor::new(careless.as_bytes())));
@@ -521,7 +521,7 @@ fn never_conform(count: usize) {
         assert!(exit.is_err() || is_cut, "no reader takes it for a record: {}", what(&careless));
         assert!(!matches!(exit, Ok(Exit::Conforms)), "{}", what(&careless));
         edits[kind] += 1;
-        // As an attacker leaves it.
+        // An edit by an attacker.
         mend(&mut events);
         let careful = chained(&events);
         let read = readers.read(&careful);
@@ -541,7 +541,7 @@ fn never_conform(count: usize) {
         assert!(read.merge != Some(Exit::Conforms) || read.report == Some(Exit::Conforms));
         edits[kind] += 1;
     }
-    // The attacks are good: many can be read, and for some `report` alone sees nothing.
+    // The attacks are effective: many records are readable, and `report` alone does not notice some of them.
     assert!(readable * 20 > count * 3, "{readable}: {refused:#?}");
     assert!(convincing.iter().sum::<usize>() * 25 > count, "{convincing:?}");
 }

@@ -1,5 +1,5 @@
-//! A profile may name any number of transactions and payments: each is asked, whatever its number, and every
-//! command that looks at the run knows its cases.
+//! A profile may name any number of transactions and payments. Each of them is tested, and every command that
+//! reads the run knows the cases.
 
 use std::{collections::BTreeMap, fs};
 
@@ -9,7 +9,7 @@ use xs2aspec_reference::{Config, start};
 
 use crate::support::{REFERENCE, command, printed, recorded};
 
-/// A transaction and a payment that the built-in bank has, as entries of a profile.
+/// A transaction and a payment of the reference bank, as entries of a profile.
 const ENTRIES: &str = r#"
 [[transaction]]
 account-id = "acc-private-0001"
@@ -21,7 +21,7 @@ product = "norwegian-cross-border-credit-transfers"
 status = "RJCT"
 "#;
 
-/// The last entry, of a payment whose status is another one than the profile says.
+/// The last entry: a payment whose status differs from the one in the profile.
 const LAST: &str = r#"
 [[payment]]
 id = "payment-rejected-0001"
@@ -34,7 +34,7 @@ async fn each_entry_of_a_profile_is_asked_however_many_there_are() {
     let bank = start(Config::default()).await.unwrap();
     let folder = TempDir::new().unwrap();
     let profile = REFERENCE.replace("http://127.0.0.1\"", &format!("{}\"", bank.base_url()));
-    // Tables end the keys that stand before them, so that they come last.
+    // Keys before a table belong to no table, so tables come last.
     fs::write(folder.path().join("bank.toml"), profile + &ENTRIES.repeat(30) + LAST).unwrap();
     let xs2aspec = |line: &str| {
         let arguments: Vec<&str> = line.split(' ').collect();
@@ -49,7 +49,7 @@ async fn each_entry_of_a_profile_is_asked_however_many_there_are() {
     assert_eq!(exit, Some(0), "{said}");
     let (verdicts, _) = recorded(&folder.path().join("out"), &said);
     let verdicts: BTreeMap<_, _> = verdicts.iter().map(|one| (one.case.as_str(), one.verdict)).collect();
-    // The profile of the built-in bank has three transactions and two payments itself.
+    // The profile of the reference bank already has three transactions and two payments.
     for number in 2..=33 {
         assert_eq!(verdicts[format!("transaction.path/further/{number}").as_str()], Verdict::Pass);
     }

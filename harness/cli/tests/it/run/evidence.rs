@@ -1,5 +1,5 @@
-//! A bundle holds as it was made; with any byte or line changed, dropped, doubled or in another place it does
-//! not, and the place is named.
+//! A bundle is valid as written. If a byte or line is changed, dropped, doubled or moved, it is not, and the
+//! place is named.
 
 use std::{
     fs,
@@ -17,13 +17,13 @@ use xs2aspec_record::digest::sha256;
 
 use crate::support::{chained, xs2aspec};
 
-/// The program, as a bundle names it.
+/// Returns the program as a bundle names it.
 fn program() -> Program {
     let name = concat!("xs2aspec ", env!("CARGO_PKG_VERSION")).to_owned();
     Program { name, sha256: sha256(&fs::read(env!("CARGO_BIN_EXE_xs2aspec")).unwrap()) }
 }
 
-/// A run with failures, and its bundle.
+/// Runs with failures, and bundles the run.
 fn bundled(folder: &Path, key: &str) -> PathBuf {
     let out = folder.join("run");
     let (exit, said) = xs2aspec(&[
@@ -52,7 +52,7 @@ fn bundled(folder: &Path, key: &str) -> PathBuf {
     path
 }
 
-/// An Ed25519 key: the files of its two halves.
+/// Creates an Ed25519 key. Returns the files of its private and public key.
 fn ed25519(folder: &Path) -> (String, String) {
     let key = KeyPair::generate_for(&PKCS_ED25519).unwrap();
     let (private, public) = (folder.join("key.pem"), folder.join("public.pem"));
@@ -121,7 +121,7 @@ fn what_is_no_bundle_is_told_before_it_is_read_whole() {
             "{kind}"
         );
     }
-    // 20 GB that take no room on the disk, and would take all of the memory.
+    // 20 GB that take no space on the disk, and would take all memory.
     fs::File::create(&path).unwrap().set_len(20 << 30).unwrap();
     assert!(said().contains("expected an archive of at most 17179 MB, found more"), "{}", said());
     fs::remove_file(&path).unwrap();
@@ -193,19 +193,19 @@ fn what_was_run_and_with_which_cases_is_said() {
     ] {
         assert!(said.contains(expected), "{expected}: {said}");
     }
-    // The program's own cases from a folder are its own.
+    // The program's own cases count as its own, even if they come from a folder.
     let own = concat!(env!("CARGO_MANIFEST_DIR"), "/../../cases");
     let (_, said) = verified(&["--only", "ncbct.path", "--cases", own], 0);
     assert!(
         !said.contains("not those built into") && said.contains("give the same verdict in "),
         "{said}"
     );
-    // What limited the run is said.
+    // The limits of the run are printed.
     let (_, said) = verified(&["--only", "ncbct", "--requests", "12", "--shard", "1/1"], 0);
     assert!(said.contains("\n- --requests 12: ") && said.contains("\n- shard 1/1 of "), "{said}");
 }
 
-/// The record of a run with its failures turned into passes, and the counts mended.
+/// Returns the record of a run with its failures turned into passes, and with matching counts.
 fn flattered(record: &str, keeps_findings: bool) -> String {
     let turn = |verdict: &mut Value| {
         verdict["verdict"] = "pass".into();
@@ -216,7 +216,7 @@ fn flattered(record: &str, keeps_findings: bool) -> String {
     turned(record, turn)
 }
 
-/// The record of a run whose failing verdicts are no failures any more, with counts and exit code that match.
+/// Returns the record of a run whose failing verdicts were changed, with matching counts and exit code.
 fn turned(record: &str, turn: impl Fn(&mut Value)) -> String {
     let mut turned = 0;
     let lines: Vec<String> = record
@@ -240,7 +240,7 @@ fn turned(record: &str, turn: impl Fn(&mut Value)) -> String {
     lines.concat()
 }
 
-/// The record of a run with its first line edited.
+/// Returns the record of a run with its first line edited.
 fn begun(record: &str, edit: impl Fn(&mut Value)) -> String {
     let (first, rest) = record.split_once('\n').unwrap();
     let mut start: Value = serde_json::from_str(first).unwrap();
@@ -248,7 +248,7 @@ fn begun(record: &str, edit: impl Fn(&mut Value)) -> String {
     format!("{start}\n{rest}")
 }
 
-/// A run with failures, its record, and a key; and what comes of the run when its record is another one.
+/// A run with failures, its record and a key, to try with edited records.
 struct Scene {
     folder: TempDir,
     private: String,
@@ -275,7 +275,7 @@ impl Scene {
         fs::write(self.at("run/record.jsonl"), record).unwrap();
     }
 
-    /// Each command that reads the record of the run.
+    /// Returns each command that reads the record of the run.
     fn readers(&self) -> Vec<Vec<String>> {
         let (run, before) = (self.at("run"), self.at("before"));
         let lines: [&[&str]; 15] = [
@@ -298,7 +298,8 @@ impl Scene {
         lines.iter().map(|line| line.iter().map(|word| (*word).to_owned()).collect()).collect()
     }
 
-    /// Bundles the record of the run, and verifies that: the exit code, and the second line.
+    /// Bundles an edited record, and verifies the bundle. Returns the exit code, the second line, and the
+    /// output.
     fn verified(&self, record: &str) -> (Option<i32>, String, String) {
         self.write(record);
         let tar = self.at("edited.tar");
@@ -333,7 +334,7 @@ fn no_reader_takes_an_edited_record() {
     ];
     for (edit, record) in table {
         scene.write(&record);
-        // Who reads events, and no run, judges no exit code.
+        // A command that reads events instead of whole runs does not check the exit code.
         let is_summed = edit.starts_with("another exit code");
         for reader in scene.readers() {
             let is_of_events = matches!(reader[0].as_str(), "rejudge" | "client-report" | "judge")
@@ -358,7 +359,7 @@ fn no_reader_takes_an_edited_record() {
     }
 }
 
-/// A killed run has no end, and nobody edited it.
+/// A killed run has no end, but it was not edited.
 #[test]
 fn a_record_without_an_end_is_read() {
     let scene = Scene::new();
@@ -383,7 +384,7 @@ fn a_verdict_that_the_responses_contradict_is_named_first() {
     let scene = Scene::new();
     let record = chained(&flattered(&scene.honest, false));
     scene.write(&record);
-    // `report` judges nothing.
+    // `report` does not rejudge.
     let (exit, said) = xs2aspec(&["report", &scene.at("run"), "--format", "terminal"]);
     assert_eq!((exit, said.contains("(exit 0)")), (Some(0), true), "{said}");
     let (exit, said) = xs2aspec(&["rejudge", &scene.at("run")]);
@@ -395,7 +396,7 @@ fn a_verdict_that_the_responses_contradict_is_named_first() {
     assert!(!said.contains("conforms") && !said.contains("PROVEN"), "{said}");
 }
 
-/// What somebody may change in the first line of a record, or leave out of it, so that `verify` judges less.
+/// Changes and omissions in the first line of a record that aim to make `verify` check less.
 #[test]
 fn whoever_lets_less_be_judged_again_is_told() {
     let scene = Scene::new();
@@ -465,7 +466,7 @@ fn whoever_lets_less_be_judged_again_is_told() {
     }
 }
 
-/// The record of a run with its last line edited.
+/// Returns the record of a run with its last line edited.
 fn last(record: &str, edit: impl Fn(&mut Value)) -> String {
     let (before, last) = record.trim_end().rsplit_once('\n').unwrap();
     let mut finished: Value = serde_json::from_str(last).unwrap();
@@ -473,7 +474,7 @@ fn last(record: &str, edit: impl Fn(&mut Value)) -> String {
     format!("{before}\n{finished}\n")
 }
 
-/// The record of a run with the verdict of a case edited.
+/// Returns the record of a run with the verdict of a case edited.
 fn edited_verdict(record: &str, case: &str, edit: impl Fn(&mut Value)) -> String {
     let line = |line: &str| {
         let mut event: Value = serde_json::from_str(line).unwrap();
@@ -486,11 +487,12 @@ fn edited_verdict(record: &str, case: &str, edit: impl Fn(&mut Value)) -> String
     record.lines().map(line).collect()
 }
 
-/// What re-judging cannot see, and WHAT WAS RUN says or a signature reveals: `reports/README.md` lists it.
+/// Edits that rejudging cannot detect, but that WHAT WAS RUN shows or a signature reveals.
+/// `reports/README.md` lists them.
 #[test]
 fn what_only_a_signature_reveals() {
     let scene = Scene::new();
-    // The responses of a conforming bank in place of the recorded ones.
+    // The responses of a conforming bank instead of the recorded ones.
     let rejection: Value = scene
         .honest
         .lines()
@@ -513,7 +515,7 @@ fn what_only_a_signature_reveals() {
             if event["event"] != "exchange" || !failing.contains(&event["number"]) {
                 return line.to_owned();
             }
-            // The headers stay, which name the request.
+            // The headers stay, since they name the request.
             event["response"]["status"] = rejection["status"].clone();
             event["response"]["body"] = rejection["body"].clone();
             event.to_string()
@@ -522,7 +524,7 @@ fn what_only_a_signature_reveals() {
     let replaced = replaced.join("\n") + "\n";
     let (exit, second, said) = scene.verified(&chained(&flattered(&replaced, false)));
     assert_eq!((exit, second.contains("conforms")), (Some(0), true), "{said}");
-    // A run with a weaker level, which would say so itself.
+    // A run with a lower level, which it would state itself.
     let allowed = begun(&scene.honest, |start| {
         start["levels"] = serde_json::json!([
             {"pattern": "periodic.months.duplicate", "level": "note", "by": "command-line"}
@@ -546,7 +548,7 @@ fn a_bundle_that_was_signed_anew_is_not_that_of_the_key_that_is_trusted() {
     assert_eq!((exit, said.contains("PROVEN")), (Some(0), false), "{said}");
 }
 
-/// Numbers that look random, and are the same in each run.
+/// Pseudorandom numbers that are the same in each run.
 struct Numbers(u64);
 
 impl Numbers {
@@ -556,7 +558,7 @@ impl Numbers {
     }
 }
 
-/// Where a member's content stands in a tar archive of regular files with short names.
+/// Returns the byte ranges of the files in a tar archive with regular files and short names.
 fn contents(bytes: &[u8]) -> Vec<(String, std::ops::Range<usize>)> {
     let mut at = 0;
     let mut contents = Vec::new();
@@ -599,13 +601,13 @@ fn are_found_and_named(edits: usize) {
     let mut numbers = Numbers(3);
     let mut kinds = [0_usize; 6];
     for number in 0..edits {
-        // Small members are edited as often as large ones, and the archive around them too.
+        // Small entries are edited as often as large ones, and so is the archive around them.
         let (name, range) = &members[numbers.below(members.len())];
         let anywhere = number % 5 == 0;
         let at = if anywhere { numbers.below(bytes.len()) } else { range.start + numbers.below(range.len()) };
         let mut edited = bytes.clone();
         let kind = numbers.below(kinds.len());
-        // The line around the byte, and the next one.
+        // The line with the byte, and the next line.
         let start = edited[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |before| before + 1);
         let end = |from: usize| {
             bytes[from..]
@@ -642,7 +644,7 @@ fn are_found_and_named(edits: usize) {
                 || members.iter().any(|(name, _)| said.starts_with(&format!("{name}: ")))
         };
         assert!(broken.iter().all(names_a_place), "{broken:?}");
-        // The length is the same: the archive still shows which member it is.
+        // The length is unchanged, so the archive still shows which entry it is.
         if edited.len() == bytes.len() && !anywhere {
             let is_named = broken.iter().any(|said| said.starts_with(&format!("{name}: ")));
             let is_seal = name == "public-key.pem" && broken[0].starts_with("statement.dsse.json: ");

@@ -1,4 +1,4 @@
-//! Each start has request ids and amounts of its own, so nothing that a bank remembers decides a verdict.
+//! Each run has its own request ids and amounts, so nothing that a bank remembers decides a verdict.
 
 use std::{
     collections::BTreeSet,
@@ -35,13 +35,13 @@ impl Place {
         Self { folder, bank }
     }
 
-    /// Starts a bank that rejects each X-Request-ID that it has seen, with or without a fault.
+    /// Starts a bank that rejects each X-Request-ID that it has seen before, with or without a fault.
     async fn strict(fault: Option<&str>) -> Self {
         let style: Style = "strict".parse().unwrap();
         let faults = fault.iter().map(|name| name.parse().unwrap()).collect();
         let variations = style.variations().to_vec();
         let config = Config { faults, variations, ..Config::default() };
-        // The choice of this bank is another one.
+        // This bank makes the other choice.
         let choice = ["\"psu-identity.alone\" = \"accept\"", "\"psu-identity.alone\" = \"refuse\""];
         assert!(REFERENCE.contains(choice[0]));
         Self::with(config, |text| text.replace(choice[0], choice[1])).await
@@ -68,7 +68,7 @@ impl Place {
         recorded(&self.path(out), "no record").1
     }
 
-    /// The verdicts of the cases in a record whose ids begin so, with their reasons.
+    /// Returns the verdicts and reasons of the cases in a record whose ids start with `beginning`.
     fn verdicts(&self, out: &str, beginning: &str) -> Vec<(String, String, Option<Reason>)> {
         let (verdicts, _) = recorded(&self.path(out), "no record");
         let of = verdicts.into_iter().filter(|verdict| verdict.case.starts_with(beginning));
@@ -76,20 +76,20 @@ impl Place {
         of.map(|one| (one.case, word(one.verdict), one.reason)).collect()
     }
 
-    /// The first event of a record.
+    /// Returns the first event of a record.
     fn started(&self, out: &str) -> Value {
         let text = fs::read_to_string(self.path(out).join("record.jsonl")).unwrap();
         serde_json::from_str(text.lines().next().unwrap()).unwrap()
     }
 }
 
-/// The values of X-Request-ID in a record, each of which is there once.
+/// Returns the distinct values of X-Request-ID in a record.
 fn request_ids(exchanges: &[Exchange]) -> BTreeSet<String> {
     let ids = exchanges.iter().filter_map(|exchange| exchange.request.header("X-Request-ID"));
     ids.map(str::to_owned).collect()
 }
 
-/// Cases that send no X-Request-ID twice on purpose.
+/// Cases that never repeat an X-Request-ID on purpose.
 const PLAIN: [&str; 6] = ["--only", "ncbct.path", "--only", "transaction.path", "--only", "basket.body"];
 
 #[tokio::test(flavor = "multi_thread")]
@@ -174,7 +174,7 @@ async fn a_repetition_finds_the_fault_again_and_leaves_the_run_alone() {
             assert_eq!((exit, failed("reports/again")), (Some(1), first.clone()), "{time}: {said}");
         }
         assert!(record() == before, "a repetition changed the run that it repeats");
-        // Nor does the repetition of a repetition change that one.
+        // Repeating a repetition does not change that one, either.
         let (exit, said) = place.run("reports/again", &["--failed"]);
         assert_eq!((exit, failed("reports/again-2")), (Some(1), first), "{said}");
         assert!(said.contains(" --out reports/again\n"), "{said}");
@@ -184,7 +184,7 @@ async fn a_repetition_finds_the_fault_again_and_leaves_the_run_alone() {
     });
 }
 
-/// A run id that is given twice is the fault of whoever gives it. It must not acquit the bank all the same.
+/// A run id that is given twice is the user's mistake. It must still not acquit the bank.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_repeated_run_id_acquits_no_bank() {
     let place = Place::strict(Some(FAULT)).await;
@@ -196,10 +196,10 @@ async fn a_repeated_run_id_acquits_no_bank() {
         };
         let (exit, said) = place.run("one", &given);
         assert!(exit == Some(1) && failed("one") > 10, "{said}");
-        // The bank rejects the first ids of each control, and accepts others.
+        // The bank rejects the first ids of each control, and accepts new ones.
         let (exit, said) = place.run("two", &given);
         assert_eq!((exit, failed("two")), (Some(1), failed("one")), "{said}");
-        // It has seen those as well.
+        // The bank has seen these ids, too.
         let (exit, said) = place.run("three", &given);
         assert_eq!((exit, failed("three")), (Some(3), 0), "{said}");
         let passed = place.verdicts("three", "periodic.months.duplicate");
@@ -207,7 +207,7 @@ async fn a_repeated_run_id_acquits_no_bank() {
     });
 }
 
-/// A bank without a fault is accused of nothing where a run id comes again.
+/// A conforming bank is not accused if a run id repeats.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_repeated_run_id_accuses_no_bank() {
     let place = Place::strict(None).await;
@@ -254,7 +254,7 @@ async fn parts_of_a_run_accuse_nobody_one_after_the_other_or_at_once() {
             let output = place.command(&merge).output().unwrap();
             let said = printed(&output);
             assert!(output.status.code() == Some(0) && said.contains("conforms"), "{said}");
-            // The calls of the daily quota were sent by one of them.
+            // One of the runs sent the calls of the daily quota.
             let calls = |out: &str| {
                 let is_call = |one: &&Exchange| one.request.header("PSU-IP-Address").is_none();
                 let exchanges = place.exchanges(out);
@@ -276,7 +276,7 @@ async fn a_run_that_goes_on_repeats_no_id_that_may_have_been_sent() {
         let (exit, said) = place.run("whole", &[&MONTHS[..], &SEED, &key, &["--jobs", "1"]].concat());
         assert_eq!(exit, Some(0), "{said}");
         let sent = request_ids(&place.exchanges("whole"));
-        // As a kill leaves it: the second half of the record is lost.
+        // A kill loses the second half of the record.
         let text = fs::read_to_string(place.path("whole/record.jsonl")).unwrap();
         let mut lines: Vec<&str> = text.lines().collect();
         lines.truncate(lines.len() - 40);
@@ -297,7 +297,7 @@ async fn a_run_that_goes_on_repeats_no_id_that_may_have_been_sent() {
     });
 }
 
-/// The exchanges of a record that has no end.
+/// Returns the exchanges of a record without an end.
 fn exchanges_of(lines: &[&str]) -> Vec<Exchange> {
     let events = lines.iter().map(|line| serde_json::from_str::<xs2aspec_record::Event>(line).unwrap());
     let exchange = |event| match event {
@@ -307,7 +307,7 @@ fn exchanges_of(lines: &[&str]) -> Vec<Exchange> {
     events.filter_map(exchange).collect()
 }
 
-/// The commands that send something besides `run`.
+/// The commands other than `run` that send requests.
 #[tokio::test(flavor = "multi_thread")]
 async fn other_commands_send_new_ids_each_time() {
     let place = Place::strict(None).await;
@@ -338,7 +338,7 @@ async fn other_commands_send_new_ids_each_time() {
     });
 }
 
-/// A bank whose rejection of a call that is one too many has this status.
+/// Starts a bank that uses this status for a call beyond the quota.
 async fn with_quota(code: &str, is_unused: bool) -> Place {
     let variations = if code.is_empty() { vec![] } else { vec![code.parse().unwrap()] };
     let config = Config { variations, ..Config::default() };
@@ -349,7 +349,7 @@ async fn with_quota(code: &str, is_unused: bool) -> Place {
 
 const QUOTA: [&str; 4] = ["--only", "limits", "--only", "header.psu-ip-address.transaction"];
 
-/// The profile may say that nobody used the calls: that was so before the first run of the day.
+/// The profile may declare that the calls are unused, which was true before the first run of the day.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_quota_that_another_run_used_up_accuses_nobody() {
     for (code, is_unused) in [
@@ -380,7 +380,7 @@ async fn a_quota_that_another_run_used_up_accuses_nobody() {
     }
 }
 
-/// The profile speaks of the first run. The command knows that its second one finds the calls used up.
+/// The profile is about the first run. The command knows that its second run finds the calls used up.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_quota_that_is_declared_unused_is_relied_on_once() {
     for code in ["", "limit.without-psu-ip.code/forbidden"] {
@@ -396,7 +396,7 @@ async fn a_quota_that_is_declared_unused_is_relied_on_once() {
     }
 }
 
-/// Which of the four calls a bank rejects, and how.
+/// The calls out of four that a bank rejects, and with which status.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_is_left_must_be_accepted() {
     for (allowed, is_unused, verdict) in [
@@ -413,7 +413,7 @@ async fn a_call_that_is_left_must_be_accepted() {
             assert_eq!(fourth[0].1, verdict, "{allowed}: {said}");
             assert_eq!(exit, Some(if is_unused { 1 } else { 3 }), "{allowed}: {said}");
             let again = place.command(&["rejudge", "out"]).output().unwrap();
-            // What only other requests could tell is not judged again.
+            // Verdicts that depend on other requests are not rejudged.
             assert_eq!(again.status.code(), Some(if is_unused { 0 } else { 3 }), "{}", printed(&again));
         });
     }

@@ -1,5 +1,5 @@
-//! The rules of judgement, shown on servers that break them: nothing passes that should not, and the exit
-//! code says so.
+//! The rules of judgement, tested on servers that violate them: nothing passes that must not pass, and the
+//! exit code shows it.
 
 use std::{
     collections::BTreeSet,
@@ -29,7 +29,7 @@ fn verdicts(out: &Path) -> Vec<CaseVerdict> {
     record.filter_map(|entry| verdict(entry.unwrap())).collect()
 }
 
-/// Runs the whole suite against a server that gives the same answer to everything.
+/// Runs the whole suite against a server that sends the same response to everything.
 async fn against(response: ResponseTemplate) -> (Option<i32>, Vec<CaseVerdict>) {
     let server = stub::server(response).await;
     let out = TempDir::new().unwrap();
@@ -77,7 +77,7 @@ async fn a_server_that_refuses_everything_passes_nothing() {
     assert!(verdicts.iter().all(|verdict| verdict.verdict != Verdict::Pass));
 }
 
-/// A profile that names a key of its own, with this address.
+/// Writes a profile that names its own key, with this address.
 fn full_profile(folder: &Path, url: &str) -> String {
     let keys = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/keys");
     let text = REFERENCE.replace("\"http://127.0.0.1\"", &format!("{url:?}"))
@@ -90,8 +90,8 @@ fn full_profile(folder: &Path, url: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_with_one_answer_to_everything_is_few_findings_and_never_conforms() {
     let html = "<html>log in</html>";
-    // Status and body, and what a run comes to: with a profile that names a key, and with a URL alone. What
-    // may be the fault of the key or the URL is held against nobody.
+    // A status and a body, with the exit codes for a profile that names a key, and for a URL alone. A
+    // possible mistake of the key or the URL is not held against the bank.
     for (status, body, full, bare) in [
         (401, "", 3, 3),
         (404, "", 3, 3),
@@ -125,7 +125,7 @@ async fn a_server_with_one_answer_to_everything_is_few_findings_and_never_confor
             );
             assert_eq!(failing.is_empty(), expected == 3, "{what}");
             assert!(verdicts.iter().all(|verdict| verdict.verdict != Verdict::Pass), "{what}");
-            // What leans on plain requests is not asked, and their other lawful forms are few.
+            // Cases that depend on baseline requests are not sent, and there are few alternatives to these.
             let asked = recorded(&out, &said).1.len();
             assert!(asked < 200, "{asked} requests: {what}");
             let given_up = |verdict: &&CaseVerdict| match verdict.why() {
@@ -134,8 +134,8 @@ async fn a_server_with_one_answer_to_everything_is_few_findings_and_never_confor
             };
             assert!(verdicts.iter().filter(given_up).count() > 100, "{what}");
             let (exit, said_again) = support::xs2aspec(&["rejudge", out.to_str().unwrap()]);
-            // What was given up was not asked. What says that the target lacks something is in no exchange of
-            // a case. Nothing of either can be judged again. The profile may say something of the latter.
+            // Abandoned cases were not sent, and a missing capability shows in no exchange of a case. So
+            // neither can be rejudged, unless the profile declares the capability.
             let given_up = verdicts.iter().filter(|verdict| verdict.unconfirmed).count();
             let is_asked_for =
                 |verdict: &&CaseVerdict| matches!(verdict.reason, Some(Reason::CapabilityLacked { .. }));
@@ -144,20 +144,20 @@ async fn a_server_with_one_answer_to_everything_is_few_findings_and_never_confor
             let untold: usize = told.split(' ').next().unwrap().parse().unwrap();
             assert!((given_up..=most).contains(&untold), "{untold}: {what}: {said_again}");
             assert_eq!(exit, Some(if untold == 0 { 0 } else { 3 }), "{what}: {said_again}");
-            // What rests on a plain request has the reason in common.
+            // Cases that depend on a baseline request share the reason.
             let reasons = verdicts.iter().filter(|verdict| verdict.verdict == Verdict::Inconclusive);
             let rejected: BTreeSet<PlainRejected> = reasons
                 .filter_map(|verdict| match verdict.why() {
-                    // What leans on a plain request says too that nothing was asked.
+                    // Cases that depend on a baseline request also state that nothing was sent.
                     Reason::PlainRejected(rejected) => {
                         Some(PlainRejected { is_given_up: false, ..*rejected })
                     }
-                    // A case of its own that sends something before says that this failed.
+                    // A case with its own setup requests reports their failure.
                     Reason::SetUpRejected { .. } => None,
                     other => panic!("{other}"),
                 })
                 .collect();
-            // One for each operation, the payment status among them.
+            // One for each operation, including the payment status.
             assert!((1..=6).contains(&rejected.len()), "{rejected:#?}");
             let has_hint = |rejected: &PlainRejected| rejected.hint == Some(Hint::TestKey);
             assert_eq!(rejected.iter().all(has_hint), target == server.uri(), "{rejected:#?}");
@@ -168,7 +168,7 @@ async fn a_server_with_one_answer_to_everything_is_few_findings_and_never_confor
                     && line.ends_with(&format!("try `xs2aspec doctor --target {target}`"))),
                 "{last:?}"
             );
-            // A refusal without a word says nothing of key or address.
+            // A rejection without a body gives no hint about the key or the address.
             let is_explained = last.iter().any(|line| line.starts_with("  perhaps "));
             assert_eq!(is_explained, status != 400, "{last:?}");
             assert!(said.contains(&format!("(exit {expected})\n")), "{what}");
@@ -188,7 +188,7 @@ async fn a_hopeless_target_is_asked_again_when_a_run_goes_on_and_what_leans_on_i
     let output = tokio::task::block_in_place(|| xs2aspec(&arguments, &out));
     assert_eq!(output.status.code(), Some(3));
     let whole = verdicts(&out).len();
-    // It is killed after some of its cases.
+    // The run is killed after some of its cases.
     let record = std::fs::read_to_string(out.join("record.jsonl")).unwrap();
     let lines: Vec<&str> = record.split_inclusive('\n').collect();
     let cut = |record: &[&str]| std::fs::write(out.join("record.jsonl"), record.concat()).unwrap();
@@ -206,7 +206,7 @@ async fn a_hopeless_target_is_asked_again_when_a_run_goes_on_and_what_leans_on_i
     );
     assert!(said.contains("\n  perhaps `[paths] customers`"), "{said}");
     assert_eq!(verdicts(&out).len(), whole, "{said}");
-    // What nobody asked the first time is not kept.
+    // Verdicts of cases that were not sent the first time are not kept.
     cut(&lines[..lines.len() - 20]);
     server.reset().await;
     stub::respond(&server, ResponseTemplate::new(401)).await;
@@ -308,8 +308,9 @@ fn a_pattern_without_a_match_and_an_unknown_fault_are_exit_2_with_the_near_name(
     }
 }
 
-/// A valid request that is refused for what nobody has to send is broken, though only a URL is known: the
-/// target accepts the same request with it, or another operation with the same key.
+/// Rejecting a valid request because it lacks an optional part is a violation, even if only a URL is known.
+/// The evidence is that the target accepts the same request with that part, or another operation with the
+/// same key.
 #[test]
 fn a_plain_request_that_is_refused_says_what_is_accepted_in_its_place() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
@@ -355,15 +356,15 @@ async fn a_case_whose_request_the_profile_makes_that_of_its_control_says_nothing
         let (verdicts, _) = support::recorded(&out, &said);
         verdicts.into_iter().find(|verdict| verdict.case == only).unwrap()
     };
-    // The id that the profile names in the first account as well.
+    // The id is also in the first account of the profile.
     let same = verdict("20250212!0000002=");
     assert_eq!(same.verdict, Verdict::NotApplicable);
     assert_eq!(same.reason, Some(Reason::SameAsControl));
     assert_ne!(verdict("20250214-0000004").verdict, Verdict::NotApplicable);
 }
 
-/// Calls of a day are counted, and cases share the account whose calls may be used up: what the document
-/// demands is asked before what it only seems to say.
+/// Daily calls are limited, and cases share the account whose calls may be used up. So required clauses are
+/// tested before expected ones.
 #[test]
 fn the_fifth_call_of_a_day_is_judged_by_the_clause_that_the_document_demands() {
     for jobs in ["1", "16", "64"] {

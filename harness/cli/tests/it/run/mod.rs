@@ -1,4 +1,4 @@
-//! A run from its cases to its reports: verdicts, records, and what is made of them.
+//! Runs from cases to reports: verdicts, records, and what other commands do with them.
 
 mod again;
 mod culprits;

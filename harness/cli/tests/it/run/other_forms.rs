@@ -1,5 +1,5 @@
-//! A bank that refuses the plain request of an operation, and accepts another lawful one, is asked everything
-//! else in that form: what is wrong with it besides is found as well.
+//! A bank that rejects the baseline request of an operation, and accepts an alternative. All other cases use
+//! that alternative, so that further faults are found.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -9,9 +9,9 @@ use xs2aspec_reference::Config;
 
 use crate::support::{MASK_KEY, recorded, xs2aspec};
 
-/// Refuses the plain request, since it has no header field that the document leaves to the caller.
+/// Rejects the baseline request, since it lacks a header that the document leaves optional.
 const DEMANDS: &str = "header.psu-http-method.ncbct/demanded";
-/// Something else that is wrong with the same operation.
+/// Another fault of the same operation.
 const SECOND: &str = "ncbct.creditor-name.required/not-demanded";
 const ONLY: [&str; 5] = [
     "ncbct.path/plain",
@@ -33,7 +33,7 @@ fn asked<'a>(faults: &[&'a str]) -> Vec<&'a str> {
     faults.iter().flat_map(|fault| ["--fault", fault]).chain(only).collect()
 }
 
-/// The clauses whose cases are denied.
+/// Returns the clauses of the failed cases.
 fn denied(verdicts: &BTreeMap<String, CaseVerdict>) -> Vec<&str> {
     let mut clauses: Vec<&str> = verdicts
         .values()
@@ -55,7 +55,7 @@ fn a_second_fault_is_found_behind_a_plain_request_that_is_refused() {
     let Some(Culprit::Accepted { form, .. }) = plain.culprit.as_deref() else { panic!("{plain:?}") };
     assert!(form.changes[0].starts_with("header/PSU-HTTP-Method = "), "{form:?}");
     assert!(denied(&verdicts).contains(&"ncbct.creditor-name.required"), "{said}");
-    // What the target does with the header field itself is judged as ever.
+    // Cases about the header itself are judged as usual.
     assert!(verdicts.values().any(|one| one.clause == "header.psu-http-method.ncbct"), "{said}");
     for verdict in verdicts.values().filter(|verdict| verdict.clause.starts_with("ncbct.creditor-name")) {
         assert_ne!(verdict.verdict, Verdict::Inconclusive, "{verdict:?}");
@@ -63,17 +63,17 @@ fn a_second_fault_is_found_behind_a_plain_request_that_is_refused() {
         assert_eq!(verdict.judged_with, if has_own { vec![] } else { form.changes.clone() }, "{verdict:?}");
         assert!(verdict.control.as_ref().is_some_and(|control| control.accepted), "{verdict:?}");
     }
-    // What is accepted with more than it says shows nothing of the plain request.
+    // A request that is accepted with an added header says nothing about the baseline request.
     let by_name = verdicts.values().filter(|one| one.same_as.is_some() && one.verdict == Verdict::Fail);
     assert!(by_name.clone().all(|one| one.clause == "header.psu-http-method.ncbct"), "{said}");
-    // What is prepared by requests of the operation goes on as well.
+    // Cases whose setup needs the operation also continue.
     let basket = &verdicts["basket.body/plain"];
     assert_eq!((basket.verdict, &basket.judged_with), (Verdict::Pass, &form.changes), "{said}");
     let first = said.lines().find(|line| line.starts_with("deny  ")).unwrap_or_default();
     assert!(first.contains("psu-http-method") || first.contains("ncbct.path"), "{said}");
     assert!(said.contains("\n   = with    header/PSU-HTTP-Method = "), "{said}");
     assert!(said.contains("\nsent with header/PSU-HTTP-Method = "), "{said}");
-    // Another request is sent in its place by then, so that nothing depends on the order.
+    // The substitute is already in use by then, so nothing depends on the order.
     assert!(!said.contains("\n   = order "), "{said}");
     let (exit, said) = xs2aspec(&["rejudge", out.to_str().unwrap()]);
     assert_eq!((exit, said.contains(" 0 changed, 0 could not be rejudged")), (Some(0), true), "{said}");
@@ -92,7 +92,7 @@ fn a_spelling_that_the_profile_does_not_declare_is_named_and_the_run_goes_on_wit
     let out = folder.path().join("out");
     let only = ["ncbct.path/plain", "ncbct.creditor-name.required*"].map(|only| ["--only", only]).concat();
     let (said, verdicts) = run(&out, &[&["--target", &bank.base_url()][..], &only].concat());
-    // The bank may want it so: it is not accused.
+    // The bank may be free to require it, so it is not accused.
     let plain = &verdicts["ncbct.path/plain"];
     let line = r#"[choices] "key-id.serial" = "lower""#;
     assert_eq!(plain.verdict, Verdict::Inconclusive, "{said}");

@@ -1,4 +1,4 @@
-//! The main job on the built-in bank: everything passes, each fault is caught by its own family, and all
+//! Runs against the reference bank: everything passes, each fault is caught by its own family, and all
 //! outputs agree.
 
 use std::{
@@ -43,8 +43,7 @@ fn read(out: &Path, exit: Option<i32>, stdout: String) -> Ran {
     Ran { exit, verdicts: verdicts.collect(), finished, junit, stdout }
 }
 
-/// Verdict of each `<testcase>` by name, as JUnit tells it: what it holds, or the verdict among its
-/// properties.
+/// Returns the verdict of each `<testcase>` by name, from its child element or its properties.
 fn testcases(junit: &str) -> BTreeMap<String, (&'static str, String)> {
     let mut reader = Reader::from_str(junit);
     let mut cases = BTreeMap::new();
@@ -111,7 +110,7 @@ fn every_case_holds_on_the_reference_bank_and_all_outputs_agree() {
     agree(&ran);
 }
 
-/// Record and JUnit hold the same verdict for each case.
+/// Asserts that record and JUnit have the same verdict for each case.
 fn agree(ran: &Ran) {
     let cases = testcases(&ran.junit);
     let selected: Vec<_> = ran.verdicts.iter().filter(|verdict| verdict.role == Role::Selected).collect();
@@ -128,7 +127,7 @@ fn agree(ran: &Ran) {
     }
 }
 
-/// The cases that are asked first show it; where there is more time, all are asked.
+/// The first cases find the fault. The long version runs all cases.
 #[test]
 fn each_fault_is_caught_by_its_own_family_and_by_its_own_clause() {
     are_caught_at("quick");
@@ -150,7 +149,7 @@ fn are_caught_at(depth: &str) {
     ]);
     for (name, family) in families {
         let clause = name.split('/').next().unwrap();
-        // The cases of quick show two of them.
+        // The quick cases find two of them.
         let is_shown = ["header.x-request-id.ncbct", "periodic.months.duplicate"].contains(&clause);
         let asked = if is_shown || depth != "quick" { ["--depth", depth] } else { ["--only", clause] };
         let ran = run(&[&["--fault", name][..], &asked].concat());
@@ -165,7 +164,7 @@ fn are_caught_at(depth: &str) {
             failing.iter().any(|verdict| verdict.clause == clause),
             "{name} is not caught by its own clause"
         );
-        // Texts that are too long by their blanks are under a clause of their own, which warns.
+        // Strings that are too long because of their spaces have a clause of their own, which warns.
         let is_also = |verdict: &CaseVerdict| family == "lengths" && verdict.clause == "text.blanks";
         let others = ran.verdicts.iter().filter(|verdict| verdict.verdict != Verdict::Fail);
         let others = others.filter(|verdict| !is_kept(verdict) && !is_also(verdict));
@@ -182,13 +181,13 @@ fn are_caught_at(depth: &str) {
     }
 }
 
-/// Whether a case holds, or is about a further entry of a list that the profile need not fill.
+/// Returns true if a case passes, or is about a further entry of a list that the profile need not fill.
 fn is_kept(verdict: &CaseVerdict) -> bool {
     let is_of_a_list = matches!(verdict.reason, Some(Reason::NoFurtherEntry { .. }));
     matches!(verdict.verdict, Verdict::Pass | Verdict::Observed) || is_of_a_list
 }
 
-/// Standard is asked above, and each case of exhaustive is a test of its own in `conformance`.
+/// The test above covers standard depth, and `conformance` makes each exhaustive case a test.
 #[test]
 fn quick_holds_and_each_depth_has_the_cases_of_the_one_before() {
     let suite = Suite::load(Tree::embedded()).unwrap();
@@ -212,7 +211,7 @@ fn a_plain_url_is_enough_for_what_can_be_asked_of_any_bank() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let bank = runtime.block_on(xs2aspec_reference::start(xs2aspec_reference::Config::default())).unwrap();
     let ran = run(&["--target", &bank.base_url()]);
-    // Demanded clauses of what no URL tells were not asked: the run is incomplete, and says how many.
+    // A URL provides no values for some required clauses, so the run is incomplete and counts them.
     assert_eq!(ran.exit, Some(3), "{}", ran.stdout);
     assert!(
         ran.stdout.contains(" required clauses were not tested or could not be judged (exit 3)"),
@@ -220,8 +219,8 @@ fn a_plain_url_is_enough_for_what_can_be_asked_of_any_bank() {
         ran.stdout
     );
     assert!(ran.stdout.contains("clauses: [transaction] account-id = "), "{}", ran.stdout);
-    // Without a profile there is no transaction to read, no corporate PSU and no quota to use up; each says
-    // what to add.
+    // Without a profile there is no transaction to read, no corporate PSU and no quota to use up. Each reason
+    // says what to add.
     let left: Vec<_> =
         ran.verdicts.iter().filter(|verdict| verdict.verdict == Verdict::NotApplicable).collect();
     assert!(left.iter().any(|verdict| verdict.operation == "transaction"));

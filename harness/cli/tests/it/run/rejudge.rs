@@ -1,5 +1,5 @@
-//! A record is judged again from its exchanges alone: with the same cases to the same verdicts, with others
-//! to those of the others.
+//! Rejudging needs only the exchanges of a record. It gives the same verdicts with the same cases, and new
+//! ones with other cases.
 
 use std::{
     fs,
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::support::{chained, copy_folder, xs2aspec};
 
-/// Runs, with this exit code.
+/// Runs, and asserts this exit code.
 fn run(folder: &Path, more: &[&str], expected: i32) -> PathBuf {
     let out = folder.join("out");
     let fixed = ["run", "--quiet", "--seed", "1", "--out", out.to_str().unwrap()];
@@ -19,7 +19,7 @@ fn run(folder: &Path, more: &[&str], expected: i32) -> PathBuf {
     out
 }
 
-/// Too long a name gets 503 each time, and every other request what the document says.
+/// The bank responds with 503 to a name that is too long, and correctly to every other request.
 const UNAVAILABLE: &str = "http.no-server-error/ncbct-creditor-name-length-refused-with-503";
 
 #[test]
@@ -83,7 +83,7 @@ fn other_cases_come_to_other_verdicts_and_say_why() {
         said.contains("periodic.months.duplicate/adjacent: could not be rejudged: the case has changed: its change to the baseline was"),
         "{said}"
     );
-    // A record of before there were profiles in records.
+    // A record from before records contained profiles.
     let record = out.join("record.jsonl");
     let without: String = fs::read_to_string(&record)
         .unwrap()

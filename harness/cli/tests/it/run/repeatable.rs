@@ -1,5 +1,5 @@
-//! Equal seed, run id, clock and target give equal records, whatever ends first; and equal reports from
-//! records whose times are equal.
+//! Equal seed, run id, clock and target give equal records, in whatever order requests end. Records with
+//! equal times give equal reports.
 
 use std::{collections::BTreeMap, fs, net::SocketAddr, path::Path, process::Command};
 
@@ -12,7 +12,7 @@ use crate::support::{self, MASK_KEY, REFERENCE, chained, command, execute, is_ag
 
 const NOW: &str = "2030-01-31T12:00:00Z";
 
-/// The members of a record that say how long something took, and when.
+/// The fields of a record with times and durations.
 const TIMING: [&str; 2] = ["at", "micros"];
 
 fn xs2aspec(arguments: &[&str]) -> Vec<u8> {
@@ -21,7 +21,7 @@ fn xs2aspec(arguments: &[&str]) -> Vec<u8> {
     output.stdout
 }
 
-/// Takes the times out of a record, and the order of time with them.
+/// Removes times and their order from a record.
 fn without_times(folder: &Path) -> String {
     let events = support::by_case(folder);
     let events = by_case(events.iter().map(|event| serde_json::to_value(event).unwrap()).collect());
@@ -34,7 +34,7 @@ fn without_times(folder: &Path) -> String {
                 *value = 0.into();
             }
         }
-        // These follow from the lines with the times, and from how often plain requests were asked again.
+        // These depend on the lines with times, and on how often baseline requests were resent.
         for name in ["chain", "times"] {
             event.as_object_mut().unwrap().remove(name);
         }
@@ -48,8 +48,8 @@ fn without_times(folder: &Path) -> String {
     chained(&text)
 }
 
-/// The events of a record, case by case, with new numbers in this order: what came first is another thing in
-/// each run, and so is how often plain requests are asked in between.
+/// Returns the events of a record, case by case, with new numbers. The order of events and the number of
+/// repeated baseline requests differ from run to run.
 fn by_case(events: Vec<Value>) -> Vec<Value> {
     let is_in_between = |event: &Value| {
         event["event"] == "sending" || is_again(serde_json::from_value(event["look"].clone()).unwrap())
@@ -84,7 +84,8 @@ fn by_case(events: Vec<Value>) -> Vec<Value> {
     events
 }
 
-/// A bank at this address, or at one that is free; the address, and the profile in a file of the folder.
+/// Starts a bank at this address, or at a free one. Returns the bank, the address, and the file of its
+/// profile.
 async fn bank(folder: &Path, address: SocketAddr) -> (Bank, SocketAddr, String) {
     let now = Clock::at(Some(NOW.parse().unwrap()));
     let bank = xs2aspec_reference::start(Config { address, now, ..Config::default() }).await.unwrap();
@@ -98,9 +99,8 @@ async fn bank(folder: &Path, address: SocketAddr) -> (Bank, SocketAddr, String) 
 
 fn run(target: &str, out: &Path, more: &[&str]) {
     let fixed = ["run", "--quiet", "--target", target, "--out", out.to_str().unwrap(), "--depth", "quick"];
-    // Customers that a case creates are in the list that other cases see, be it before or after; and a
-    // refusal says how often all cases asked on this day.
-    // Which of several requests that are sent at once comes first is nobody's to say.
+    // Some cases depend on each other: a created customer is in the list that other cases read, and a
+    // rejection states the number of calls of the day. The order of parallel requests is not determined.
     let alone = ["customers.all", "customers.as-created", "limit.without-psu-ip", "*at-once*"]
         .map(|clause| ["--skip", clause])
         .concat();
@@ -114,7 +114,7 @@ async fn two_runs_of_one_seed_run_id_clock_and_target_are_equal_but_for_times() 
     let mut place = ([127, 0, 0, 1], 0).into();
     let mut records = Vec::new();
     let mut reports = Vec::new();
-    // Not as many at once in the second: other cases end first.
+    // The second run has fewer requests in flight, so cases end in another order.
     for (name, jobs) in [("one", "16"), ("two", "5")] {
         let (bank, address, target) = bank(folder.path(), place).await;
         place = address;
@@ -133,7 +133,7 @@ async fn two_runs_of_one_seed_run_id_clock_and_target_are_equal_but_for_times() 
     assert_eq!(records[0], records[1]);
     assert!(reports[0] == reports[1], "a report says something else");
 
-    // Three shards, each on its own, come to the same verdicts. Their requests have ids of their own.
+    // Three separate shards give the same verdicts. Their requests have their own ids.
     let parts = ["1/3", "2/3", "3/3"].map(|shard| (shard, folder.path().join(shard.replace('/', "-"))));
     for (shard, out) in &parts {
         let (bank, _, target) = bank(folder.path(), place).await;
@@ -147,7 +147,7 @@ async fn two_runs_of_one_seed_run_id_clock_and_target_are_equal_but_for_times() 
     let record = without_times(&merged);
     let verdicts = |record: &str| -> Vec<Value> {
         let events = record.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        // Observations show ids that the bank made of those of the requests.
+        // Observations show ids that the bank derived from those of the requests.
         let of = events.filter(|event| event["event"] == "verdict").map(|mut event| {
             event.as_object_mut().unwrap().remove("observations");
             event
@@ -163,7 +163,7 @@ async fn two_runs_of_one_seed_run_id_clock_and_target_are_equal_but_for_times() 
     assert_eq!(records[0].lines().count(), record.lines().count());
 }
 
-/// What was paid before is a logical duplicate for many a bank, where the TPP does not say that it may be.
+/// Many banks treat an earlier payment as a logical duplicate, unless the TPP allows duplicates.
 #[tokio::test(flavor = "multi_thread")]
 async fn payments_of_an_earlier_run_make_no_later_one_fail() {
     let folder = TempDir::new().unwrap();
@@ -173,7 +173,7 @@ async fn payments_of_an_earlier_run_make_no_later_one_fail() {
     let target = folder.path().join("bank.toml");
     fs::write(&target, REFERENCE.replace("http://127.0.0.1\"", &format!("{}\"", bank.base_url()))).unwrap();
     let target = target.to_str().unwrap();
-    // Some amounts have ten thousand values, of which several runs draw one again.
+    // Some amounts have only ten thousand values, so several runs may generate the same one.
     for (out, seed) in [("first", "1"), ("second", "2"), ("third", "3")] {
         let out = folder.path().join(out);
         let of = ["--only", "ncbct", "--only", "amount", "--seed", seed];
@@ -184,7 +184,8 @@ async fn payments_of_an_earlier_run_make_no_later_one_fail() {
     bank.shutdown().await.unwrap();
 }
 
-/// Case files with what no bank does: each fails on every bank, one at each depth, and one is waived.
+/// Case files with impossible expectations. Each case fails on every bank, one at each depth, and one is
+/// waived.
 const FALSE: &str = "title: false
 cases:
   - clause: ncbct.path
@@ -208,7 +209,7 @@ cases:
 ";
 const WAIVERS: &str = "[[waiver]]\ncases = \"ncbct.path/never\"\nowner = \"a\"\nreason = \"b\"\nticket = \"c\"\nexpires = \"2090-01-01\"\n";
 
-/// What a run came to, case by case: the verdict and its findings.
+/// Returns the verdict and the findings of each case of a run.
 fn verdicts(folder: &Path) -> BTreeMap<String, (Value, Value)> {
     let record = fs::read_to_string(folder.join("record.jsonl")).unwrap();
     let events = record.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -223,8 +224,8 @@ fn verdicts(folder: &Path) -> BTreeMap<String, (Value, Value)> {
         .collect()
 }
 
-/// The lines `again` and `next` of each failing case of each kind do what they say: the same case fails in
-/// the same way, and is explained.
+/// The lines `again` and `next` of each kind of failing case work: the same case fails in the same way, and
+/// is explained.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_line_that_runs_a_case_again_comes_to_the_same_verdict() {
     let folder = TempDir::new().unwrap();
@@ -276,7 +277,7 @@ async fn the_line_that_runs_a_case_again_comes_to_the_same_verdict() {
                 let after = verdicts(&path("reports/again"));
                 assert_eq!(after.keys().collect::<Vec<_>>(), [&case], "{kind}: {again}");
                 assert_eq!(after[&case], before[&case], "{kind}: {again}");
-                // The same, not nearly the same: it says of itself how to run it again, next to itself.
+                // Exactly the same, except that the command for the next repetition names the next folder.
                 let beside = again.replace("--out reports/again", "--out reports/again-2");
                 assert_ne!(beside, again, "{kind}");
                 assert!(
@@ -287,7 +288,7 @@ async fn the_line_that_runs_a_case_again_comes_to_the_same_verdict() {
                 let (code, explained) = shell(next);
                 assert_eq!(code, Some(0), "{kind}: {next}: {explained}");
                 assert!(explained.contains(&format!("case       {case}\n")), "{kind}: {next}: {explained}");
-                // The place can be opened, and the case stands there.
+                // The file exists, and contains the case.
                 let (file, number) = find("  --> ").unwrap().rsplit_once(':').unwrap();
                 let cases = if line.contains("--cases") {
                     folder.path().to_owned()
@@ -299,7 +300,7 @@ async fn the_line_that_runs_a_case_again_comes_to_the_same_verdict() {
                 assert!(explained.contains(&format!("file       {file}:{number}\n")), "{kind}: {explained}");
             }
         }
-        // Mistakes name it too, those of reading and those of the authoring rules.
+        // Errors in case files also name the path, both when parsing and when linting.
         fs::write(path("my cases/own/wrong.yaml"), "title: wrong\ncases:\n  - {clause: none}\n").unwrap();
         let said = shell("xs2aspec lint --cases 'my cases'").1;
         assert!(said.starts_with("error: my cases/own/wrong.yaml:3"), "{said}");
@@ -321,7 +322,7 @@ async fn the_line_that_runs_a_case_again_comes_to_the_same_verdict() {
     bank.shutdown().await.unwrap();
 }
 
-/// A run is compared with the one that it takes the place of.
+/// A run can be compared with the run that it overwrites.
 #[test]
 fn the_run_before_may_stand_where_the_next_one_is_written() {
     let folder = TempDir::new().unwrap();
@@ -374,7 +375,7 @@ async fn a_seed_that_comes_again_on_the_same_day_accuses_no_bank_of_what_it_reme
         let others: Vec<_> = verdicts.iter().filter(|one| is_other(&one.verdict)).collect();
         assert!(output.status.code() == Some(0) && others.is_empty(), "{time}: {said}");
     }
-    // Nor within one program.
+    // The same holds for repeated runs of one command.
     let line = ["run", "--quiet", "--repeat", "4", "--seed", "1", "--target", target, "--out", out];
     let output = tokio::task::block_in_place(|| execute(&[&line[..], &only].concat()));
     let said = printed(&output);

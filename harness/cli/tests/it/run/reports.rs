@@ -1,4 +1,4 @@
-//! Every report of a run says the same, is drawn again from the record alone, and two runs can be told apart.
+//! All reports of a run agree and are rendered from the record alone, and two runs can be compared.
 
 use std::{fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! `run --requests N`: the cases that catch the most, and never more requests than that.
+//! `run --requests N`: the most effective cases, within N requests.
 
 use std::{fs, path::Path};
 
@@ -8,7 +8,7 @@ use xs2aspec_reference::{Busy, Config, start};
 
 use crate::support::{REFERENCE, by_case, command, recorded, xs2aspec};
 
-/// What a record begins and ends with.
+/// Returns the first and the last event of a record.
 fn ends(out: &Path) -> (RunStarted, RunFinished) {
     let (mut start, mut finish) = (None, None);
     for event in by_case(out) {
@@ -39,7 +39,7 @@ fn no_more_is_sent_than_was_said_and_what_was_not_asked_is_left_out() {
             said.contains(&format!("--requests {requests}: the {} most effective of ", start.cases)),
             "{said}"
         );
-        // Nothing of it was held back: the count of the plan is that of the run.
+        // Nothing was held back: the run sent as many requests as planned.
         let (verdicts, _) = recorded(&out, &said);
         assert!(verdicts.iter().all(|one| one.verdict != Verdict::NotApplicable), "{said}");
     }
@@ -48,8 +48,7 @@ fn no_more_is_sent_than_was_said_and_what_was_not_asked_is_left_out() {
     assert!(said.contains("`--requests 1` suffices for nothing of what was asked for"), "{said}");
 }
 
-/// A target that is out of service again and again costs requests that no plan has; they are taken from the
-/// cases.
+/// A target that is often unavailable costs unplanned requests, which reduce the number of cases.
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_that_are_sent_again_count_as_well() {
     let folder = TempDir::new().unwrap();
@@ -87,12 +86,12 @@ fn parts_of_the_choice_are_merged_into_one_run() {
     assert_eq!(exit, Some(0), "{said}");
 }
 
-/// The first violation ends the run, and cases that are likely to show one come first; what failed last time
-/// still earlier.
+/// With `--fail-fast`, the first violation ends the run. Cases that failed last time run first, then those
+/// most likely to find a violation.
 #[test]
 fn the_first_violation_comes_soon() {
     let folder = TempDir::new().unwrap();
-    // In the order of ids it stands behind half of the others.
+    // Ordered by id, half of the cases would run before it.
     let fault = "periodic.months.duplicate/only-adjacent";
     let run = |out: &str, more: &[&str]| {
         let out = folder.path().join(out);

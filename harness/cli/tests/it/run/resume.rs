@@ -1,5 +1,5 @@
-//! A run that is killed, or that loses its target, goes on where it was: with the verdicts of an undisturbed
-//! run, none lost, none twice.
+//! A run that was killed, or that lost its target, can be resumed. It ends with the verdicts of an
+//! undisturbed run, none lost and none doubled.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,8 +19,8 @@ use xs2aspec_reference::{Bank, Clock, Config};
 use crate::support::{MASK_KEY, REFERENCE, command, is_again};
 
 const NOW: &str = "2030-01-31T12:00:00Z";
-/// Cases of every operation and sort; some hundred. None that allows no logical duplicate: runs of one seed
-/// and clock make the same payments.
+/// Some hundred cases of every operation and kind. None of them forbids logical duplicates, since runs with
+/// the same seed and clock create the same payments.
 const ONLY: [&str; 7] = [
     "basket.payment*",
     "periodic.months.duplicate*",
@@ -37,7 +37,7 @@ async fn bank(address: SocketAddr) -> Bank {
     xs2aspec_reference::start(config).await.unwrap()
 }
 
-/// A bank, and a profile of it in the folder.
+/// Starts a bank, and writes a profile of it to the folder.
 async fn target(folder: &Path) -> (Bank, SocketAddr) {
     let bank = bank(([127, 0, 0, 1], 0).into()).await;
     let address = bank.base_url().trim_start_matches("http://").parse().unwrap();
@@ -53,7 +53,7 @@ fn start(folder: &Path, arguments: &[&str]) -> Child {
     command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Starts a run from its beginning, with few cases at once so that it takes its time.
+/// Starts a run with few cases in flight, so that it takes long enough.
 fn begin(folder: &Path, out: &str) -> Child {
     let only = ONLY.iter().flat_map(|pattern| ["--only", pattern]);
     let mut arguments = vec!["--target", "bank.toml", "--seed", "5", "--now", NOW, "--jobs", "2"];
@@ -62,7 +62,7 @@ fn begin(folder: &Path, out: &str) -> Child {
     start(folder, &arguments)
 }
 
-/// Resumes a run, which wants the profile named again.
+/// Resumes a run, which needs the profile again.
 fn resume(folder: &Path, out: &str, more: &[&str]) -> Child {
     start(folder, &[&["--resume", out, "--target", "bank.toml", "--mask-key", MASK_KEY], more].concat())
 }
@@ -77,8 +77,8 @@ fn events(folder: &Path) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Verdicts of the selected cases and of the controls. Only a run that went on may have two for a case, of
-/// which the last one counts.
+/// Returns the verdicts of the selected cases and of the controls. Only a resumed run may have two for a
+/// case, and then the last one counts.
 fn verdicts(folder: &Path) -> BTreeMap<String, (String, String)> {
     let (mut verdicts, mut part) = (BTreeMap::new(), 0);
     let mut of_part = BTreeSet::new();
@@ -88,8 +88,8 @@ fn verdicts(folder: &Path) -> BTreeMap<String, (String, String)> {
             continue;
         }
         let text = |name: &str| event[name].as_str().unwrap().to_owned();
-        // A customer that was created before a run was killed is refused when it is created again, so that
-        // these cases are observed then.
+        // If a run created a customer before it was killed, creating the customer again is rejected, and
+        // these cases are observed.
         if ["customers.all/", "customers.as-created/"].iter().any(|begin| text("case").starts_with(begin)) {
             continue;
         }
@@ -99,7 +99,7 @@ fn verdicts(folder: &Path) -> BTreeMap<String, (String, String)> {
     verdicts
 }
 
-/// Numbers that look random, and are the same in each run.
+/// Pseudorandom numbers that are the same in each run.
 struct Numbers(u64);
 
 impl Numbers {
@@ -120,7 +120,7 @@ async fn a_run_that_is_killed_sixty_times_comes_to_the_same_verdicts() {
     is_killed(60).await;
 }
 
-/// Runs that are killed so often, all in all, come to the verdicts of one that is not.
+/// Asserts that runs that are killed `times` times in total give the verdicts of an undisturbed run.
 async fn is_killed(times: u32) {
     let folder = TempDir::new().unwrap();
     let (bank, _) = target(folder.path()).await;
@@ -138,8 +138,8 @@ async fn is_killed(times: u32) {
         let name = format!("killed-{runs}");
         let out = folder.path().join(&name);
         let mut child = begin(folder.path(), &name);
-        // A run that is always killed while it waits for the plain requests gets nowhere: it is given longer
-        // each time.
+        // A run that is always killed while it waits for the baseline requests makes no progress, so it gets
+        // more time in each round.
         let (mut longest, mut kept) = (took, Vec::new());
         loop {
             thread::sleep(Duration::from_micros(numbers.below(longest)));
@@ -150,14 +150,14 @@ async fn is_killed(times: u32) {
             child.wait().unwrap();
             kills += 1;
             longest += took / 4;
-            // Everything that was written is still there, but for a line that was cut.
+            // Everything that was written is still there, except for a cut line.
             let left = fs::read(out.join("record.jsonl")).unwrap_or_default();
             assert!(left.starts_with(&kept), "kill {kills} lost something");
             kept = left;
             kept.truncate(kept.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1));
             child = match fs::metadata(out.join("record.jsonl")) {
                 Ok(record) if record.len() > 0 => resume(folder.path(), &name, &[]),
-                // It had not come to its first request.
+                // The run had not sent its first request yet.
                 _ => begin(folder.path(), &name),
             };
         }
@@ -166,7 +166,7 @@ async fn is_killed(times: u32) {
         assert_eq!(verdicts(&out), expected, "run {runs}");
         assert!(fs::read(out.join("record.jsonl")).unwrap().starts_with(&kept));
         assert!(!out.join("run.lock").exists() && out.join("report.html").exists());
-        // What was sent for a case is there once, unless it was in doubt.
+        // The requests of a case are there once, unless the case was in doubt.
         let mut doubted = BTreeSet::new();
         let mut sent = BTreeMap::<(String, String, String), u32>::new();
         for event in events(&out) {
@@ -175,7 +175,7 @@ async fn is_killed(times: u32) {
             } else if event["event"] == "exchange" {
                 let of = |name: &str| event[name].to_string();
                 let of_what = (of("case"), of("step"), of("attempt"));
-                // What only reads may be sent again, and what is asked again has identifiers of its own.
+                // Reads may be resent, and repeated cases have new ids.
                 if event["request"]["method"] != "GET"
                     && !is_again(serde_json::from_value(event["look"].clone()).unwrap())
                 {
@@ -198,7 +198,7 @@ async fn what_may_have_made_a_payment_can_be_left_alone() {
     let (bank, _) = target(folder.path()).await;
     assert_eq!(ended(begin(folder.path(), "out")).0, Some(0));
     let out = folder.path().join("out");
-    // As a kill leaves it: the last case has no verdict, and was about to be sent.
+    // A kill during the last case: it is marked as being sent, and has no verdict.
     let mut record: Vec<String> =
         fs::read_to_string(out.join("record.jsonl")).unwrap().lines().map(str::to_owned).collect();
     record.pop();
@@ -220,7 +220,7 @@ async fn what_may_have_made_a_payment_can_be_left_alone() {
             events.iter().filter(|event| event["event"] == "exchange" && event["case"] == case.as_str());
         assert_eq!(sent.count(), usize::from(policy == "send"));
     }
-    // Sent again it is another request for the bank.
+    // The bank sees the resent request as a new one.
     let id = |events: Vec<Value>| {
         let exchange =
             events.into_iter().find(|event| event["event"] == "exchange" && event["case"] == case.as_str());
@@ -314,18 +314,18 @@ async fn a_run_goes_on_only_as_it_began() {
     resumed(&["--waivers", "waivers.toml"]);
     fs::write(path("bank.toml"), profile.replace("NO1400004200179", "NO1400004200187")).unwrap();
     resumed(&[]);
-    // The same bank at another address: the record would say of both that they are the first.
+    // The same bank at another address. The record would have the same address for both.
     let other = self::bank(([127, 0, 0, 1], 0).into()).await;
     fs::write(path("bank.toml"), profile.replace(&bank.base_url(), &other.base_url())).unwrap();
     resumed(&[]);
     other.shutdown().await.unwrap();
     fs::write(path("bank.toml"), &profile).unwrap();
-    // A run that was killed, and of which somebody changed a line.
+    // A killed run with a changed line.
     let killed = &record[..=record.trim_end().rfind('\n').unwrap()];
     fs::write(path("out/record.jsonl"), killed.replacen("\"suite_sha256\":\"", "\"suite_sha256\":\"0", 1))
         .unwrap();
     resumed(&[]);
-    // One that ended, and of which somebody changed a line.
+    // A finished run with a changed line.
     fs::write(path("out/record.jsonl"), record.replacen("\"suite_sha256\":\"", "\"suite_sha256\":\"0", 1))
         .unwrap();
     resumed(&[]);
@@ -349,7 +349,7 @@ async fn a_run_goes_on_only_as_it_began() {
     bank.shutdown().await.unwrap();
 }
 
-/// Shards under one name of a profile, in two folders, at two addresses.
+/// Shards with the same name of the profile, in two folders, at two addresses.
 #[tokio::test(flavor = "multi_thread")]
 async fn shards_of_two_banks_are_not_one_run() {
     let (one, other) = (TempDir::new().unwrap(), TempDir::new().unwrap());

@@ -1,5 +1,5 @@
-//! The order of suspicion: what a wrong value of the profile explains is not held against the bank, and the
-//! run and `doctor` name the value. What it does not explain is.
+//! The order of suspicion: a failure that a wrong value of the profile explains is not held against the bank,
+//! and `run` and `doctor` name the value. Other failures are.
 
 use std::fs;
 
@@ -16,13 +16,13 @@ struct Bank {
 }
 
 impl Bank {
-    /// Starts a bank with these faults. One text of its profile is another.
+    /// Starts a bank with these faults, and replaces one text of its profile.
     async fn start(fault: Option<&str>, other: (&str, &str)) -> Self {
         let faults = fault.iter().map(|fault| fault.parse().unwrap()).collect();
         Self::of(Config { faults, ..Config::default() }, other).await
     }
 
-    /// Starts this bank. One text of its profile is another.
+    /// Starts this bank, and replaces one text of its profile.
     async fn of(config: Config, (from, to): (&str, &str)) -> Self {
         let bank = start(config).await.unwrap();
         let folder = TempDir::new().unwrap();
@@ -88,8 +88,8 @@ async fn a_wrong_value_of_the_profile_is_named_and_no_bank_accused() {
     }
 }
 
-/// A wrong iban with right check digits: the bank rejects it since it knows no such account. Some cases have
-/// it in the requests that prepare them alone.
+/// A wrong IBAN with correct check digits: the bank rejects it, since it knows no such account. Some cases
+/// use it only in their setup requests.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_wrong_account_with_right_check_digits_is_named() {
     let variations = vec!["error.funds/of-unknown-debtors".parse().unwrap()];

@@ -1,4 +1,4 @@
-//! Waivers: what is waived must still fail, and what no longer holds is red.
+//! Waivers: a waived case must still fail, and a stale waiver fails the run.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use crate::support::{command, printed};
 
-/// The duplicate months of this fault are accepted where they do not stand side by side.
+/// This fault accepts duplicate months unless they are adjacent.
 const FAULT: [&str; 4] =
     ["--fault", "periodic.months.duplicate/only-adjacent", "--only", "periodic.months.duplicate"];
 
@@ -23,7 +23,7 @@ fn run(waivers: &[(&str, &str)], arguments: &[&str]) -> Ran {
     run_with(&waived, arguments)
 }
 
-/// The same with what each waiver waives as it stands in the file.
+/// Runs with these waivers. Each line after `cases` is written to the file unchanged.
 fn run_with(waivers: &[(String, &str)], arguments: &[&str]) -> Ran {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("waivers.toml");
@@ -48,7 +48,7 @@ fn run_with(waivers: &[(String, &str)], arguments: &[&str]) -> Ran {
     Ran { exit: output.status.code(), said, junit: read("junit.xml"), summary: read("summary.md") }
 }
 
-/// The failing cases of the fault.
+/// Returns the failing cases of the fault.
 fn failing() -> Vec<String> {
     let ran = run(&[], &FAULT);
     assert_eq!(ran.exit, Some(1), "{}", ran.said);
@@ -75,7 +75,7 @@ fn what_is_waived_fails_and_the_run_conforms() {
     assert_eq!(skipped, failing.len());
     assert!(ran.summary.contains("### Waivers") && ran.summary.contains("T-17"));
 
-    // A further violation is red, with the entry to paste.
+    // A further violation fails the run, with the entry to paste.
     let ran = run(&each[1..], &FAULT);
     assert_eq!(ran.exit, Some(1));
     assert!(
@@ -86,7 +86,7 @@ fn what_is_waived_fails_and_the_run_conforms() {
     );
 }
 
-/// The `findings = [..]` that a run gives to be pasted.
+/// Returns the `findings = [..]` that a run prints for pasting.
 fn pasted(ran: &Ran) -> String {
     let line = ran.said.lines().find(|line| line.starts_with("findings = ["));
     line.unwrap_or_else(|| panic!("{}", ran.said)).to_owned()
@@ -94,7 +94,7 @@ fn pasted(ran: &Ran) -> String {
 
 #[test]
 fn a_finding_is_waived_by_its_id_and_what_else_is_wrong_is_not() {
-    // Something that is no waiver of these cases makes the run say what to paste.
+    // With a waiver for other cases, the run prints the entry to paste.
     let ran = run(&[("basket.mix", "2030-02-01")], &FAULT);
     let waived = pasted(&ran);
     assert!(ran.summary.contains(&waived[13..29]), "the id is that of the reports: {waived}");
@@ -102,18 +102,18 @@ fn a_finding_is_waived_by_its_id_and_what_else_is_wrong_is_not() {
     assert_eq!(ran.exit, Some(0), "{}", ran.said);
     assert!(ran.said.contains("waiver  ") && !ran.said.contains("deny  "), "{}", ran.said);
     assert_eq!(ran.junit.matches("<failure ").count(), 0);
-    // Another finding, of the same clause, is red; the waived one is not shown again.
+    // Another finding of the same clause fails the run, and the waived one is not shown again.
     let both = [&FAULT[..], &["--fault", "basket.mix/first-payment-only", "--only", "basket.mix"]].concat();
     let ran = run_with(&[(waived.clone(), "2030-02-01")], &both);
     assert_eq!(ran.exit, Some(1), "{}", ran.said);
     assert!(ran.said.contains("deny  basket.mix ") && !ran.said.contains("deny  periodic"), "{}", ran.said);
-    // With a pattern it is waived in these cases alone.
+    // With a pattern, the finding is waived only in these cases.
     let elsewhere = format!("cases = \"basket.mix\"\n{waived}");
     let ran = run_with(&[(elsewhere, "2030-02-01")], &FAULT);
     assert_eq!(ran.exit, Some(1), "{}", ran.said);
 }
 
-/// A bank that rejects what some cases have as their control.
+/// A bank that rejects the control of some cases.
 const REJECTS_CONTROLS: [&str; 8] = [
     "--depth",
     "quick",
@@ -128,7 +128,7 @@ const REJECTS_CONTROLS: [&str; 8] = [
 #[test]
 fn what_cannot_be_judged_for_a_control_that_is_waived_or_allowed_is_waived_with_it() {
     const CLAUSE: &str = "periodic.months";
-    // Another waiver makes the run say what to paste.
+    // With another waiver, the run prints the entry to paste.
     let ran = run(&[("basket.mix", "2030-02-01")], &REJECTS_CONTROLS);
     assert!(matches!(ran.exit, Some(1 | 3)), "{}", ran.said);
     assert!(ran.junit.matches("type=\"inconclusive\"").count() > 0, "{}", ran.said);
@@ -141,7 +141,7 @@ fn what_cannot_be_judged_for_a_control_that_is_waived_or_allowed_is_waived_with_
         assert_eq!(ran.exit, Some(0), "{waived} {level:?}: {}", ran.said);
         assert_eq!(ran.junit.matches("type=\"inconclusive\"").count(), 0, "{waived} {level:?}");
         assert!(ran.junit.contains("which is waived until") || ran.junit.contains("which is allowed by"));
-        // Nothing is said to be broken and not broken.
+        // The output does not contradict itself about violations.
         assert!(
             ran.said.contains(" 0 broken") || !ran.said.contains("no clause that was checked is violated")
         );
@@ -178,7 +178,7 @@ fn what_does_not_hold_is_red_with_its_line() {
         let ran = run(&waivers, &FAULT);
         let place = format!("waivers.toml:{}", each.len() * 6 + 1);
         if waiver.0 == "basket.mix" {
-            // Not asked for in this run: nothing can be said of it.
+            // The cases of this waiver did not run, so it cannot be judged.
             assert_eq!(ran.exit, Some(0), "{}", ran.said);
             assert!(ran.said.contains("none of its cases was judged"), "{}", ran.said);
             continue;

@@ -1,5 +1,5 @@
-//! What reports say is so: they name a request by one number, show what differs from the accepted request,
-//! and blame a clause for its own findings alone.
+//! Reports are consistent: they name a request by one number, show how it differs from the accepted request,
+//! and blame a clause only for its own findings.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,7 +13,7 @@ use xs2aspec_record::{CaseVerdict, Exchange, Verdict};
 
 use crate::support::{execute, printed, recorded};
 
-/// A finished run: its folder, what it printed, and what is in its record.
+/// A finished run: its folder, its output, and the content of its record.
 struct Ran {
     folder: TempDir,
     said: String,
@@ -34,14 +34,14 @@ impl Ran {
         fs::read_to_string(self.folder.path().join(name)).unwrap_or_else(|_| panic!("{name}: {}", self.said))
     }
 
-    /// All reports as texts, by name.
+    /// Returns all reports as text, by name.
     fn reports(&self) -> BTreeMap<&'static str, String> {
         let formats = ["terminal", "markdown", "html", "junit", "sarif", "ctrf", "github"];
         formats.into_iter().map(|format| (format, report(self.folder.path(), format))).collect()
     }
 }
 
-/// A report as a text in which no letter is written in another way.
+/// Returns a report as text without escapes.
 fn report(folder: &Path, format: &str) -> String {
     let text = printed(&execute(&["report", folder.to_str().unwrap(), "--format", format]));
     let text = text.replace("\\u003c", "<").replace("\\\"", "\"");
@@ -79,7 +79,7 @@ fn every_report_names_a_request_by_its_number_in_order_of_time() {
         let comment = entry["comment"].as_str().unwrap();
         assert!(comment.ends_with(&format!("(request {})", exchange.number)), "{comment}");
     }
-    // The finding is shown by one case, and its request has one number.
+    // One case shows the finding, and its request has one number.
     let terminal = report(ran.folder.path(), "terminal");
     let witness = terminal.lines().find_map(|line| line.strip_prefix("   = witness ")).unwrap();
     let witness = witness.replace(" / ", "/");
@@ -117,8 +117,7 @@ fn what_differs_from_the_control_can_be_read_in_every_report_and_no_secret_can()
     }
 }
 
-/// A bank that answers a created basket without its id, which is a warning. Many cases of other clauses show
-/// it.
+/// A bank that omits the id of a created basket, which is a warning. Many cases of other clauses show it.
 const WITHOUT_ID: [&str; 6] =
     ["--only", "signature", "--depth", "quick", "--variation", "basket.response.basket-id.absent/absent"];
 
@@ -127,7 +126,7 @@ fn what_was_so_from_the_beginning_did_not_begin_in_between() {
     let ran = run(&WITHOUT_ID);
     let shows = |verdict: &&CaseVerdict| !verdict.findings.is_empty();
     assert!(ran.verdicts.iter().filter(shows).count() > 5, "{}", ran.said);
-    // The control that shows it is no case that kept it.
+    // The control that shows it does not count as passed.
     let controls = ran.verdicts.iter().filter(|verdict| verdict.role == xs2aspec_record::Role::Control);
     assert!(controls.filter(shows).count() > 0, "{}", ran.said);
     let record = ran.file("record.jsonl");
@@ -161,7 +160,7 @@ fn a_clause_of_the_document_is_marked_for_its_own_findings_alone() {
         let is_marked = |(_, mark): &&(&str, &str)| matches!(*mark, "denied" | "warned");
         let marked: BTreeSet<&str> = clauses.iter().filter(is_marked).map(|(id, _)| *id).collect();
         assert_eq!(marked, broken, "{arguments:?}");
-        // A request sent a listed word as another field, in a case that warns of something else.
+        // A request sent a listed word in another field, in a case with a warning about something else.
         assert!(!page.contains("<span class=\"w warned\"") && !page.contains("<span class=\"w denied\""));
     }
 }

@@ -1,4 +1,4 @@
-//! The line that `xs2aspec curl` prints sends, run in a shell, what the runner sends.
+//! The command that `xs2aspec curl` prints sends the same request as the runner.
 
 use std::process::Command;
 
@@ -27,7 +27,7 @@ fn xs2aspec(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Returns the requests after the first `seen`. How a client keeps its connection is its own affair.
+/// Returns the requests after the first `seen`, without the headers for the connection.
 async fn received(server: &MockServer, seen: usize) -> Vec<Request> {
     let mut requests = server.received_requests().await.unwrap().split_off(seen);
     for request in &mut requests {
@@ -78,7 +78,7 @@ fn what_is_no_single_case_is_refused() {
     for (case, says) in [
         ("periodic.months.duplicate", "`periodic.months.duplicate` is "),
         ("nope", "`nope` matches no case"),
-        // The target is known by its URL only.
+        // Only the URL of the target is known.
         ("transaction.path/plain", "add [transaction] account-id = "),
     ] {
         let output = command().args(["curl", case, "--target", "http://127.0.0.1:1"]).output().unwrap();
@@ -88,7 +88,7 @@ fn what_is_no_single_case_is_refused() {
     }
 }
 
-/// Ids that are the beginning of others are ids all the same.
+/// A case id that is the start of other ids still works.
 #[tokio::test]
 async fn every_case_can_be_named_by_its_id() {
     let suite = Suite::load(Tree::embedded()).unwrap();
@@ -102,13 +102,13 @@ async fn every_case_can_be_named_by_its_id() {
     assert!(beginnings.contains(&mistake), "{beginnings:?}");
     let server = server().await;
     let url = server.uri();
-    // Some thousand have one in a surrounding: each 700th of them.
+    // Some thousand ids start other ids, so test each 700th.
     for id in beginnings.into_iter().step_by(700).chain([mistake]) {
         let output = command().args(["curl", id, "--target", &url]).output().unwrap();
         let said =
             String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-        // It is found; whether this target has what it takes is another question.
-        assert!(!said.contains("name one"), "{id}: {said}");
+        // The case is found, even if the target lacks a value for it.
+        assert!(!said.contains("lists them"), "{id}: {said}");
         assert!(said.contains("curl -") || said.contains("the target profile"), "{id}: {said}");
     }
 }

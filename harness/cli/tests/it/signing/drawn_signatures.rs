@@ -1,7 +1,7 @@
-//! Signatures by the thousand: what the caller signs the reference bank accepts, and what one bit was changed
-//! in it refuses. The two sides share neither code nor cryptography.
+//! Thousands of signatures: the reference bank accepts what the caller signs, and rejects it after a change
+//! of one bit. The two sides share neither code nor a cryptographic library.
 //!
-//! `cargo test --release -p xs2aspec --test it drawn_signatures -- --ignored` does it with a million of each.
+//! `cargo test --release -p xs2aspec --test it drawn_signatures -- --ignored` runs a million of each.
 
 use std::sync::Arc;
 
@@ -25,10 +25,10 @@ use xs2aspec_signing::{
 
 use crate::support::{CERTIFICATE, KEY};
 
-/// Requests that one bank is asked before another is opened: it keeps every payment.
+/// The number of requests after which a new bank is started, since a bank keeps every payment.
 const PER_BANK: usize = 5_000;
 
-/// What is drawn for one request.
+/// The random values of one request.
 #[derive(Debug, Clone)]
 struct Drawn {
     is_payment: bool,
@@ -38,7 +38,7 @@ struct Drawn {
     amount: u32,
     is_sha_512: bool,
     wrap: Wrap,
-    /// Where a bit is turned over, and which.
+    /// The part in which a bit is flipped, and the bit.
     part: u8,
     bit: usize,
 }
@@ -66,7 +66,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
     })
 }
 
-/// A request and its header fields.
+/// A request and its headers.
 struct Signed {
     fields: Vec<(&'static str, String)>,
     body: Vec<u8>,
@@ -119,12 +119,11 @@ impl Signed {
         &mut self.fields.iter_mut().find(|(known, _)| *known == name).unwrap().1
     }
 
-    /// Turns one bit over, in what is signed or in the signature. What it was in, for the message.
+    /// Flips one bit in what is signed or in the signature. Returns the part for the message.
     fn changed(mut self, drawn: &Drawn) -> (&'static str, Self) {
         let turned = |bytes: &mut [u8], lowest: usize| {
             let at = drawn.bit % bytes.len();
-            // The lowest bits of a letter or digit give another visible one; those above may give none at
-            // all.
+            // The lowest bits of a letter or digit give another visible character. Higher bits may not.
             bytes[at] ^= 1 << ((drawn.bit / 7) % lowest);
         };
         let part = match drawn.part % if drawn.is_payment { 5 } else { 3 } {
@@ -171,7 +170,8 @@ impl Signed {
     }
 }
 
-/// So many requests, half of them on each of two threads; each is sent right, and then with one bit changed.
+/// Sends this many requests, half of them on each of two threads. Each is sent unchanged, and then with one
+/// bit flipped.
 fn requests(count: usize) {
     let signer = Arc::new(Signer::from_pem(KEY, CERTIFICATE).unwrap());
     std::thread::scope(|scope| {

@@ -1,5 +1,5 @@
-//! One request in each form that people give to a Digest, a certificate, a keyId and a Signature: what the
-//! reference bank, the judge of traffic and `sign --verify` say of it. `fixtures/vectors/forms.tsv` keeps it.
+//! One request in each common form of Digest, certificate, keyId and Signature, with the results of the
+//! reference bank, the judge of traffic and `sign --verify`. `fixtures/vectors/forms.tsv` keeps them.
 
 use std::{path::Path, sync::Arc};
 
@@ -35,7 +35,7 @@ const NOW: &str = "2026-11-21T09:00:35Z";
 const DATE: &str = "Sat, 21 Nov 2026 09:00:35 GMT";
 const CERTIFICATE_HEADER: &str = "TPP-Signature-Certificate";
 
-/// A form: its part and name, how it is signed, and what is changed then.
+/// A form: its part and name, how it is signed, and what then changes.
 struct Form {
     part: &'static str,
     name: &'static str,
@@ -43,7 +43,7 @@ struct Form {
     date: &'static str,
     options: Options,
     certificate: Option<String>,
-    /// Makes another Signature header of the right one.
+    /// Changes the correct Signature header.
     header: Option<fn(&str) -> String>,
 }
 
@@ -266,7 +266,7 @@ fn headers() -> Vec<Form> {
     ]
 }
 
-/// A request in a form: its header fields.
+/// Returns the headers of a request in a form.
 fn fields(form: &Form, signer: &Signer, due: &[String], at: usize) -> Vec<(String, String)> {
     let body = body();
     let digest = form.digest.clone().unwrap_or_else(|| Algorithm::Sha256.header_value(&body));
@@ -293,8 +293,8 @@ fn fields(form: &Form, signer: &Signer, due: &[String], at: usize) -> Vec<(Strin
     fields
 }
 
-/// What the three say: the rule by which the bank refuses, the clauses that the judge holds against the
-/// client or what it leaves open, and what `--verify` minds.
+/// The three results: the rule that the bank names in its rejection, the clauses that the judge reports or
+/// leaves open, and the objections of `--verify`.
 struct Said {
     is_accepted: bool,
     bank: String,
@@ -402,12 +402,13 @@ fn the_table_of_forms_on_which_bank_judge_and_verify_agree_is_current() {
         let said = said(form, at, &signer, &bank, &mut judge, &due);
         let row = format!("{}\t{}\t{}\n", form.part, form.name, said.row());
         let agree = match said.held {
-            // What is right is accepted. Nobody is more than warned, of what a sender may not do and a
-            // recipient takes all the same (RFC 9110, section 5.6.7; draft 10, section 2.2).
+            // A correct form is accepted. At most a warning is given for what a sender may not send, but a
+            // recipient accepts (RFC 9110, section 5.6.7; draft 10, section 2.2).
             Held::Yes => said.is_accepted && !said.is_denied,
-            // What is open is denied to nobody, whatever this bank does.
+            // An open form is never denied, whatever this bank does.
             Held::Open => !said.is_denied && (said.is_accepted || said.is_open),
-            // What is wrong is refused, and the client is told. No clause says what a bank makes of a Date.
+            // A wrong form is rejected, and reported to the client. No clause requires a bank to check a
+            // Date.
             Held::No => (form.part == "Date" || !said.is_accepted) && !said.client.is_empty(),
         };
         if !agree || !said.bank_accused.is_empty() {

@@ -1,5 +1,5 @@
-//! Names of issuers, in all the ways in which others write them: the bank accepts what `sign --verify` finds
-//! right, and no more.
+//! Names of issuers in all common spellings. The bank accepts exactly those that `sign --verify` finds
+//! correct.
 
 use std::{collections::BTreeMap, fs};
 
@@ -21,17 +21,17 @@ use xs2aspec_signing::{
 
 use crate::support::{KEY, REFERENCE, command, printed, recorded};
 
-/// Certificates of [`KEY`] by authorities whose names are unusual.
+/// Certificates of [`KEY`] by CAs with unusual names.
 const ISSUERS: [&str; 9] =
     ["components", "encodings", "identifier", "letters", "mail", "several", "special", "types", "whole"];
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vectors/issuers");
 
-/// Who signs with a certificate of this authority.
+/// Returns the signer with a certificate of this CA.
 fn issued_by(name: &str) -> Signer {
     Signer::from_pem(KEY, fs::read(format!("{FIXTURES}/{name}.pem")).unwrap()).unwrap()
 }
 
-/// What a bank and the diagnosis say of one request.
+/// The results of a bank and of the diagnosis for one request.
 struct Both {
     accepted: bool,
     bank: String,
@@ -39,7 +39,7 @@ struct Both {
     diagnosis: String,
 }
 
-/// Signs a request so, and asks both.
+/// Signs a request with these options, and checks it with both.
 fn both(bank: &InProcessBank, signer: &Signer, options: &Options) -> Both {
     let mut fields = vec![
         ("Accept".to_owned(), "application/json".to_owned()),
@@ -76,7 +76,7 @@ fn both(bank: &InProcessBank, signer: &Signer, options: &Options) -> Both {
     }
 }
 
-/// The same with this keyId.
+/// Does the same with this keyId.
 fn both_of(bank: &InProcessBank, signer: &Signer, key_id: &str) -> Both {
     both(bank, signer, &Options { key_id: Parameter::Text(key_id.to_owned()), ..Options::default() })
 }
@@ -98,11 +98,11 @@ fn what_is_signed_in_the_name_of_any_issuer_is_accepted_and_verified() {
     }
 }
 
-/// A writing of keyId, the keyId, and whether it names the certificate of `whole.pem`; then what the
-/// diagnosis says of it.
+/// A spelling of keyId, the keyId, true if it names the certificate of `whole.pem`, and the result of the
+/// diagnosis.
 type Form = (&'static str, String, bool, &'static str);
 
-/// Forms of keyId that were seen, of a name with all that names have.
+/// Forms of keyId seen in practice, for a name with all kinds of attributes.
 #[rustfmt::skip]
 fn forms() -> Vec<Form> {
     let id = "2.5.4.97=#0c0c50534458582d544553542d33";
@@ -119,7 +119,7 @@ fn forms() -> Vec<Form> {
     let openssl = "C=NO,ST=Akershus,L=Ås,O=Synthetic Trust AS,OU=Seals,organizationIdentifier=PSDXX-TEST-3,CN=Synthetic Whole CA,\
                    emailAddress=ca@trust.example";
     vec![
-        // As they are declared in a profile.
+        // The form that a profile declares.
         ("RFC 4514", issuer(&own), true, "serial number upper, issuer RFC 4514\n"),
         ("RFC 4514, spaced", issuer(&own.replace(',', ", ")), true, "issuer RFC 4514, spaced"),
         ("forward", issuer(&forward.join(",")), true, "issuer forward\n"),
@@ -198,7 +198,7 @@ fn what_other_programs_write_is_accepted_where_keyid_can_hold_it() {
         let signer = issued_by(name);
         let said = both_of(&bank, &signer, &format!("SN={},CA={text}", signer.certificate().serial_hex()));
         assert_eq!(said.accepted, said.holds, "{line}: {}{}", said.bank, said.diagnosis);
-        // The draft has no escape for a quotation mark; two more lines are not what the certificate says.
+        // The draft has no escape for a quotation mark. The two other lines differ from the certificate.
         if said.accepted == text.contains('"') {
             *ends.entry((name, said.accepted)).or_insert(0) += 1;
         }
@@ -228,7 +228,7 @@ fn a_changed_key_id_comes_to_the_same_end_too() {
             0 => drop(letters.remove(at)),
             1 => letters.insert(at, letter),
             2 => letters[at] = letter,
-            // Ways of writing that may change nothing.
+            // Spellings that may make no difference.
             3 => letters.insert(at, ' '),
             4 => letters[at] = here.to_ascii_lowercase(),
             5 => letters[at] = here.to_ascii_uppercase(),
@@ -270,7 +270,7 @@ fn the_bank_says_which_issuer_it_expected_and_which_part_is_missing() {
     );
 }
 
-/// The suite's own run against its own bank, signed in the name of an unusual issuer.
+/// A run against the reference bank, signed in the name of an unusual issuer.
 #[test]
 fn a_run_in_the_name_of_any_issuer_finds_nothing() {
     let folder = TempDir::new().unwrap();
@@ -329,8 +329,8 @@ fn a_run_in_the_name_of_any_issuer_finds_nothing() {
     bank.block_on(started.shutdown()).unwrap();
 }
 
-/// An issuer beyond Latin 1 keeps the key from some forms of a signature: the doctor says of how many cases,
-/// and a run asks no others.
+/// An issuer beyond Latin-1 rules out some forms of a signature. The doctor counts the cases, and a run skips
+/// them.
 #[test]
 fn the_doctor_knows_what_a_key_cannot_sign() {
     let folder = TempDir::new().unwrap();
@@ -362,7 +362,7 @@ fn the_doctor_knows_what_a_key_cannot_sign() {
         }
     }
     assert_eq!(left_out.len(), 2, "{ran}");
-    // What rests on such a case is left out with it.
+    // Cases that depend on such a case are skipped with it.
     assert!(foretold.keys().eq(left_out.keys()), "{said}");
     assert!(foretold.iter().all(|(reason, cases)| cases <= &left_out[reason]), "{said}\n{ran}");
     bank.block_on(started.shutdown()).unwrap();

@@ -1,4 +1,4 @@
-//! Signatures: as the command makes, checks and explains them, and as the reference bank verifies them.
+//! Signatures: the command creates, checks and explains them, and the reference bank verifies them.
 
 mod curl;
 mod drawn_signatures;

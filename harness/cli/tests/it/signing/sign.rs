@@ -1,5 +1,5 @@
-//! The commands for somebody who debugs signatures: what they print is a signed request that the bank
-//! accepts, and what is wrong with one is named.
+//! The commands for debugging signatures: they print a signed request that the bank accepts, and name the
+//! fault of an invalid one.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ fn xs2aspec(arguments: &[&str]) -> (Option<i32>, String, String) {
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
-/// The header fields that `sign` prints, and nothing else.
+/// Returns the headers that `sign` prints, and nothing else.
 fn fields(printed: &str) -> Vec<(String, String)> {
     let lines = printed.lines();
     lines
@@ -22,7 +22,7 @@ fn fields(printed: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// A whole request in a file.
+/// Returns a whole request as in a file.
 fn message(fields: &[(String, String)], body: &str) -> String {
     let fields: Vec<String> = fields.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     format!("POST /v1/payments/a HTTP/1.1\r\n{}\r\n{body}", fields.concat())
@@ -128,7 +128,7 @@ fn what_sign_writes_verify_reads() {
     let (exit, said, wrong) = verify();
     assert_eq!(exit, Some(0), "{said}{wrong}");
 
-    // An editor adds a line end.
+    // Editors add a line end.
     fs::write(&request, format!("{written}\n")).unwrap();
     let (exit, said, _) = verify();
     assert_eq!(exit, Some(1), "{said}");

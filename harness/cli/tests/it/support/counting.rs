@@ -1,6 +1,6 @@
-//! A server on this machine that keeps the method of every request that arrives.
+//! A server on this machine that counts requests by method.
 //!
-//! The responses come from the bank, which is asynchronous; a responder of `wiremock` is not.
+//! The responses come from the bank, which is asynchronous, unlike a responder of `wiremock`.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,7 +13,7 @@ use axum::{
 use tokio::net::TcpListener;
 use xs2aspec_reference::{Config, InProcessBank};
 
-/// A server that counts.
+/// A counting server.
 pub struct Counting {
     /// Its base URL.
     pub url: String,
@@ -21,8 +21,8 @@ pub struct Counting {
 }
 
 impl Counting {
-    /// A server that answers as the reference bank with this configuration; without one it fails at every
-    /// request.
+    /// Starts a server that responds like the reference bank with this configuration. Without one, every
+    /// request fails.
     pub async fn start(config: Option<Config>) -> Self {
         let methods = Arc::new(Mutex::new(Vec::new()));
         let bank = config.map(|config| InProcessBank::open(&config));
@@ -48,7 +48,7 @@ impl Counting {
         Self { url, methods }
     }
 
-    /// The methods of what has arrived since this was asked last.
+    /// Returns the methods of the requests since the last call.
     pub fn methods(&self) -> Vec<String> {
         std::mem::take(&mut self.methods.lock().unwrap())
     }

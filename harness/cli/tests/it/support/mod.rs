@@ -1,4 +1,4 @@
-//! What tests share: the command, the files that they start from, and the network around it.
+//! Shared by all tests: the command, the files that they start from, and the network around it.
 
 pub(crate) mod counting;
 pub(crate) mod network;
@@ -16,17 +16,17 @@ use xs2aspec_record::{CaseVerdict, Entry, Event, Exchange, HashChain, Look, Reco
 
 /// The test key of a TPP.
 pub(crate) const KEY: &str = include_str!("../../../../../fixtures/keys/tpp.key.pem");
-/// Its certificate.
+/// The certificate of the test key.
 pub(crate) const CERTIFICATE: &str = include_str!("../../../../../fixtures/keys/tpp.cert.pem");
-/// A key of pseudonyms, for records that are compared.
+/// A key of pseudonyms, for comparing records.
 pub(crate) const MASK_KEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/keys/mask.key");
 /// The profile of the reference bank.
 pub(crate) const REFERENCE: &str = include_str!("../../../../../fixtures/targets/reference.toml");
-/// A profile that says no more than has to be said of any bank.
+/// A profile with only the values that every bank needs.
 pub(crate) const ANY_BANK: &str = include_str!("../../../../../fixtures/spec/any-bank.toml");
 
-/// The command, without arguments. What a test sets in its environment or as its folder holds for that one
-/// process, so that tests can run side by side.
+/// Returns the command without arguments. Its environment and folder are set for one process only, so tests
+/// can run in parallel.
 pub(crate) fn command() -> Command {
     Command::new(env!("CARGO_BIN_EXE_xs2aspec"))
 }
@@ -36,19 +36,19 @@ pub(crate) fn execute(arguments: &[&str]) -> Output {
     command().args(arguments).output().unwrap()
 }
 
-/// Everything that a command printed: what was asked for, then what was said beside it.
+/// Returns everything that a command printed: standard output, then standard error.
 pub(crate) fn printed(output: &Output) -> String {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("what is printed is UTF-8");
     text(&output.stdout) + &text(&output.stderr)
 }
 
-/// Runs the command with these arguments: its exit code, and everything that it printed.
+/// Runs the command with these arguments. Returns its exit code and everything that it printed.
 pub(crate) fn xs2aspec(arguments: &[&str]) -> (Option<i32>, String) {
     let output = execute(arguments);
     (output.status.code(), printed(&output))
 }
 
-/// The events of the record in a folder, case by case, as reports read them.
+/// Reads the events of the record in a folder, case by case, like reports do.
 pub(crate) fn by_case(out: &Path) -> Vec<Event> {
     let record = RecordReader::open(&out.join("record.jsonl")).unwrap();
     let events = record.flat_map(|entry| match entry.unwrap() {
@@ -58,8 +58,8 @@ pub(crate) fn by_case(out: &Path) -> Vec<Event> {
     events.collect()
 }
 
-/// The verdicts and exchanges of the record in a folder. `said` is what the run printed, for where there is
-/// none.
+/// Returns the verdicts and exchanges of the record in a folder. `said` is the output of the run, for the
+/// message if there is no record.
 pub(crate) fn recorded(out: &Path, said: &str) -> (Vec<CaseVerdict>, Vec<Exchange>) {
     let record = File::open(out.join("record.jsonl")).unwrap_or_else(|_| panic!("{said}"));
     let (mut verdicts, mut exchanges) = (Vec::new(), Vec::new());
@@ -73,13 +73,13 @@ pub(crate) fn recorded(out: &Path, said: &str) -> (Vec<CaseVerdict>, Vec<Exchang
     (verdicts, exchanges)
 }
 
-/// Returns true if a step asks once more what was asked before: in between, or at the end of a run. What is
-/// asked so depends on what ended first.
+/// Returns true if a step repeats an earlier request, in between or at the end of a run. Such repetitions
+/// depend on the order in which requests end.
 pub(crate) fn is_again(look: Option<Look>) -> bool {
     matches!(look, Some(Look::StillAccepting | Look::Alone))
 }
 
-/// The same record with a hash chain that holds, as somebody leaves it who edits more than the lines.
+/// Returns the record with a valid hash chain, as an attacker would leave it after edits.
 pub(crate) fn chained(record: &str) -> String {
     let (mut chain, mut text) = (HashChain::default(), String::new());
     for line in record.split_inclusive('\n') {
@@ -98,7 +98,7 @@ pub(crate) fn chained(record: &str) -> String {
     text
 }
 
-/// Copies a folder with all that is in it.
+/// Copies a folder with its contents.
 pub(crate) fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {

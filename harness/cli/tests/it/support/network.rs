@@ -1,4 +1,4 @@
-//! What tests of banks behind TLS and proxies share.
+//! Helpers for tests of banks behind TLS and proxies.
 
 use std::{
     fs,
@@ -18,7 +18,7 @@ use tokio::{
     net::{TcpListener, TcpSocket, TcpStream},
 };
 
-/// An authority, and what it gives out: certificate and key, PEM.
+/// A CA that issues certificates and keys, PEM.
 pub struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 impl Authority {
@@ -39,7 +39,7 @@ impl Authority {
     }
 }
 
-/// Certificate and key as a PKCS#12 file.
+/// Returns certificate and key as a PKCS#12 file.
 pub fn pkcs12(certificate: &str, key: &str, passphrase: &str) -> Vec<u8> {
     let der = |text: &str| pem::parse(text).unwrap().into_contents();
     let certificates = [Certificate::from_der(&der(certificate)).unwrap()];
@@ -49,8 +49,8 @@ pub fn pkcs12(certificate: &str, key: &str, passphrase: &str) -> Vec<u8> {
     store.writer(passphrase).write().unwrap()
 }
 
-/// A port of this machine at which nobody listens, and that nobody else gets as long as the socket is kept:
-/// other tests run beside.
+/// Returns a port without a listener. It stays reserved as long as the socket is kept, since other tests run
+/// in parallel.
 pub(crate) fn silent_port() -> (TcpSocket, u16) {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
@@ -58,8 +58,8 @@ pub(crate) fn silent_port() -> (TcpSocket, u16) {
     (socket, port)
 }
 
-/// A forward proxy on this machine, for requests with a whole URL and for CONNECT; its URL, and how many
-/// connections it saw.
+/// Starts a forward proxy on this machine, for requests with an absolute URL and for CONNECT. Returns its URL
+/// and its count of connections.
 pub async fn proxy() -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -69,7 +69,7 @@ pub async fn proxy() -> (String, Arc<AtomicUsize>) {
         loop {
             let (client, _) = listener.accept().await.unwrap();
             counter.fetch_add(1, Ordering::SeqCst);
-            // A client that goes away ends its connection, and nothing else.
+            // A client that disconnects ends only its own connection.
             tokio::spawn(async move { drop(forward(client).await) });
         }
     });
@@ -93,7 +93,7 @@ async fn forward(mut client: TcpStream) -> std::io::Result<()> {
     let rest = target.strip_prefix("http://").unwrap_or_default();
     let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
     let mut server = TcpStream::connect(host).await?;
-    // One request for each connection: the next one may be for somebody else.
+    // One request for each connection, since the next one may be for another host.
     let head = text.replacen(target, &format!("/{path}"), 1);
     let head = head.replacen("\r\n", "\r\nConnection: close\r\n", 1);
     server.write_all(head.as_bytes()).await?;
@@ -101,7 +101,7 @@ async fn forward(mut client: TcpStream) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A forward proxy that somebody else wrote, where the machine has it. It ends when this is dropped.
+/// A forward proxy from another project, if the machine has it. It ends when this is dropped.
 pub struct Tinyproxy {
     child: Child,
     pub url: String,
@@ -109,7 +109,7 @@ pub struct Tinyproxy {
 }
 
 impl Tinyproxy {
-    /// Starts it.
+    /// Starts the proxy.
     pub async fn start() -> Self {
         let folder = TempDir::new().unwrap();
         // A port that was free a moment ago.
@@ -138,7 +138,7 @@ impl Tinyproxy {
         Self { child, url: format!("http://127.0.0.1:{port}"), folder }
     }
 
-    /// What it wrote down of its connections.
+    /// Returns its log of connections.
     pub fn log(&self) -> String {
         fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
     }

@@ -9,7 +9,7 @@ pub(crate) async fn server(response: impl Respond + 'static) -> MockServer {
     server
 }
 
-/// Adds a response for every request that no earlier response of the server takes.
+/// Adds a response for every request that no earlier response of the server matches.
 pub(crate) async fn respond(server: &MockServer, response: impl Respond + 'static) {
     Mock::given(any()).respond_with(response).mount(server).await;
 }

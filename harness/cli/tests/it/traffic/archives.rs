@@ -1,4 +1,4 @@
-//! Archives of a browser and of a proxy, and requests and answers as they went over the wire.
+//! Archives of a browser and of a proxy, and raw HTTP requests and responses.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use crate::support::{recorded, xs2aspec};
 
 const FOLDER: &str = "../../fixtures/traffic";
 
-/// End and clause of each thing that is wrong.
+/// Side and clause of each violation.
 type Wrong = Vec<(String, String)>;
 
-/// What is said of a file, and what each of its exchanges broke.
+/// Judges a file. Returns the exit code, the output, and the violations of each exchange.
 fn judged(file: &str, more: &[&str]) -> (Option<i32>, String, Vec<Wrong>) {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
@@ -56,14 +56,14 @@ fn an_archive_of_a_proxy_shows_what_either_end_broke() {
     let months = pairs(&[("client", "periodic.months.duplicate"), ("bank", "periodic.months.duplicate")]);
     assert_eq!(found, [answer, vec![], digest, vec![], months, vec![]], "{said}");
     assert_eq!(exit, Some(1), "{said}");
-    // The archive has half of a surrogate pair for a byte that is no UTF-8, and the last exchange was in
+    // The archive has half of a surrogate pair for a byte that is not UTF-8, and the last exchange used
     // HTTP/2.
     let text = std::fs::read_to_string(format!("{FOLDER}/mitmproxy.har")).unwrap();
     assert!(text.contains(r"\udce5") && text.contains(r#""httpVersion": "HTTP/2.0""#));
     assert!(said.contains("1 only partly judged"), "{said}");
 }
 
-/// An archive in which a record masked what says who somebody is, while the Digest of the whole body stayed.
+/// An archive in which a record masked personal data, but kept the Digest of the whole body.
 #[test]
 fn a_digest_of_a_body_of_which_something_is_masked_is_held_against_nobody() {
     let folder = TempDir::new().unwrap();
@@ -134,7 +134,7 @@ fn nothing_of_a_person_is_in_what_is_written() {
     assert!(files > 3, "{said}");
 }
 
-/// What a format of a record says.
+/// Returns a format that is rendered from a record.
 fn drawn(out: &Path, format: &str) -> String {
     let (exit, drawn) = xs2aspec(&["report", "--format", format, out.to_str().unwrap()]);
     assert_eq!(exit, Some(0), "{format}: {drawn}");
@@ -233,7 +233,7 @@ fn one_mistake_in_many_requests_is_one_finding_in_each_report() {
     }
 }
 
-/// RFC 8259, section 6: a number may be larger than a reader of JSON holds.
+/// RFC 8259, section 6: a number may be larger than a JSON parser supports.
 #[test]
 fn a_body_with_a_number_that_nobody_holds_is_there_all_the_same() {
     let folder = TempDir::new().unwrap();
@@ -257,7 +257,8 @@ fn a_body_with_a_number_that_nobody_holds_is_there_all_the_same() {
     );
 }
 
-/// An agent of eight characters beside an IBAN: no object, though the rules compute it from another text.
+/// An eight-character agent next to an IBAN is a valid object, though the rules derive the agent from another
+/// string.
 #[test]
 fn a_value_that_the_rules_compute_has_the_type_that_was_sent() {
     let folder = TempDir::new().unwrap();
@@ -275,7 +276,7 @@ fn a_value_that_the_rules_compute_has_the_type_that_was_sent() {
     assert!(!said.contains("creditor-agent"), "{said}");
 }
 
-/// Exporters leave bodies out, write them anew, and list requests twice. None of that is of client or bank.
+/// Exporters omit bodies, rewrite them, and list requests twice. Neither client nor bank is blamed for that.
 #[test]
 fn what_an_exporter_does_is_held_against_nobody() {
     let archive: Value =

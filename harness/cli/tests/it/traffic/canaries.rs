@@ -1,4 +1,4 @@
-//! Secrets of others: nobody declares them, and no output of `judge`, `proxy` and `serve --record` holds one.
+//! Secrets of others are undeclared, and no output of `judge`, `proxy` and `serve --record` contains one.
 
 use std::{fs, path::Path};
 
@@ -10,10 +10,10 @@ use crate::{
     support::{stub, xs2aspec},
 };
 
-/// What every canary begins with.
+/// The prefix of every canary.
 const CANARY: &str = "CANARY";
 
-/// Headers of requests that hold a secret or identify somebody.
+/// Headers of requests that contain a secret or identify someone.
 const HEADERS: [(&str, &str); 22] = [
     ("Authorization", "Bearer CANARYAUTH1"),
     ("Authorization", "Basic Q0FOQVJZVVNFUjE6Q0FOQVJZUFcx"),
@@ -39,7 +39,7 @@ const HEADERS: [(&str, &str); 22] = [
     ("TPP-Redirect-URI", "https://CANARYUSER:CANARYPW@tpp.example/back?state=CANARYSTATE#CANARYFRAGMENT"),
 ];
 
-/// Targets of requests: known operations, and paths of none.
+/// Request targets: known operations, and unknown paths.
 const TARGETS: [&str; 6] = [
     "/v1/accounts/CANARYa1/transactions/CANARY%21t1?access_token=CANARYQUERY",
     "/v1/accounts/CANARYa1/transactions/CANARYt1?code=CANARYCODE&client_secret=CANARYSECRET",
@@ -80,7 +80,7 @@ const ANSWERS: [&str; 4] = [
     "<html><body>CANARYPAGE</body></html>",
 ];
 
-/// What an auditor needs: it identifies nobody.
+/// Values that an auditor needs and that identify nobody.
 const SHOWN: [&str; 8] = [
     "X-Request-ID",
     "99391c7e-ad88-49ec-a2ad-99ddcb1f7721",
@@ -109,7 +109,7 @@ fn answer((name, value): (&str, &str), body: &str) -> String {
     )
 }
 
-/// Every file of a folder, and what a command said.
+/// Returns every file of a folder, and the output of a command.
 fn texts(out: &Path, said: &str) -> Vec<(String, String)> {
     let mut texts = vec![("terminal".to_owned(), said.to_owned())];
     for entry in fs::read_dir(out).unwrap() {
@@ -121,7 +121,7 @@ fn texts(out: &Path, said: &str) -> Vec<(String, String)> {
     texts
 }
 
-/// Asserts that no text holds a canary, whatever its case, nor the base64 of one.
+/// Asserts that no text contains a canary in any case, or its base64.
 fn hold_none(texts: &[(String, String)]) {
     for (place, text) in texts {
         for canary in [CANARY.to_lowercase(), "q0foqvj".to_owned()] {
@@ -164,7 +164,8 @@ fn no_secret_of_others_is_in_what_judge_writes() {
             assert!(record.contains(shown), "{shown}");
         }
     }
-    // The record is read again. It says the same of the bank; of the client what masks do not hide.
+    // Judging the record again reports the same about the bank, and about the client what the masks do not
+    // hide.
     let again = folder.path().join("again");
     let (_, said) = xs2aspec(&["judge", out.to_str().unwrap(), "--out", again.to_str().unwrap()]);
     let of_bank = |said: &str| {

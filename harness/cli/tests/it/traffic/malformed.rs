@@ -1,5 +1,5 @@
-//! Archives that are none: each is refused with what is wrong, and where. Of others the entries that can be
-//! read are read. None of them is a panic.
+//! Invalid archives are rejected with the reason and the place. In other archives, the readable entries are
+//! read. None of them causes a panic.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use crate::support::{recorded, xs2aspec};
 
 const CHROMIUM: &str = include_str!("../../../../../fixtures/traffic/chromium.har");
 
-/// Returns the numbers of the exchanges of a file, those that cannot be read with the reason, and the error.
+/// Returns the numbers of the exchanges of a file, those of unreadable ones with the reason, and the error.
 fn pieces(bytes: &[u8]) -> (Vec<u64>, Vec<(u64, String)>, Option<String>) {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("a.har");
@@ -29,7 +29,7 @@ fn pieces(bytes: &[u8]) -> (Vec<u64>, Vec<(u64, String)>, Option<String>) {
     (exchanges, unread, error.map(|error| error.to_string()))
 }
 
-/// How many exchanges of a file are read, and the error.
+/// Returns the number of readable exchanges of a file, and the error.
 fn read(bytes: &[u8]) -> (usize, Option<String>) {
     let (exchanges, unread, error) = pieces(bytes);
     assert_eq!(unread, []);
@@ -67,7 +67,7 @@ fn an_entry_that_cannot_be_read_is_named_by_its_number_and_the_others_are_read()
     assert!(made > 25, "{made}");
 }
 
-/// The exit code, what is said, and the record.
+/// Returns the exit code, the output and the record.
 fn judged(entries: &[Value]) -> (Option<i32>, String, String) {
     let folder = TempDir::new().unwrap();
     let (path, out) = (folder.path().join("a.har"), folder.path().join("out"));
@@ -126,7 +126,7 @@ fn what_is_packed_or_is_no_utf_8_is_named_with_what_to_do() {
     assert_eq!(read(format!("\u{feff}{CHROMIUM}").as_bytes()), (5, None));
 }
 
-/// Browsers list a request of a page, and the same as that of its service worker.
+/// Browsers list a request of a page, and also the same request of its service worker.
 #[test]
 fn a_request_that_is_listed_twice_is_one() {
     let archive: Value = serde_json::from_str(CHROMIUM).unwrap();
@@ -250,7 +250,7 @@ fn bodies_are_taken_out_of_their_chunks_and_http_2_is_read() {
     let path = folder.path().join("a.http");
     let answer =
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n[\r\n1;x=y\r\n]\r\n0\r\nA: b\r\n\r\n";
-    // Some tools take a body out of its chunks and keep the header field.
+    // Some tools decode a chunked body, but keep the header.
     let plain = "HTTP/2 200\r\ntransfer-encoding: chunked\r\n\r\n[]\r\n";
     let request = "POST /v1 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n";
     let new = ":method: POST\r\n:authority: bank.example\r\ncontent-length: 2\r\n\r\n{}\r\n";

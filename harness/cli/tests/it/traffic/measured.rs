@@ -1,5 +1,5 @@
-//! Judges what the suite itself sends, before anything of it is masked: of each deliberate mistake the clause
-//! is found that its case is about, and of lawful requests and banks nothing.
+//! Judges what the suite itself sends, before any masking. For each invalid request, the clause of its case
+//! is found. For valid requests and conforming banks, nothing is.
 
 use std::{
     collections::BTreeMap,
@@ -20,12 +20,11 @@ use xs2aspec_suite::{Depth, Expectation, Suite, Tree};
 
 const NOWHERE: &str = "http://localhost";
 
-/// Every exchange of a bank in this process with cases of a depth, judged.
+/// The judged exchanges of an in-process bank with cases of a depth.
 struct Measured {
-    /// Of each case: whether it must be refused, whether it must be accepted, and what was found of its
-    /// request.
+    /// The result for each case: if it must be rejected or accepted, and what was found in its request.
     cases: Vec<Case>,
-    /// What the bank broke that is a violation, each with the first case that shows it.
+    /// The violations of the bank, each with the first case that shows it.
     bank: BTreeMap<String, String>,
 }
 
@@ -33,12 +32,12 @@ struct Case {
     id: String,
     clause: String,
     expect: Expectation,
-    /// Clauses that its client broke.
+    /// The clauses that its client violated.
     found: Vec<String>,
-    /// Clauses whose breach is only noted.
+    /// The clauses whose violation is only noted.
     noted: Vec<String>,
     due: Option<Due>,
-    /// Whether something could not be told of it.
+    /// True if a part of it could not be judged.
     is_not_told: bool,
     is_accepted: bool,
 }
@@ -65,8 +64,8 @@ fn traffic(number: u64, now: DateTime<Utc>, (request, answer): (WireRequest, Ans
     }
 }
 
-/// Asks a bank the cases of this depth and these areas, or all where none is named, and judges what was sent
-/// and answered.
+/// Runs the cases of this depth and these areas, or of all areas if the list is empty, against a bank, and
+/// judges the exchanges.
 async fn measure(bank: BankVariant, depth: Depth, areas: &[&str]) -> Measured {
     let suite = Arc::new(Suite::load(Tree::embedded()).unwrap());
     let now: DateTime<Utc> = "2030-01-31T12:00:00Z".parse().unwrap();
@@ -134,11 +133,12 @@ async fn measure(bank: BankVariant, depth: Depth, areas: &[&str]) -> Measured {
     measured
 }
 
-/// What a recipient takes, and no sender may send (draft 10, sections 2.1 and 2.2): a client is warned of it.
+/// A recipient accepts these, but a sender may not send them (draft 10, sections 2.1 and 2.2), so the client
+/// gets a warning.
 const OF_SENDERS: [&str; 2] = ["signature.parameters.duplicate", "signature.headers.case"];
 
-/// Clauses, and a part of the name under which the same mistake stands in the traffic of others: a name that
-/// is no name of the document is also one that is missing.
+/// Clauses, and a part of the name that the same mistake has in recorded traffic. An unknown name, for
+/// example, is also a missing one.
 const ONE_BREACH: [(&str, &str); 3] = [
     ("json.names", ".required"),
     ("header.underscores", "header."),
@@ -150,7 +150,7 @@ impl Case {
         matches!(self.expect, Expectation::Refused(_))
     }
 
-    /// Whether its own clause is the first that its client broke.
+    /// Returns true if its own clause is the first that its client violated.
     fn is_found(&self) -> bool {
         let is_one_breach = |found: &String| {
             let named = |(clause, other): &(&str, &str)| self.clause == *clause && found.contains(other);
@@ -159,7 +159,7 @@ impl Case {
         self.found.first().is_some_and(is_one_breach) || self.noted.contains(&self.clause)
     }
 
-    /// Whether what is wrong with it does not stand in its request.
+    /// Returns true if its fault does not show in its request.
     fn cannot_be_told(&self) -> bool {
         self.found.is_empty() && (self.is_not_told || matches!(self.due, Some(Due::Open(_))))
     }
@@ -193,14 +193,14 @@ async fn of_deliberate_mistakes_the_clause_is_found_and_of_lawful_requests_nothi
     println!("others:\n{}", others.join("\n"));
     assert!(told.len() > 1000, "{}", told.len());
     assert!(found * 100 >= told.len() * 99, "{found} of {}:\n{}", told.len(), others.join("\n"));
-    // A payment that its bank has rejected since is no mistake of who puts it in a basket.
+    // A client does not err by adding a payment to a basket if the bank later rejected that payment.
     let is_rejected = |case: &&&Case| case.id.starts_with("basket.status.worst/with-a-rejected-payment/");
     let rejected: Vec<&&Case> = negative.iter().filter(is_rejected).collect();
     assert!(!rejected.is_empty());
     for case in rejected {
         assert!(case.found.is_empty() && case.is_found(), "{}", case.line());
     }
-    // Only the bank knows its customers and payments; no more than that is hidden.
+    // Only the bank knows its customers and payments. Nothing else stays undetected.
     assert!(hidden.len() * 20 <= negative.len(), "{}", not_told.join("\n"));
 }
 
@@ -221,7 +221,7 @@ async fn are_not_accused(depth: Depth) {
     }
 }
 
-/// Neither a bank of this style, nor who asks it lawfully and is answered.
+/// Asserts that neither a bank of this style nor its conforming client is accused.
 async fn is_not_accused(style: &str, depth: Depth) {
     let measured = measure(BankVariant::Style(style.parse().unwrap()), depth, &[]).await;
     assert_eq!(measured.bank, BTreeMap::new());

@@ -1,4 +1,4 @@
-//! `judge`: traffic of others, from files.
+//! `judge`: recorded traffic from files.
 
 mod archives;
 mod canaries;

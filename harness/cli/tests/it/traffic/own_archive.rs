@@ -1,5 +1,5 @@
-//! The archive of a run of our own: the same is found of the bank as the run found, and what the run broke on
-//! purpose is found of the client.
+//! The archive of our own run: judging it finds the same about the bank as the run, and reports the run's
+//! deliberate mistakes as those of the client.
 
 use std::{fs, path::Path};
 
@@ -27,7 +27,7 @@ fn run(out: &Path, more: &[&str]) -> String {
     said
 }
 
-/// The verdicts of an archive that is judged, each with the case that it was sent for.
+/// Judges an archive. Returns the verdicts, each with the case of its request, and the output.
 fn judge(out: &Path, file: &str, more: &[&str]) -> (Vec<CaseVerdict>, String) {
     let archive = out.join(file);
     let folder = out.join("judged");
@@ -45,7 +45,7 @@ fn clauses(verdicts: &[CaseVerdict], end: End) -> Vec<&str> {
     clauses
 }
 
-/// The places that are masked.
+/// Returns the masked places.
 fn masked(verdicts: &[CaseVerdict]) -> impl Iterator<Item = &str> {
     verdicts.iter().flat_map(|verdict| &verdict.seen).filter_map(|seen| match seen {
         Observation::NotTold(NotTold { at, why: Untold::Masked, .. }) => Some(at.as_str()),
@@ -56,8 +56,8 @@ fn masked(verdicts: &[CaseVerdict]) -> impl Iterator<Item = &str> {
     })
 }
 
-/// With the mask key of the run, signatures and digests are looked at as well. Without it, the names of
-/// values in the record suffice for everything else.
+/// With the mask key of the run, signatures and digests are checked, too. Without it, the names of values in
+/// the record suffice for everything else.
 #[test]
 fn the_archive_of_a_run_shows_its_mistakes_as_those_of_the_client() {
     let folder = TempDir::new().unwrap();
@@ -104,7 +104,7 @@ fn of_the_archive_of_a_run_it_is_said_that_it_breaks_rules_on_purpose() {
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     run(folder.path(), &[]);
     let chromium = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/traffic/chromium.har");
-    // What `judge` writes of either says which it was.
+    // The output of `judge` for either source names that source.
     for (name, file, is_of_a_run) in [
         ("of-the-archive", at("exchanges.har"), true),
         ("of-the-record", at("record.jsonl"), true),
@@ -140,7 +140,7 @@ fn what_the_archive_of_a_run_masks_is_held_against_nobody() {
     assert_eq!(exit, Some(0), "{said}");
     for file in ["exchanges.har", "record.jsonl"] {
         let archive = folder.path().join(file);
-        // Without the profile nobody knows what was masked.
+        // Without the profile, masked values are unknown.
         let out = folder.path().join("judged");
         let (_, said) = xs2aspec(&["judge", archive.to_str().unwrap(), "--out", out.to_str().unwrap()]);
         let (verdicts, _) = recorded(&out, &said);

@@ -1,4 +1,4 @@
-//! Headers and signature: who may ask.
+//! Headers and signature: the admission of a request.
 
 use std::collections::BTreeMap;
 
@@ -95,7 +95,7 @@ impl Desk {
     }
 }
 
-/// Whether a text has this RSA-SHA256 signature, in base64.
+/// Returns true if a text has this RSA-SHA256 signature in base64.
 fn verifies(certificate: &Certificate, text: &str, signature: &str) -> bool {
     let Ok(signature) = BASE64_STANDARD.decode(signature) else { return false };
     let provider = rustls::crypto::aws_lc_rs::default_provider();

@@ -1,5 +1,5 @@
-//! A parcel desk, written by hand from its document alone (`fixtures/packs/parcels`): it obeys, or breaks one
-//! sentence in one named way, or uses what the document leaves open in another way.
+//! A parcel desk, written by hand from its document alone (`fixtures/packs/parcels`). It conforms, or has one
+//! named fault, or uses one freedom of the document in another way.
 
 mod entrance;
 mod rules;
@@ -16,28 +16,28 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use xs2aspec_signing::Certificate;
 
-/// A request as it came.
+/// A received request.
 pub(super) struct Asked<'a> {
     pub(super) method: &'a str,
     pub(super) path: &'a str,
     pub(super) query: BTreeMap<String, String>,
-    /// Header fields by their names in lower case.
+    /// Headers by lowercase name.
     pub(super) headers: BTreeMap<String, String>,
     pub(super) body: &'a [u8],
 }
 
-/// A refusal: its status, code and text.
+/// A rejection with its status, code and text.
 struct Refusal(u16, &'static str, String);
 
 type Checked = Result<(), Refusal>;
 
 /// A desk and its parcels.
 pub(super) struct Desk {
-    /// The sentence that it breaks, by a name of [`super::faults::FAULTS`].
+    /// The fault, one of [`super::faults::FAULTS`].
     fault: Option<&'static str>,
-    /// The freedom that it uses, by a name of [`super::faults::FREEDOMS`].
+    /// The freedom, one of [`super::faults::FREEDOMS`].
     freedom: Option<&'static str>,
-    /// Who may ask.
+    /// The certificate of the admitted client.
     shop: Certificate,
     now: DateTime<Utc>,
     parcels: Mutex<BTreeMap<String, Value>>,
@@ -53,7 +53,7 @@ impl Desk {
         Self { fault, freedom, shop, now, parcels: Mutex::default(), number: AtomicU64::new(1) }
     }
 
-    /// The status and body of its answer.
+    /// Returns the status and the body of the response.
     pub(super) fn answer(&self, asked: &Asked<'_>) -> (u16, Value) {
         let answered = match (asked.method, asked.path.split('/').collect::<Vec<_>>().as_slice()) {
             ("GET", ["", "v2", "offices"]) => self.offices(asked),
@@ -125,7 +125,7 @@ impl Desk {
         Ok((if self.uses("quick") { 200 } else { 201 }, parcel))
     }
 
-    /// What is wrong in the answer itself.
+    /// Applies a fault to the response itself.
     fn disfigure(&self, parcel: &mut Value) {
         let members = parcel.as_object_mut().expect("a parcel is an object");
         match self.fault {
@@ -167,7 +167,7 @@ impl Desk {
         Ok((200, parcel))
     }
 
-    /// Some parcel.
+    /// Returns some parcel.
     fn any(&self) -> Value {
         let parcels = self.parcels.lock().unwrap_or_else(PoisonError::into_inner);
         let mut parcel = parcels.values().next().cloned().unwrap_or_default();
@@ -229,7 +229,7 @@ impl Desk {
     }
 }
 
-/// A rule of a member or parameter is broken.
+/// Returns the rejection for a field or parameter that violates a rule.
 fn format(member: &str) -> Refusal {
     Refusal(400, "FORMAT", format!("{member} breaks a rule"))
 }

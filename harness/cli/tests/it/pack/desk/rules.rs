@@ -1,4 +1,4 @@
-//! What a parcel that is handed over has to keep.
+//! The rules for a parcel that is handed over.
 
 use chrono::{Days, NaiveDate};
 use serde_json::{Map, Value};
@@ -69,7 +69,7 @@ impl Desk {
         let length = |member: &str, most: usize| {
             text(member).is_some_and(|text| (1..=most).contains(&text.chars().count()))
         };
-        // A fault that is made for senders alone.
+        // A fault for senders only.
         let is_unseen = place == "sender" && self.breaks("sender-unread");
         is(
             "",
@@ -110,7 +110,7 @@ impl Desk {
                 continue;
             }
             let is_what = (1..=30).contains(&what.chars().count());
-            // Items that follow each other, or all of them.
+            // Adjacent items, or all of them.
             let is_known = match self.fault {
                 Some("contents-distinct") => false,
                 Some("contents-distinct-beside") => seen.last() == Some(&what),
