@@ -1,4 +1,4 @@
-//! Builds again when a case file, a baseline or a table changes or is added: they are embedded in the binary.
+//! Rebuilds the crate when an embedded file (case, baseline, schema, table) is changed or added.
 
 fn main() {
     for folder in [

@@ -1,13 +1,14 @@
-//! Values as the cells of a table have them: texts.
+//! Values as table cells have them: strings.
 
 use serde_json::Value;
 
-/// A value as it stands in a cell, in a message or in a name: texts without quotation marks.
+/// Formats a value for a cell, a message or a name, without quotation marks around strings.
 pub fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Whether a cell has the wanted value, or one of a list; `0` and `"0"` are equal, since cells are texts.
+/// Returns true if a cell has the wanted value, or one of a list of values. `0` and `"0"` are equal, since
+/// cells are strings.
 pub fn has(cell: &str, wanted: &Value) -> bool {
     match wanted {
         Value::Array(any) => any.iter().any(|one| shown(one) == cell),

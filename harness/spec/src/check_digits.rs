@@ -1,35 +1,37 @@
-//! Check digits, by which a value shows that it is wrong without any request.
+//! Check digits, which reveal a wrong value without any request.
 
 use serde::Deserialize;
 
 use crate::iban::is_iban;
 
-/// Weights of the first check digit of a Norwegian identity number, which is one of those that they weigh.
+/// Weights for the first check digit of a Norwegian identity number, including the check digit itself.
 const FIRST: [u32; 10] = [3, 7, 6, 1, 8, 9, 4, 5, 2, 1];
 
-/// Weights of the second one, and of the check digit of a Norwegian account number, each with the digit.
+/// Weights for the second check digit, and for that of a Norwegian account number, including the digit
+/// itself.
 const SECOND: [u32; 11] = [5, 4, 3, 2, 7, 6, 5, 4, 3, 2, 1];
 
-/// Whose check digits a value has.
+/// The kind of check digits in a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckDigits {
-    /// Those of an IBAN (ISO 13616-1).
+    /// The check digits of an IBAN (ISO 13616-1).
     Iban,
-    /// Those of the identity number of a person in Norway: two, by modulus 11.
+    /// The two check digits of a Norwegian identity number, modulus 11.
     Person,
-    /// That of an account number in Norway, also at the end of an IBAN: one, by modulus 11.
+    /// The check digit of a Norwegian account number, modulus 11, also at the end of an IBAN.
     Account,
 }
 
-/// Number of digits at the end of a value in which another value with check digits differs from it.
+/// Number of digits at the end of a value that a replacement changes.
 const OTHER_DIGITS: u32 = 5;
 
 impl CheckDigits {
     const ALL: [Self; 3] = [Self::Iban, Self::Person, Self::Account];
 
-    /// Returns another text with all the check digits that a text has: its last five digits are others,
-    /// counted from those of `start`, which has its form. `None` if it has no check digits.
+    /// Returns another string with valid check digits of every kind that `text` has. Its last five digits
+    /// count up from those of `start`, which has the same format. Returns `None` if `text` has no check
+    /// digits.
     pub fn other(text: &str, start: &str) -> Option<String> {
         let own: Vec<Self> = Self::ALL.into_iter().filter(|kind| kind.fit(text)).collect();
         let (beginning, end) = start.split_at_checked(start.len().checked_sub(OTHER_DIGITS as usize)?)?;
@@ -38,7 +40,7 @@ impl CheckDigits {
         others.filter(|other| other != text).find(|other| own.iter().all(|kind| kind.fit(other)))
     }
 
-    /// Returns true if a text has them.
+    /// Returns true if a string has valid check digits of this kind.
     pub fn fit(self, text: &str) -> bool {
         match self {
             Self::Iban => is_iban(text),
@@ -54,7 +56,7 @@ impl CheckDigits {
     }
 }
 
-/// Returns the digits of a text that is nothing else; none of another text.
+/// Returns the digits of a string, or none if it contains other characters.
 fn digits(text: &str) -> Vec<u32> {
     text.chars().map(|digit| digit.to_digit(10)).collect::<Option<_>>().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The clauses of the rule files (`cases/AREA/RULE.yaml`): one entry for each testable statement of the
+//! Reads the clauses of the rule files (`cases/AREA/RULE.yaml`), one for each testable statement of the
 //! document.
 
 use std::collections::BTreeMap;
@@ -13,26 +13,26 @@ use crate::{
     yaml::{self, At},
 };
 
-/// How firmly the document makes a statement.
+/// The strength with which the document makes a statement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Strength {
-    /// The document says it.
+    /// The document says so.
     Stated,
-    /// It follows from a standard that the document names: the standard and its section.
+    /// It follows from this section of a standard that the document names.
     Derived(String),
-    /// The plain reading: what a careful reader builds, though another reading is possible.
+    /// It is the plain reading, though another reading is possible.
     Expected,
-    /// The bank decides, and its profile says so.
+    /// The bank decides, and declares it in its profile.
     Choice(Choice),
-    /// Recorded, never a violation: the reason.
+    /// It is recorded and never a violation, for this reason.
     Observed(String),
-    /// Cannot be decided from outside: the reason.
+    /// It cannot be decided from outside, for this reason.
     Untestable(String),
 }
 
 impl Strength {
-    /// The word used in the ledger and in every report.
+    /// Returns the word used in rule files and reports.
     pub const fn word(&self) -> &'static str {
         match self {
             Self::Stated => "stated",
@@ -49,67 +49,67 @@ impl Strength {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
-    /// Key below `[choices]` in a target profile.
+    /// Key in the table `[choices]` of a bank profile.
     pub key: String,
-    /// What is assumed when a profile is written without thinking about it.
+    /// Default value if a profile declares none.
     pub default: String,
-    /// Whether the default is the plain reading: it is then asserted where a profile declares nothing, and a
-    /// breach is a warning. Otherwise it is never asserted by itself.
+    /// True if the default is the plain reading. It is then asserted if a profile declares nothing, and a
+    /// violation is a warning. Otherwise the default is never asserted.
     #[serde(default)]
     pub expected: bool,
 }
 
-/// One statement of the document.
+/// A statement of the document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clause {
     /// Stable, mnemonic id.
     pub id: String,
     /// The statement in our own words.
     pub says: String,
-    /// Line of the document, from 1: where the quote stands.
+    /// Line of the document that contains the quote, from 1.
     pub line: u32,
-    /// A fragment of that line, word for word; ` .. ` stands for what is left out.
+    /// A literal fragment of that line. ` .. ` marks an omission.
     pub quote: String,
-    /// Strength, with what belongs to it.
+    /// The strength, with its details.
     pub strength: Strength,
-    /// Rows of `fixtures/spec/readings.md` that decide how it is read.
+    /// Rows of `fixtures/spec/readings.md` that decide how the clause is read.
     pub reading: Vec<u32>,
-    /// The rule file that declares it, by the name under which it can be opened.
+    /// Path of the rule file that declares it, as a user can open it.
     pub file: String,
     /// Line of the rule file, from 1.
     pub file_line: u32,
 }
 
-/// The clauses of a rule file. Others read its other lists.
+/// The clauses of a rule file. Other modules read its other lists.
 #[derive(Deserialize)]
 struct RuleFile {
     #[serde(default)]
     clauses: Vec<At<Entry>>,
 }
 
-/// A statement of the document, as an author writes it.
+/// A statement of the document, as written in a rule file.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "clause")]
 pub struct Entry {
-    /// Stable and mnemonic: subject, aspect, and what else it takes (`periodic.months.duplicate`).
+    /// Stable, mnemonic id: subject, aspect and further details (`periodic.months.duplicate`).
     id: String,
     /// The statement in our own words: one sentence that names who must do what.
     says: String,
-    /// Heading of the section, if several sections contain the quote.
+    /// Heading of the section, needed if several sections contain the quote.
     section: Option<String>,
-    /// A fragment of one line of the document, word for word; ` .. ` stands for what is left out.
+    /// A literal fragment of one line of the document. ` .. ` marks an omission.
     quote: String,
-    /// How firmly the document makes the statement.
+    /// The strength with which the document makes the statement.
     strength: Word,
-    /// Rows of `fixtures/spec/readings.md` that decide how it is read.
+    /// Rows of `fixtures/spec/readings.md` that decide how the clause is read.
     #[serde(default)]
     reading: Vec<u32>,
-    /// Of a derived clause: the standard and its section.
+    /// The standard and its section, for a derived clause.
     standard: Option<String>,
-    /// Of a choice: its key in a bank profile, and its default.
+    /// Key and default in a bank profile, for a choice.
     choice: Option<Choice>,
-    /// Of an observed or untestable clause: the reason, in one sentence.
+    /// The reason in one sentence, for an observed or untestable clause.
     why: Option<String>,
 }
 
@@ -124,7 +124,8 @@ enum Word {
     Untestable,
 }
 
-/// Reads all clauses. Every quote must stand in one line of the document, which is the clause's.
+/// Reads all clauses. Every quote must appear in exactly one line of the document, which becomes the line of
+/// the clause.
 pub fn load(tree: &Tree, document: &Document, problems: &mut Vec<Problem>) -> BTreeMap<String, Clause> {
     let mut clauses = BTreeMap::<String, Clause>::new();
     for (file, text) in tree.clause_files() {
@@ -162,13 +163,12 @@ fn clause(tree: &Tree, file: &str, at: &At<Entry>, document: &Document) -> Resul
                 .section
                 .as_deref()
                 .map_or("the document".to_owned(), |name| format!("section `{name}`"));
-            return Err(problem(format!("`{}` does not stand in {place}", entry.quote)));
+            return Err(problem(format!("`{}` does not appear in {place}", entry.quote)));
         }
         [one, other, ..] => {
-            let message =
-                format!("`{}` stands in line {one} of the document and in line {other}", entry.quote);
+            let message = format!("`{}` appears in lines {one} and {other} of the document", entry.quote);
             return Err(problem(message)
-                .help("name the `section`, or quote more: ` .. ` stands for what is left out of the line"));
+                .help("name the `section`, or quote more of the line (` .. ` marks an omission)"));
         }
     };
     Ok(Clause {
@@ -183,7 +183,7 @@ fn clause(tree: &Tree, file: &str, at: &At<Entry>, document: &Document) -> Resul
     })
 }
 
-/// `standard`, `choice` and `why` belong to some strengths each, and to those always.
+/// Returns the strength of an entry. Each strength requires or forbids `standard`, `choice` and `why`.
 fn strength(entry: &Entry) -> Result<Strength, &'static str> {
     match (entry.strength, &entry.standard, &entry.choice, &entry.why) {
         (Word::Stated, None, None, None) => Ok(Strength::Stated),
@@ -193,12 +193,12 @@ fn strength(entry: &Entry) -> Result<Strength, &'static str> {
         (Word::Observed, None, None, Some(why)) => Ok(Strength::Observed(why.clone())),
         (Word::Untestable, None, None, Some(why)) => Ok(Strength::Untestable(why.clone())),
         (Word::Stated | Word::Expected, ..) => {
-            Err("a stated or expected clause has neither `standard`, `choice` nor `why`")
+            Err("a stated or expected clause must not have `standard`, `choice` or `why`")
         }
-        (Word::Derived, ..) => Err("a derived clause has `standard`, and neither `choice` nor `why`"),
-        (Word::Choice, ..) => Err("a choice has `choice`, and neither `standard` nor `why`"),
+        (Word::Derived, ..) => Err("a derived clause needs `standard`, without `choice` and `why`"),
+        (Word::Choice, ..) => Err("a choice needs `choice`, without `standard` and `why`"),
         (Word::Observed | Word::Untestable, ..) => {
-            Err("an observed or untestable clause has `why`, and neither `standard` nor `choice`")
+            Err("an observed or untestable clause needs `why`, without `standard` and `choice`")
         }
     }
 }
@@ -220,28 +220,28 @@ mod tests {
             ("{id: a, says: b, quote: covers all nine parts, strength: stated}", ""),
             (
                 "{id: a, says: b, quote: covers all nine parts, strength: stated, why: c}",
-                "a stated or expected clause has neither",
+                "a stated or expected clause must not have",
             ),
             (
                 "{id: a, says: b, quote: covers all nine parts, strength: derived}",
-                "a derived clause has `standard`",
+                "a derived clause needs `standard`",
             ),
-            ("{id: a, says: b, quote: covers all nine parts, strength: choice}", "a choice has `choice`"),
+            ("{id: a, says: b, quote: covers all nine parts, strength: choice}", "a choice needs `choice`"),
             (
                 "{id: a, says: b, quote: covers all nine parts, strength: choice, choice: {key: a, default: b, expected: true}}",
                 "",
             ),
             (
                 "{id: a, says: b, quote: covers all nine parts, strength: expected, choice: {key: a, default: b}}",
-                "a stated or expected clause has neither",
+                "a stated or expected clause must not have",
             ),
-            ("{id: a, says: b, quote: covers all nine parts, strength: observed}", "has `why`"),
-            ("{id: a, says: b, quote: no such words, strength: stated}", "does not stand in the document"),
+            ("{id: a, says: b, quote: covers all nine parts, strength: observed}", "needs `why`"),
+            ("{id: a, says: b, quote: no such words, strength: stated}", "does not appear in the document"),
             (
                 "{id: a, says: b, section: Limits, quote: covers all nine parts, strength: stated}",
-                "does not stand in section `Limits`",
+                "does not appear in section `Limits`",
             ),
-            ("{id: a, says: b, quote: creditorName, strength: stated}", "stands in line"),
+            ("{id: a, says: b, quote: creditorName, strength: stated}", "appears in lines"),
             (
                 "{id: a, says: b, quote: covers all nine parts, strength: stated, kind: x}",
                 "unknown field `kind`",

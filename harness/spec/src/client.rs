@@ -1,4 +1,4 @@
-//! What no reading of the document allows a client, as data: `fixtures/spec/client-rules.yaml`.
+//! Rules for clients that every reading of the document implies, from `fixtures/spec/client-rules.yaml`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,41 +12,41 @@ use serde::{Deserialize, Deserializer, de::Error as _};
 
 use crate::{check_digits::CheckDigits, iban, problem::Problem, tree::Tree, yaml, yaml::At};
 
-/// Where it stands in a tree.
+/// Path of the file in a tree.
 pub const FILE: &str = "fixtures/spec/client-rules.yaml";
 
-/// The structure of the IBANs of each country.
+/// Path of the table of IBAN structures by country.
 const IBANS: &str = "fixtures/tables/ibans.csv";
 
-/// The place that stands for each header field.
+/// The place that matches every header.
 const EACH_HEADER: &str = "header/*";
 
-/// What a document says of clients; nothing where it has no such file.
+/// The document's rules for clients. Empty if a tree has no such file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ClientRules {
-    /// Clauses that a client breaks for certain, though a bank is only warned of them.
+    /// Clauses whose violation by a client is certain, though a bank only gets a warning.
     #[serde(default)]
     pub denied: BTreeSet<String>,
     #[serde(default)]
     usual: Vec<Usual>,
     #[serde(default)]
     values: Vec<At<Rule>>,
-    /// Ids of resources that earlier responses gave.
+    /// Rules for the ids of resources that earlier responses returned.
     pub ids: Option<IdRules>,
-    /// Calls of a day that are counted.
+    /// Calls that are counted per day.
     pub counted: Option<Counted>,
-    /// What every path has.
+    /// Rules for every path.
     pub paths: Option<PathRules>,
-    /// The clause of a certificate that is used before or after it is valid.
+    /// The clause for a certificate that is used outside its validity period.
     pub validity: Option<String>,
-    /// What codes of rejections say of their requests.
+    /// Conclusions from the error codes of rejections.
     #[serde(default)]
     rejections: Vec<RejectionRule>,
-    /// What the reference bank calls its rules.
+    /// Names of the reference bank's rules.
     #[serde(default)]
     pub bank: BankRules,
-    /// How many characters an IBAN has, by country.
+    /// Number of characters of an IBAN, by country.
     #[serde(skip)]
     ibans: BTreeMap<String, usize>,
 }
@@ -63,7 +63,7 @@ struct Usual {
     matches: Pattern,
 }
 
-/// A form of values that no pattern says.
+/// A value format that no pattern can express.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Form {
@@ -73,7 +73,7 @@ enum Form {
     Person,
 }
 
-/// A rule of the value of a place.
+/// A rule for the value of a place.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Rule {
@@ -96,47 +96,47 @@ struct Rule {
     warn: bool,
 }
 
-/// Rules of ids.
+/// Rules for ids.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct IdRules {
-    /// Texts that no bank gives as an id.
+    /// Strings that no bank uses as an id.
     pub no_id: Pattern,
-    /// The payment of a path.
+    /// The payment in a path.
     pub payment: IdClauses,
-    /// The payments of a basket.
+    /// The payments in a basket.
     pub in_basket: IdClauses,
-    /// The account of a path.
+    /// The account in a path.
     pub account: NamedId,
-    /// The transaction of a path.
+    /// The transaction in a path.
     pub transaction: NamedId,
     /// A payment that cannot be deleted.
     pub pending: Pending,
-    /// Ids of requests.
+    /// A request id that was used before.
     pub reused: Reused,
 }
 
-/// What the ids of a place break.
+/// The clauses that the ids at a place can violate.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IdClauses {
-    /// The place, where it is not the path.
+    /// The place, if it is not the path.
     pub at: Option<String>,
-    /// The clause of an id that nothing has.
+    /// The clause for an id that does not exist.
     pub clause: String,
-    /// The clause of an id of another PSU.
+    /// The clause for an id that belongs to another PSU.
     pub another: String,
-    /// The clause of an id of what was deleted.
+    /// The clause for the id of a deleted resource.
     pub deleted: Option<String>,
 }
 
-/// An id that paths have under a name of the profile.
+/// An id in a path, recognized by the name of a profile value.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NamedId {
     /// The end of the name.
     pub name: String,
-    /// The clause of an id that nothing has.
+    /// The clause for an id that does not exist.
     pub clause: String,
 }
 
@@ -144,25 +144,25 @@ pub struct NamedId {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pending {
-    /// The field of responses that has the status.
+    /// The response field with the status.
     pub member: String,
     /// The status.
     pub is: String,
-    /// The clause of its deletion.
+    /// The clause for deleting such a payment.
     pub clause: String,
 }
 
-/// An id of a request that an earlier one had.
+/// A request id that an earlier request had.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reused {
-    /// The clause.
+    /// The violated clause.
     pub clause: String,
-    /// What a client sends instead.
+    /// Advice on what to send instead.
     pub send: String,
 }
 
-/// Calls without a header that are counted by account and day.
+/// Calls without a header, counted by account and day.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counted {
@@ -170,13 +170,13 @@ pub struct Counted {
     pub operation: String,
     /// The header.
     pub header: String,
-    /// How many a day has.
+    /// Maximum number per day.
     pub most: usize,
-    /// The clause of one more.
+    /// The clause for a call beyond that number.
     pub clause: String,
 }
 
-/// What a code of a rejection says of its request.
+/// A conclusion from the error code of a rejection.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RejectionRule {
@@ -185,24 +185,24 @@ pub struct RejectionRule {
     only: Vec<String>,
     without: Option<String>,
     status: Option<u16>,
-    /// The place that is wrong.
+    /// The place of the violation.
     #[serde(default)]
     pub at: String,
-    /// The clause that is broken.
+    /// The violated clause.
     pub clause: String,
     send: String,
-    /// Whether it is a warning, since only the bank knows whether the code is right.
+    /// True for a warning, since only the bank knows if the code is right.
     #[serde(default)]
     pub warn: bool,
 }
 
 impl RejectionRule {
-    /// Returns true if it is of a header that was not sent.
+    /// Returns true if the rule is about a header that was not sent.
     pub fn is_of_a_header(&self) -> bool {
         self.without.is_some()
     }
 
-    /// Returns what a client did by this rule.
+    /// Returns the client's violation according to this rule.
     pub fn wrong(&self) -> Wrong {
         Wrong {
             at: self.at.clone(),
@@ -214,26 +214,26 @@ impl RejectionRule {
     }
 }
 
-/// What every path has.
+/// Rules for every path.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PathRules {
-    /// The first segment below the base address.
+    /// The first path segment after the base address.
     pub prefix: String,
-    /// The clause of a path without it.
+    /// The clause for a path without this segment.
     pub clause: String,
-    /// The clause of a request that is not signed.
+    /// The clause for an unsigned request.
     pub signed: String,
-    /// Operations that the document mentions, without headers.
+    /// Operations that the document mentions without their headers.
     pub mentioned: Vec<Mentioned>,
-    /// Operations whose paths the document does not show: each bank has its own.
+    /// Operations whose paths the document does not show. Each bank chooses its own.
     #[serde(default)]
     pub not_shown: BTreeSet<String>,
-    /// The clause of a call outside the sandbox.
+    /// The clause for a call outside the sandbox.
     pub sandbox: String,
 }
 
-/// An operation that the document mentions. `*` in its path is any segment.
+/// An operation that the document mentions. `*` in its path matches any segment.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mentioned {
@@ -241,43 +241,43 @@ pub struct Mentioned {
     pub method: String,
     /// Path.
     pub path: String,
-    /// Whether it lists the transactions of an account; else it is about a payment.
+    /// True if it lists the transactions of an account. Otherwise it is about a payment.
     #[serde(default)]
     pub lists: bool,
 }
 
-/// What the reference bank calls its rules.
+/// Names of the reference bank's rules.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct BankRules {
-    /// Rules by which it rejects what a client could not know before.
+    /// Rules that reject what a client could not know in advance.
     #[serde(default)]
     pub warned: BTreeSet<String>,
-    /// Rules by which it rejects requests of clients that did nothing wrong.
+    /// Rules that reject requests of clients that did nothing wrong.
     #[serde(default)]
     pub not_of_the_client: BTreeSet<String>,
-    /// Clauses by its names for them.
+    /// Clauses by the names of the rules.
     #[serde(default)]
     pub clauses: BTreeMap<String, String>,
 }
 
-/// A value that is right under no reading.
+/// A value that is wrong under every reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wrong {
     /// Its place in the request.
     pub at: String,
-    /// The clause.
+    /// The violated clause.
     pub clause: String,
-    /// What a client sends instead.
+    /// Advice on what to send instead.
     pub send: String,
-    /// The value; `None` where there is none.
+    /// The value, or `None` if it is absent.
     pub value: Option<String>,
-    /// Returns true if it is a warning only.
+    /// True for a warning.
     pub is_warning: bool,
 }
 
 impl Pattern {
-    /// Returns true if a text matches.
+    /// Returns true if a string matches.
     pub fn is_match(&self, text: &str) -> bool {
         self.0.is_match(text)
     }
@@ -288,12 +288,12 @@ impl<'de> Deserialize<'de> for Pattern {
         let text = String::deserialize(deserializer)?;
         Regex::new(&text)
             .map(Self)
-            .map_err(|_| D::Error::custom(format!("`{text}` is no regular expression")))
+            .map_err(|_| D::Error::custom(format!("`{text}` is not a valid regular expression")))
     }
 }
 
 impl ClientRules {
-    /// Reads them from a tree.
+    /// Reads the rules of a tree.
     pub fn load(tree: &Tree) -> Result<Self, Problem> {
         let Some(text) = tree.text(FILE) else { return Ok(Self::default()) };
         let mut rules: Self = yaml::read(FILE, text)?;
@@ -311,7 +311,7 @@ impl ClientRules {
         Ok(rules)
     }
 
-    /// Returns the clauses that are named as they are.
+    /// Returns the clauses that the file names literally, without a placeholder such as `<name>`.
     pub fn clauses(&self) -> impl Iterator<Item = &str> {
         let values =
             self.values.iter().map(|row| row.value.clause.as_str()).filter(|clause| !clause.contains('<'));
@@ -334,8 +334,8 @@ impl ClientRules {
         values.chain(ids).chain(others.chain(self.bank.clauses.values()).map(String::as_str))
     }
 
-    /// Returns the rule of a rejection with this status and these codes. `has` returns true for a header of
-    /// the request.
+    /// Returns the rule for a rejection with this status and these codes. `has` returns true for a header
+    /// that the request has.
     pub fn rejection(
         &self,
         operation: &str,
@@ -350,18 +350,18 @@ impl ClientRules {
         })
     }
 
-    /// Returns true if a clause is that of a code which stands for it alone.
+    /// Returns true if an error code alone proves a violation of this clause.
     pub fn is_of_a_code(&self, clause: &str) -> bool {
         self.rejections.iter().any(|rule| !rule.warn && rule.clause == clause)
     }
 
-    /// Returns true if a value of a place is one that each client chooses for itself.
+    /// Returns true if this is a value that each client chooses for itself.
     pub fn is_usual(&self, at: &str, text: &str) -> bool {
         self.usual.iter().any(|usual| usual.at == at && usual.matches.is_match(text))
     }
 
-    /// Returns the values of a request that are right under no reading, one for each place. `values` returns
-    /// the values of a place, `headers` are the names of its header fields in small letters.
+    /// Returns the values of a request that are wrong under every reading, one per place. `values` returns
+    /// the values of a place, and `headers` holds the lowercase names of its headers.
     pub fn wrong(
         &self,
         operation: &str,
@@ -391,27 +391,28 @@ impl ClientRules {
     }
 }
 
-/// Reads how many characters the IBANs of each country have.
+/// Reads the lengths of IBANs by country.
 fn lengths(table: &str) -> Result<BTreeMap<String, usize>, Problem> {
     #[derive(Deserialize)]
     struct Row {
         country: String,
         bban: String,
     }
-    let wrong = |why: String| Problem::of_file(IBANS, format!("is no table: {why}"));
+    let wrong = |why: String| Problem::of_file(IBANS, format!("not a valid table: {why}"));
     let rows = csv::Reader::from_reader(table.as_bytes()).into_deserialize();
     rows.map(|row: csv::Result<Row>| {
         let Row { country, bban } = row.map_err(|error| wrong(error.to_string()))?;
         let length = iban::length(&bban);
-        let length = length.ok_or_else(|| wrong(format!("`{bban}` of {country} is no structure")))?;
+        let length =
+            length.ok_or_else(|| wrong(format!("`{bban}` of {country} is not a valid structure")))?;
         Ok((country, 4 + length))
     })
     .collect()
 }
 
 impl Rule {
-    /// Returns the value that breaks it.
-    #[expect(clippy::option_option, reason = "what is missing breaks a rule as well")]
+    /// Returns the value that violates the rule, or `Some(None)` if it is absent.
+    #[expect(clippy::option_option, reason = "a missing value can violate a rule too")]
     fn broken(&self, values: &[String], ibans: &BTreeMap<String, usize>) -> Option<Option<String>> {
         if self.absent {
             return values.iter().all(|text| text.trim().is_empty()).then_some(None);
@@ -430,7 +431,7 @@ impl Rule {
                     && self.unmatched.as_ref().is_none_or(|pattern| !pattern.is_match(text))
             }
         };
-        // An empty value may stand for none.
+        // A client may send an empty value instead of none.
         let says_nothing = |text: &String| self.warn && text.is_empty();
         values.iter().find(|text| !says_nothing(text) && is_broken(text)).map(|text| Some(text.clone()))
     }
@@ -440,7 +441,7 @@ impl Form {
     fn has(self, text: &str, ibans: &BTreeMap<String, usize>) -> bool {
         let text = text.trim();
         match self {
-            // ISO 13616-1: check digits from 02 to 98, and the length that the registry has for the country.
+            // ISO 13616-1: check digits from 02 to 98, and the length in the registry for the country.
             Self::Iban => {
                 let digits = text.get(2..4).and_then(|digits| digits.parse::<u32>().ok());
                 let length = text.get(..2).and_then(|country| ibans.get(country));
@@ -452,11 +453,11 @@ impl Form {
                 !has_digits || CheckDigits::Person.fit(text)
             }
             Self::IpAddress => text.parse::<IpAddr>().is_ok(),
-            // RFC 9110, section 5.6.7: the form that is sent, and the two that are only read.
+            // RFC 9110, section 5.6.7: the format to send, and two obsolete ones to accept.
             Self::HttpDate => {
                 ["%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"]
                     .iter()
-                    // The parser takes a day of one digit as well.
+                    // The parser also accepts one-digit days.
                     .any(|form| {
                         let date = NaiveDateTime::parse_from_str(text, form);
                         date.is_ok_and(|date| date.format(form).to_string() == text)

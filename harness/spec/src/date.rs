@@ -1,11 +1,11 @@
-//! Calendar dates of ISO 8601 that exist.
+//! Calendar dates of ISO 8601. A date that does not exist is rejected.
 
 use std::sync::LazyLock;
 
 use chrono::NaiveDate;
 use regex::Regex;
 
-/// Whether a text is a date in the extended format, `2024-02-29`.
+/// Returns true for a date in the extended format, `2024-02-29`.
 pub(crate) fn is_calendar_date(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.len() == 10
@@ -14,14 +14,14 @@ pub(crate) fn is_calendar_date(text: &str) -> bool {
         && exists(text.get(..4), text.get(5..7), text.get(8..))
 }
 
-/// Whether a text is a date in the basic format, `20240229`, which ISO 8601 allows and the document does not
-/// exclude.
+/// Returns true for a date in the basic format, `20240229`. ISO 8601 allows it, and the document does not
+/// exclude it.
 pub(crate) fn is_basic_date(text: &str) -> bool {
     text.len() == 8 && exists(text.get(..4), text.get(4..6), text.get(6..))
 }
 
-/// Whether a text is a date in another form of ISO 8601 than the extended one: in the basic format, of a week
-/// or of a day of the year, a month alone, or a date with a time or a zone.
+/// Returns true for a date in any ISO 8601 format except the extended one. These are the basic format, week
+/// dates, ordinal dates, months, and dates with a time or a zone.
 pub(crate) fn is_other_date(text: &str) -> bool {
     static OTHER: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let week = "W(0[1-9]|[1-4][0-9]|5[0-3])";
@@ -49,7 +49,7 @@ fn exists(year: Option<&str>, month: Option<&str>, day: Option<&str>) -> bool {
     date().is_some()
 }
 
-/// Digits only: `parse` alone would take a sign.
+/// Parses digits only, since `parse` alone would accept a sign.
 fn number(text: &str) -> Option<u32> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }

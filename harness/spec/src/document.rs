@@ -1,4 +1,4 @@
-//! The document under test, and how its unclear places are read.
+//! The document under test, and the readings of its unclear places.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,26 +9,26 @@ use sha2::{Digest, Sha256};
 
 use crate::tree::Tree;
 
-/// Where the document stands in a tree.
+/// Path of the document in a tree.
 pub const FILE: &str = "fixtures/spec/interface.md";
 
-/// Where its readings stand.
+/// Path of its readings in a tree.
 const READINGS: &str = "fixtures/spec/readings.md";
 
-/// Where the plain readings begin, a table of two columns.
+/// Start of the section with the plain readings, a table of two columns.
 const PLAIN: &str = "\n## 5. ";
 
-/// Stands between two parts of a quote, with anything in the document between them.
+/// Marks an omission between two parts of a quote.
 const GAP: &str = " .. ";
 
-/// The text of the document, line by line, and its readings.
+/// The text of the document, by line, and its readings.
 #[derive(Debug, Clone, Default)]
 pub struct Document {
     text: String,
     lines: Vec<Line>,
-    /// The headings above lines, from that of the chapter on.
+    /// The headings of each section, from the chapter down.
     sections: Vec<Vec<String>>,
-    /// By the numbers of their rows.
+    /// The readings by row number.
     readings: BTreeMap<u32, String>,
 }
 
@@ -36,12 +36,12 @@ pub struct Document {
 #[derive(Debug, Clone)]
 struct Line {
     place: Range<usize>,
-    /// Number of its headings among the sections.
+    /// Index of its section.
     section: usize,
 }
 
 impl Document {
-    /// The document of a tree; an empty one where there is none.
+    /// Reads the document of a tree. Returns an empty one if the tree has none.
     pub fn load(tree: &Tree) -> Self {
         let text = tree.text(FILE).unwrap_or_default().to_owned();
         let mut sections = vec![Vec::new()];
@@ -62,30 +62,31 @@ impl Document {
         Self { text, lines, sections, readings }
     }
 
-    /// The whole text.
+    /// Returns the whole text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// A line, from 1.
+    /// Returns a line, counted from 1.
     pub fn line(&self, line: u32) -> Option<&str> {
         let line = self.lines.get((line as usize).checked_sub(1)?)?;
         Some(&self.text[line.place.clone()])
     }
 
-    /// SHA-256 of the document, in hex.
+    /// Returns the SHA-256 of the document, in hex.
     pub fn sha256(&self) -> String {
         hex::encode(Sha256::digest(&self.text))
     }
 
-    /// The headings above a line, from 1, joined with ` > `. The document's title is left out.
+    /// Returns the headings above a line (counted from 1), joined with ` > `. The document's title is
+    /// omitted.
     pub fn section(&self, line: u32) -> String {
         let line = (line as usize).checked_sub(1).and_then(|line| self.lines.get(line));
         line.map(|line| self.sections[line.section].join(" > ")).unwrap_or_default()
     }
 
-    /// The lines, from 1, in which a quote stands; of one section where its heading is given. A quote may
-    /// leave out what stands between two parts of it: `creditorName .. at most 70 characters`.
+    /// Returns the lines (counted from 1) that contain a quote, optionally only those in sections with this
+    /// heading. A quote may omit text between two parts: `creditorName .. at most 70 characters`.
     pub fn lines_with(&self, quote: &str, section: Option<&str>) -> Vec<u32> {
         let first = quote.split(GAP).next().unwrap_or_default();
         let mut found = Vec::new();
@@ -103,20 +104,20 @@ impl Document {
         found
     }
 
-    /// The words of the block of code that follows the first line that begins so: a list of codes.
+    /// Returns the words of the code block after the first line that starts with `introduction`.
     pub fn list_after(&self, introduction: &str) -> Vec<&str> {
         let after = self.text.split_once(&format!("\n{introduction}")).map_or("", |(_, rest)| rest);
         after.split("```").nth(1).unwrap_or_default().split_whitespace().collect()
     }
 
-    /// A row of the readings by its number: where the document is unclear, how it is treated, and the plain
-    /// reading of what that leaves open, where there is one.
+    /// Returns a row of the readings by its number: what is unclear, how it is treated, and the plain reading
+    /// if there is one.
     pub fn reading(&self, row: u32) -> Option<&str> {
         self.readings.get(&row).map(String::as_str)
     }
 }
 
-/// The rows of the readings by their numbers. A row may have several.
+/// Returns the readings by row number. One row of the table may have several numbers.
 fn readings(text: &str) -> BTreeMap<u32, String> {
     let (rows, plain) = text.split_once(PLAIN).unwrap_or((text, ""));
     let mut readings = BTreeMap::new();
@@ -155,7 +156,7 @@ fn cells(line: &str) -> Option<impl Iterator<Item = &str>> {
     line.starts_with('|').then(|| line.trim().trim_matches('|').split('|').map(str::trim))
 }
 
-/// The numbers of a cell with one or several.
+/// Returns the numbers in a cell.
 fn row_numbers(cell: &str) -> impl Iterator<Item = u32> {
     cell.split(',').filter_map(|number| number.trim().parse().ok())
 }
@@ -183,7 +184,7 @@ mod tests {
         let document = document();
         assert!((1..=104).all(|row| document.reading(row).is_some_and(|text| text.len() > 10)));
         assert!(document.reading(43).is_some_and(|text| text.contains("duplicates: STATED refusal")));
-        // A row without a third column leaves no bar behind, and one of two rows that are read together is
+        // A row without a third column leaves no `|` behind. A row that shares its line with another one is
         // found.
         assert_eq!(document.reading(59).unwrap(), "Host listed optional; HTTP/1.1 requires it; always sent");
         assert!(document.reading(6).unwrap().contains("; plain reading: each published name"));

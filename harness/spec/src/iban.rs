@@ -1,6 +1,7 @@
 //! IBANs: ISO 13616-1, with check digits by MOD 97-10 of ISO 7064.
 
-/// A bban of a structure of the registry: `4!n4!a12!c`. `letters` draws so many of some letters.
+/// Generates a BBAN for a structure of the registry (`4!n4!a12!c`). `letters` returns a number of characters
+/// from an alphabet.
 pub(crate) fn bban(structure: &str, letters: &mut dyn FnMut(&str, u64) -> String) -> Option<String> {
     let mut bban = String::new();
     let mut rest = structure;
@@ -19,21 +20,21 @@ pub(crate) fn bban(structure: &str, letters: &mut dyn FnMut(&str, u64) -> String
     Some(bban)
 }
 
-/// How many characters a bban of a structure of the registry has.
+/// Returns the number of characters of a BBAN with a structure of the registry.
 pub(crate) fn length(structure: &str) -> Option<usize> {
     let parts = structure.split_terminator(|letter: char| letter.is_ascii_alphabetic());
     parts.map(|part| part.strip_suffix('!')?.parse::<usize>().ok()).sum()
 }
 
-/// The IBAN of a country and bban. Its check digits are right, or as far `off` as said.
+/// Returns the IBAN of a country and a BBAN. `off` shifts its check digits, which are correct for 0.
 pub(crate) fn with_check_digits(country: &str, bban: &str, off: u64) -> Option<String> {
     let digits = 98 - remainder(&format!("{bban}{country}00"))?;
-    // From 02 to 98.
+    // Check digits range from 02 to 98.
     let digits = (digits - 2 + off) % 97 + 2;
     Some(format!("{country}{digits:02}{bban}"))
 }
 
-/// Returns true if a text is an IBAN: two letters, two correct check digits, and letters and digits.
+/// Returns true if a string is an IBAN: two letters, two correct check digits, and letters and digits.
 pub fn is_iban(text: &str) -> bool {
     let is_formed = text.len() > 4
         && text.is_ascii()
@@ -42,7 +43,7 @@ pub fn is_iban(text: &str) -> bool {
     is_formed && remainder(&format!("{}{}", &text[4..], &text[..4])) == Some(1)
 }
 
-/// The remainder by 97 of a text whose letters count from A = 10.
+/// Returns the remainder modulo 97 of a string whose letters count from A = 10.
 fn remainder(text: &str) -> Option<u64> {
     text.chars().try_fold(0, |remainder, letter| {
         let value = u64::from(letter.to_digit(36).filter(|_| !letter.is_ascii_lowercase())?);
@@ -56,7 +57,7 @@ mod tests {
 
     #[test]
     fn check_digits_are_those_of_mod_97_10() {
-        // The example of ISO 13616-1 for Norway, whose account is nobody's.
+        // The fictitious account in the example of ISO 13616-1 for Norway.
         assert!(is_iban("NO9386011117947"));
         assert_eq!(with_check_digits("NO", "86011117947", 0).as_deref(), Some("NO9386011117947"));
         for off in 1..97 {

@@ -1,7 +1,7 @@
-//! The document under test as a value: the only crate that knows its names, which it reads from data.
+//! The document under test as a value, read from data files. No other crate knows the names in the document.
 //!
-//! [`Tree`] holds the files, [`Spec`] what they say, with the place of every mistake in them. Nothing here
-//! sends anything.
+//! [`Tree`] holds the files, and [`Spec`] holds their contents. Loading reports every mistake with its
+//! location. This crate sends no requests.
 
 pub mod answer;
 pub mod cell;

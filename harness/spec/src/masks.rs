@@ -1,4 +1,4 @@
-//! What a record hides of a message, and the pseudonyms that replace it.
+//! Defines what a record hides of a message, and the pseudonyms that replace it.
 
 use std::ops::Range;
 
@@ -65,10 +65,11 @@ pub fn holds_pseudonym(text: &[u8]) -> bool {
 pub struct MaskSpec {
     /// Headers whose words are masked, except `words`.
     headers: Vec<String>,
-    /// Words of these headers that say how they are written, and nothing about their owner.
+    /// Words of these headers that describe their syntax and reveal nothing about their owner.
     #[serde(default)]
     words: Vec<String>,
-    /// Request headers that identify a person. A suite sends invented values, other clients do not.
+    /// Request headers that identify a person. A suite sends invented values, but other clients send real
+    /// ones.
     #[serde(default)]
     personal_headers: Vec<String>,
     /// Fields that are masked with everything below them. Lowercase, without `-` and `_`.
@@ -77,7 +78,7 @@ pub struct MaskSpec {
     plain: Vec<String>,
 }
 
-/// What the name of a field says about its value.
+/// The privacy of a value, according to the name of its field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Privacy {
     /// The value identifies somebody or is a secret. Holds the kind of its pseudonym.
@@ -93,7 +94,7 @@ impl MaskSpec {
     pub fn load(tree: &Tree) -> Result<Self, Problem> {
         let text = tree.text(FILE).ok_or_else(|| {
             Problem::of_file(FILE, "the spec has no such file")
-                .help("write which headers and fields no record shows: `headers`, `personal` and `plain`, each a list")
+                .help("list the headers and fields that no record may show, under `headers`, `personal` and `plain`")
         })?;
         let mut spec: Self = yaml::read(FILE, text)?;
         for name in spec.personal.iter_mut().chain(&mut spec.plain) {
@@ -117,7 +118,7 @@ impl MaskSpec {
         self.personal_headers.iter().any(|personal| personal.eq_ignore_ascii_case(name))
     }
 
-    /// Returns what the name of a field says about its value.
+    /// Returns the privacy of a value, according to the name of its field.
     pub fn privacy(&self, field: &str) -> Privacy {
         let name = normalized(field);
         match () {

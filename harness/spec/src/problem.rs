@@ -1,36 +1,36 @@
-//! What is wrong with a case file, a clause file or a baseline: where it stands and what to do about it.
+//! Mistakes in case files, rule files and baselines, with their location and advice.
 
 use std::fmt;
 
-/// One mistake in the suite's own data. Line and column count from 1.
+/// A mistake in the suite's own data. Lines and columns count from 1.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
     /// Path of the file, with forward slashes.
     pub file: String,
-    /// Line, from 1; 0 when the whole file is meant.
+    /// Line, from 1. 0 means the whole file.
     pub line: u32,
-    /// Column in characters, from 1; 0 when the whole file is meant.
+    /// Column in characters, from 1. 0 means the whole file.
     pub column: u32,
-    /// What was expected and what was found.
+    /// The expectation, and what was found.
     pub message: String,
-    /// What to do, where more can be said than the message does.
+    /// Advice, if the message alone does not tell how to fix the mistake.
     pub help: Option<String>,
 }
 
 impl Problem {
-    /// A problem with a whole file.
+    /// Creates a problem with a whole file.
     pub fn of_file(file: &str, message: impl Into<String>) -> Self {
         Self { file: file.into(), line: 0, column: 0, message: message.into(), help: None }
     }
 
-    /// The same with advice.
+    /// Adds advice.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// The same with the nearest of the known names as advice, if one is near.
+    /// Adds the most similar of the known names as advice, if one is similar.
     #[must_use]
     pub fn nearest<'a>(mut self, found: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         if let Some(near) = nearest(found, known) {
@@ -53,7 +53,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// All mistakes found, sorted by place.
+/// All mistakes, sorted by location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problems(pub Vec<Problem>);
 
@@ -77,7 +77,7 @@ impl From<Problem> for Problems {
     }
 }
 
-/// The known name that resembles `found` most, if it resembles it at all.
+/// Returns the known name that is most similar to `found`, if any is similar.
 pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known
         .into_iter()

@@ -1,6 +1,7 @@
-//! What a target profile says of one bank: values that requests use, and what a bank may lack.
+//! The values that a bank profile holds for requests, and the features that a bank may lack.
 //!
-//! All names are known, so that a misspelt one in a case file is an error and not a case that never applies.
+//! The spec defines all their names. A misspelled name in a case file is an error, since the case would
+//! otherwise never apply.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,70 +12,70 @@ use serde::Deserialize;
 
 use crate::{check_digits::CheckDigits, problem::Problem, tree::Tree, yaml};
 
-/// Where they stand in a tree.
+/// Path of the file in a tree.
 pub const FILE: &str = "fixtures/spec/profile.yaml";
 
-/// The test values for a target of which only the URL is known.
+/// Path of the test values for a target with nothing known but its URL.
 const ANY_BANK: &str = "fixtures/spec/any-bank.toml";
 
-/// Where the commented profile stands that somebody starts from.
+/// Path of the commented template for a new profile.
 pub const TEMPLATE: &str = "fixtures/spec/template.toml";
 
-/// The values and capabilities of target profiles.
+/// The values and capabilities of bank profiles.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct ProfileSpec {
-    /// What each table of values holds, by name.
+    /// Description of each table of values, by name.
     pub tables: BTreeMap<String, String>,
-    /// Tables that may be given several times, and how many of their entries have cases in every plan.
+    /// Tables that a profile may repeat, and how many of their entries have cases in every plan.
     pub lists: BTreeMap<String, u32>,
     /// Values that requests use.
     pub values: Vec<ValueSpec>,
-    /// What requests can have instead of values that may be wrong.
+    /// Replacements for values that may be wrong.
     pub instead: Vec<InsteadSpec>,
-    /// What a bank may lack.
+    /// Features that a bank may lack.
     pub capabilities: Vec<CapabilitySpec>,
-    /// What is likely to be wrong where a plain request is refused.
+    /// Likely causes of a rejected baseline request.
     pub hints: Vec<HintSpec>,
-    /// Choices, by key, that no case shows alone since every request is made by them.
+    /// Keys of choices that no case tests on its own, since every request follows them.
     pub decided_by_profile: Vec<String>,
-    /// Test values for a target of which only the URL is known: the name of the file, and its TOML. A target
-    /// has no values if a document has none.
+    /// Name and TOML of the file with test values for a target with nothing known but its URL. `None` if the
+    /// spec has no such file.
     #[serde(skip)]
     pub any_bank: Option<(String, String)>,
 }
 
-/// A value of a target profile.
+/// A value of a bank profile.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ValueSpec {
     /// Dotted name: `psu.corporate.id`, used as `${target.psu.corporate.id}`.
     pub name: String,
-    /// The line that a profile lacks.
+    /// The line to add to a profile that lacks it.
     pub add: String,
-    /// What is taken where a profile says nothing.
+    /// The value used if a profile has none.
     pub usual: Option<String>,
-    /// The capability by which a profile declares that the target has no such thing.
+    /// The capability that a profile declares absent if the target has no such value.
     pub with: Option<String>,
-    /// Whether it may be seen in reports.
+    /// True if reports may show it.
     #[serde(default)]
     pub public: bool,
-    /// The check digits that it has.
+    /// The kind of its check digits.
     pub check_digits: Option<CheckDigits>,
-    /// The value that ends with it: an IBAN ends with its account number.
+    /// The value whose end it is: an IBAN ends with its account number.
     pub ends: Option<String>,
-    /// The value that it cannot be.
+    /// A value that it must differ from.
     pub unlike: Option<String>,
-    /// Whether further entries of its table have it too: `transaction.2.account-id`.
+    /// True if further entries of its table have it too: `transaction.2.account-id`.
     #[serde(default)]
     pub listed: bool,
-    /// The table of which it is in a further entry.
+    /// The table, if the value belongs to a further entry.
     #[serde(skip)]
     pub entry_of: Option<String>,
 }
 
 impl ValueSpec {
-    /// The value of the entry of this number, from 2, of its table.
+    /// Returns this value for an entry of its table, numbered from 2.
     fn of_entry(&self, number: u32) -> Option<Self> {
         let (table, key) = self.name.split_once('.').filter(|_| self.listed)?;
         Some(Self {
@@ -87,73 +88,72 @@ impl ValueSpec {
     }
 }
 
-/// What a request can have instead of a value that may be wrong.
+/// A replacement for a value that may be wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InsteadSpec {
-    /// The value.
+    /// The value to replace.
     pub of: String,
-    /// Another one of its kind.
+    /// Another value of the same kind.
     pub take: String,
-    /// Values that go with it, by those that they replace.
+    /// Values to replace along with it, each with its replacement.
     #[serde(default)]
     pub along: BTreeMap<String, String>,
 }
 
-/// Something that a bank may lack.
+/// A feature that a bank may lack.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CapabilitySpec {
-    /// Name, as cases use it in `needs` and profiles in `[capabilities]`.
+    /// Name, as used in `needs` of cases and in `[capabilities]` of profiles.
     pub name: String,
-    /// The line that a profile lacks.
+    /// The line to add to a profile that lacks it.
     pub add: String,
-    /// How a target is asked for it.
+    /// The request that shows if a target has it.
     pub ask: Option<Ask>,
-    /// The capability without which there can be no such thing: a profile that declares that one absent has
-    /// said so of this one.
+    /// The capability that this one is part of. A profile that declares that one absent declares this one
+    /// absent too.
     #[serde(rename = "part-of")]
     pub part_of: Option<String>,
-    /// Two values that differ where there is such a thing: a profile that has the same for both has said
-    /// that there is none, and one with different ones that there is.
+    /// Two values that differ if and only if a bank has this feature.
     pub differ: Option<[String; 2]>,
 }
 
 impl CapabilitySpec {
-    /// Whether a profile says by its two values that there is such a thing; `None` where it has not both, or
-    /// the capability is told by none.
+    /// Returns true if the two values of a profile differ, so the bank has this feature. Returns `None` if
+    /// the profile lacks one of them, or if no values decide about the capability.
     pub fn told_by<T: PartialEq>(&self, value: impl Fn(&str) -> Option<T>) -> Option<bool> {
         let [one, other] = self.differ.as_ref()?.each_ref().map(|name| value(name));
         Some(one? != other?)
     }
 }
 
-/// How a target is asked for a capability.
+/// The request that shows if a target has a capability.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ask {
     /// Baseline of the request.
     pub request: String,
-    /// Statuses of an answer that says it has none.
+    /// Statuses of a response that shows that the target lacks it.
     pub absent: Vec<u16>,
 }
 
-/// What a refusal is likely to be about.
+/// A likely cause of a rejection.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct HintSpec {
-    /// Texts in small letters, one of which is in the answer; none for any answer.
+    /// Lowercase strings. The response must contain one of them. Empty matches any response.
     pub says: Vec<String>,
-    /// Statuses, one of which the answer has; none for any.
+    /// Statuses. The response must have one of them. Empty matches any status.
     pub status: Vec<u16>,
-    /// Operations, one of which was asked for; none for any.
+    /// Operations. The request must be for one of them. Empty matches any operation.
     pub operations: Vec<String>,
-    /// What to do; `{operation}` stands for the operation.
+    /// The advice. `{operation}` is replaced with the operation.
     pub hint: String,
 }
 
 impl HintSpec {
-    /// What it says of a refusal with these words in small letters, if it fits.
+    /// Returns the advice if it fits a rejection with this lowercase text.
     fn of(&self, operation: &str, status: u16, said: &str) -> Option<String> {
         let fits = (self.says.is_empty() || self.says.iter().any(|word| said.contains(word)))
             && (self.status.is_empty() || self.status.contains(&status))
@@ -162,7 +162,7 @@ impl HintSpec {
     }
 }
 
-/// The table, the number and the key of a value of a further entry: `transaction.2.account-id`.
+/// Splits the name of a value of a further entry into table, number and key (`transaction.2.account-id`).
 fn entry(name: &str) -> Option<(&str, u32, &str)> {
     let (table, rest) = name.split_once('.')?;
     let (digits, key) = rest.split_once('.')?;
@@ -171,7 +171,7 @@ fn entry(name: &str) -> Option<(&str, u32, &str)> {
 }
 
 impl ProfileSpec {
-    /// Reads them from a tree; nothing where the tree has no such files.
+    /// Reads the file of a tree. Returns an empty spec if the tree has none.
     pub fn load(tree: &Tree) -> Result<Self, Problem> {
         let read = tree.text(FILE).map(|text| yaml::read(FILE, text)).transpose()?;
         let mut spec: Self = read.unwrap_or_default();
@@ -224,14 +224,14 @@ impl ProfileSpec {
         Ok(Self { any_bank, ..spec })
     }
 
-    /// Those of the embedded spec, which the built-in reference bank has too.
+    /// Returns the values and capabilities of the embedded spec, which the reference bank has too.
     pub fn embedded() -> &'static Self {
         static EMBEDDED: LazyLock<ProfileSpec> =
             LazyLock::new(|| ProfileSpec::load(&Tree::embedded()).expect("the embedded spec can be read"));
         &EMBEDDED
     }
 
-    /// The value of this name. Every further entry of a table has those of its second one.
+    /// Returns the value with this name. Every further entry of a table has the values of its second one.
     pub fn value(&self, name: &str) -> Option<&ValueSpec> {
         let find = |name: &str| self.values.iter().find(|value| value.name == name);
         find(name).or_else(|| {
@@ -240,8 +240,8 @@ impl ProfileSpec {
         })
     }
 
-    /// Returns what a request can have instead of the value of this name. `entries` is the number of entries
-    /// of a table that may be given several times.
+    /// Returns the replacements for the value with this name. `entries` returns the number of entries of a
+    /// table that a profile may repeat.
     pub fn instead(&self, name: &str, entries: impl Fn(&str) -> u32) -> Vec<InsteadSpec> {
         let rows = self.instead.iter().filter(|row| row.of == name).cloned();
         let (table, number, key) = match entry(name) {
@@ -264,14 +264,14 @@ impl ProfileSpec {
         rows.chain(others).collect()
     }
 
-    /// The names of values that may be seen in reports: of all, and of those of a profile with these.
+    /// Returns the names of values that reports may show, including those among `names`.
     pub fn public<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> BTreeSet<String> {
         let own = self.values.iter().filter(|value| value.public).map(|value| value.name.clone());
         let names = names.into_iter().filter(|name| self.value(name).is_some_and(|value| value.public));
         own.chain(names.map(str::to_owned)).collect()
     }
 
-    /// How many entries of each list these names of values come from. Each entry has at least one of them.
+    /// Returns the number of entries in each list to which these names of values belong.
     pub fn entries<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> BTreeMap<String, u32> {
         let of_lists =
             names.into_iter().filter_map(entry).filter(|(table, ..)| self.lists.contains_key(*table));
@@ -283,23 +283,23 @@ impl ProfileSpec {
         entries
     }
 
-    /// The capability of this name.
+    /// Returns the capability with this name.
     pub fn capability(&self, name: &str) -> Option<&CapabilitySpec> {
         self.capabilities.iter().find(|capability| capability.name == name)
     }
 
-    /// What a refusal of a plain request is likely to be about; the words are those of the target.
+    /// Returns the likely cause of a rejected baseline request. `said` is the text of the response.
     pub fn hint(&self, operation: &str, status: u16, said: &str) -> Option<String> {
         let said = said.to_ascii_lowercase();
         self.hints.iter().find_map(|hint| hint.of(operation, status, &said))
     }
 
-    /// Names of all values.
+    /// Returns the names of all values.
     pub fn value_names(&self) -> impl Iterator<Item = &str> {
         self.values.iter().map(|value| value.name.as_str())
     }
 
-    /// Names of all capabilities.
+    /// Returns the names of all capabilities.
     pub fn capability_names(&self) -> impl Iterator<Item = &str> {
         self.capabilities.iter().map(|capability| capability.name.as_str())
     }

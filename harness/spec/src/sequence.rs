@@ -1,5 +1,5 @@
-//! What may be asked one after the other, and what must then become of the last request: a small model of
-//! what a server remembers, as data.
+//! Sequences of requests, and the required response to the last one, as data: a small model of the state of a
+//! server.
 
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -7,116 +7,118 @@ use serde_json::{Map, Value};
 
 use crate::{problem::Problem, tree::Tree, yaml};
 
-/// Where it stands in a tree.
+/// Path of the file in a tree.
 pub const FILE: &str = "fixtures/spec/sequences.yaml";
 
-/// A small model of what a server remembers; nothing where a document has none.
+/// A small model of the state of a server. Empty if a document has none.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SequenceRules {
-    /// Those who ask. The first one makes what nobody else makes.
+    /// The clients that send requests. The first one creates the things that no other caller creates.
     pub callers: Vec<Caller>,
-    /// What can be made.
+    /// Things that can be created.
     pub things: IndexMap<String, Thing>,
-    /// What can be done with it.
+    /// Acts that are possible with these things.
     pub acts: IndexMap<String, Act>,
-    /// What must become of each act: the first rule that fits.
+    /// The required results of acts. The first rule that matches decides.
     pub rules: Vec<Rule>,
 }
 
-/// Somebody who asks.
+/// A client that sends requests.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Caller {
     /// Name.
     pub name: String,
-    /// What is different in the requests of this one, as a case file has it.
+    /// The changes to the requests of this caller, as in a case file.
     #[serde(default)]
     pub change: Vec<Value>,
-    /// How they are signed, where not as the document says.
+    /// The deviation from the signing in the document.
     #[serde(default)]
     pub signing: Map<String, Value>,
 }
 
-/// Something that can be made.
+/// A thing that can be created.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Thing {
-    /// The valid request that makes it.
+    /// The valid request that creates it.
     pub request: String,
-    /// Callers that make it.
+    /// Callers that create it.
     pub by: Vec<String>,
-    /// What it comes to, as a step of a case has it; it is accepted where nothing is said.
+    /// The outcome, as in a step of a case. The default is acceptance.
     pub outcome: Option<String>,
-    /// What is kept of the answer: key and place.
+    /// Values kept from the response: key and place.
     pub keep: IndexMap<String, String>,
-    /// What must become of the request where another thing was made before it. `<earlier.KEY>` is what was
-    /// kept of that.
+    /// The required response if another thing was created before it. `<earlier.KEY>` is a value kept from
+    /// that thing.
     pub again: Option<Demand>,
 }
 
-/// Something that can be done with things.
+/// An act that is possible with things.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Act {
-    /// How it is asked, by what it is done with.
+    /// The request, by the kind of thing.
     pub of: IndexMap<String, Asked>,
-    /// With how many things at least it is done at once.
+    /// Minimum number of things in one request.
     #[serde(default = "one")]
     pub least: usize,
-    /// With how many things at most it is done at once. Of several only one may be what a rule is about.
+    /// Maximum number of things in one request. A rule may be about only one of them.
     #[serde(default = "one")]
     pub most: usize,
 }
 
-/// How an act is asked.
+/// A request for an act.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asked {
     /// The valid request.
     pub request: String,
-    /// What names the thing in it: `<KEY>` is what was kept of it, and `<every KEY>` the list of that of all
-    /// things.
+    /// The changes that name the thing in it. `<KEY>` is a value kept from the thing, and `<every KEY>` is
+    /// the list of those values for all things.
     pub change: Vec<Value>,
 }
 
-/// What must become of an act.
+/// The required result of an act.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Rule {
     /// The act.
     pub act: String,
-    /// Holds where this caller, or with `another` any caller, asks for what somebody else made.
+    /// Matches if this caller requests something that another caller created. `another` matches any caller.
     pub by: Option<String>,
-    /// Holds for a thing of this kind.
+    /// Matches a thing of this kind.
     pub of: Option<String>,
-    /// Holds for a thing to which this has happened.
+    /// Matches a thing with this mark.
     pub has: Option<String>,
-    /// What must become of it as the last request; nothing where the document leaves it open.
+    /// The required response, if the act is the last request. Without it, the document leaves the response
+    /// open.
     pub demand: Option<Demand>,
-    /// What a step before others comes to, as a case file has it; it is none where nothing is said.
+    /// The outcome if the act is an earlier step, as in a case file. Without it, the act is never an earlier
+    /// step.
     pub before: Option<String>,
-    /// What has then happened to each of the things.
+    /// The mark that each of the things then gets.
     pub marks: Option<String>,
-    /// What has then happened to all other things.
+    /// The mark that all other things then get.
     pub others: Option<String>,
 }
 
-/// What must become of the last request.
+/// The required response to the last request.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Demand {
-    /// The clause.
+    /// The clause to test.
     pub clause: String,
     /// The case that is the control.
     pub control: String,
-    /// Whether the control need not be accepted.
+    /// True if the control need not be accepted.
     #[serde(default)]
     pub control_is_open: bool,
-    /// Whether a refusal keeps the clause as well.
+    /// True if a rejection also meets the clause.
     #[serde(default)]
     pub or_refused: bool,
-    /// What must come back, as a case file has it; `<KEY>` is what was kept of the thing.
+    /// The expected response, as in a case file. `<KEY>` is a value kept from the thing.
     pub expect: Value,
 }
 
@@ -125,20 +127,20 @@ fn one() -> usize {
 }
 
 impl SequenceRules {
-    /// Reads it from a tree; nothing where the tree has no such file.
+    /// Reads the model of a tree. Returns an empty one if the tree has no such file.
     pub fn load(tree: &Tree) -> Result<Self, Problem> {
         let Some(text) = tree.text(FILE) else { return Ok(Self::default()) };
         let read: Self = yaml::read(FILE, text)?;
         read.problem().map_or(Ok(read), |message| Err(Problem::of_file(FILE, message)))
     }
 
-    /// Everything that is demanded.
+    /// Returns all required responses.
     pub fn demands(&self) -> impl Iterator<Item = &Demand> {
         let again = self.things.values().filter_map(|thing| thing.again.as_ref());
         self.rules.iter().filter_map(|rule| rule.demand.as_ref()).chain(again)
     }
 
-    /// A name that nothing has.
+    /// Returns a message about a name that does not exist, if there is one.
     fn problem(&self) -> Option<String> {
         let is_caller = |name: &str| self.callers.iter().any(|caller| caller.name == name);
         if self.callers.is_empty() {
@@ -169,7 +171,7 @@ impl SequenceRules {
     }
 }
 
-/// Any caller but the one that made a thing.
+/// Any caller except the one that created a thing.
 pub const ANOTHER: &str = "another";
 
 #[cfg(test)]

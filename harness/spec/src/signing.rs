@@ -1,32 +1,32 @@
-//! How a request is signed: which headers, and how its bank wants the certificate written.
+//! The signing of requests: which headers are signed, and which notation a bank expects for the certificate.
 
 use serde::Deserialize;
 
 use crate::{problem::Problem, tree::Tree, yaml, yaml::At};
 
-/// Where it stands in a tree.
+/// Path of the file in a tree.
 pub const FILE: &str = "fixtures/spec/signing.yaml";
 
-/// The table of headers, in which each signed header stands that is the document's own.
+/// Path of the table of headers, which has every signed header that the document itself defines.
 const HEADERS: &str = "fixtures/tables/headers.csv";
 
 /// Headers that HTTP or the draft of signatures defines, and that the table need not have.
 const STANDARD: [&str; 6] = ["(request-target)", "content-length", "content-type", "date", "digest", "host"];
 
-/// What a document says of signatures; nothing where it has none.
+/// A document's rules for signatures. Empty if it has none.
 #[derive(Debug, Clone, Default)]
 pub struct SigningSpec {
     /// The header with the certificate.
     pub certificate_header: Option<String>,
-    /// The header with an identifier that is fresh in each call.
+    /// The header with an identifier that is unique to each call.
     pub request_id_header: Option<String>,
-    /// Headers that are signed where the request has them, in small letters and in this order.
+    /// The lowercase names of headers that are signed if a request has them, in this order.
     pub signed_headers: Vec<String>,
-    /// The choices of a profile that say how the certificate is written.
+    /// The choices of a bank profile that decide how the certificate is written.
     pub choices: CertificateChoices,
 }
 
-/// The choices of a profile that say how the certificate is written.
+/// The choices of a bank profile that decide how the certificate is written.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CertificateChoices {
@@ -38,20 +38,20 @@ pub struct CertificateChoices {
     pub certificate: Option<FormChoice>,
 }
 
-/// A choice between forms.
+/// A choice between notations.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FormChoice {
-    /// The key in `[choices]` of a profile.
+    /// Key in `[choices]` of a bank profile.
     pub key: String,
-    /// Words for the usual form, beside its name.
+    /// Words for the usual notation, in addition to its name.
     #[serde(default)]
     pub usual: Vec<String>,
-    /// What it knows, for messages and for the schema of profiles.
+    /// The supported notations, for messages and for the schema of profiles.
     pub knows: String,
 }
 
-/// The file as it is written.
+/// The file as written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct File {
@@ -64,7 +64,7 @@ struct File {
 }
 
 impl SigningSpec {
-    /// Reads it from a tree; nothing where the tree has no such file.
+    /// Reads the rules of a tree. Returns empty rules if the tree has no such file.
     pub fn load(tree: &Tree) -> Result<Self, Problem> {
         let Some(text) = tree.text(FILE) else { return Ok(Self::default()) };
         let file: File = yaml::read(FILE, text)?;
@@ -73,10 +73,10 @@ impl SigningSpec {
         for header in &file.signed_headers {
             let name = &header.value;
             if signed_headers.contains(name) {
-                return Err(header.problem(FILE, format!("header `{name}` is there twice")));
+                return Err(header.problem(FILE, format!("duplicate header `{name}`")));
             }
             if *name != name.to_ascii_lowercase() {
-                let message = format!("expected a header in small letters, found `{name}`");
+                let message = format!("expected a lowercase header, found `{name}`");
                 return Err(header.problem(FILE, message));
             }
             signed_headers.push(name.clone());
@@ -101,18 +101,18 @@ impl SigningSpec {
 }
 
 impl CertificateChoices {
-    /// The one with this key.
+    /// Returns the choice with this key.
     pub fn find(&self, key: &str) -> Option<&FormChoice> {
         self.all().find(|choice| choice.key == key)
     }
 
-    /// Those that there are.
+    /// Returns all choices that exist.
     pub fn all(&self) -> impl Iterator<Item = &FormChoice> {
         [&self.serial, &self.issuer, &self.certificate].into_iter().flatten()
     }
 }
 
-/// The names in the table of headers, in small letters.
+/// Returns the lowercase names in the table of headers.
 fn headers(table: &str) -> Vec<String> {
     let mut reader = csv::Reader::from_reader(table.as_bytes());
     let at = reader.headers().ok().and_then(|names| names.iter().position(|name| name == "header"));
@@ -151,8 +151,8 @@ mod tests {
             ),
             ("signed-headers: [x-cal-id]", "did you mean `x-call-id`?"),
             ("certificate-header: X-Certificates", "did you mean `x-certificate`?"),
-            ("signed-headers: [date, date]", "1:24: header `date` is there twice"),
-            ("signed-headers: [Date]", "1:18: expected a header in small letters, found `Date`"),
+            ("signed-headers: [date, date]", "1:24: duplicate header `date`"),
+            ("signed-headers: [Date]", "1:18: expected a lowercase header, found `Date`"),
             ("signed-header: [date]", "did you mean `signed-headers`?"),
             ("choices: { serial: { key: a, usul: [b] } }", "did you mean `usual`?"),
         ] {

@@ -1,4 +1,4 @@
-//! Everything that is known of the document.
+//! Everything that is known about the document.
 
 use std::collections::BTreeMap;
 
@@ -17,35 +17,35 @@ use crate::{
 /// The document as a value.
 #[derive(Debug)]
 pub struct Spec {
-    /// The text, and how its unclear places are read.
+    /// The text, and the readings of its unclear places.
     pub document: Document,
-    /// What it states, by id.
+    /// Its clauses, by id.
     pub clauses: BTreeMap<String, Clause>,
-    /// What a target profile says of one bank.
+    /// The values and capabilities of bank profiles.
     pub profile: ProfileSpec,
-    /// How a request is signed.
+    /// The rules for signatures.
     pub signing: SigningSpec,
-    /// What no record shows.
+    /// The data that no record shows.
     pub masks: MaskSpec,
-    /// What may be asked one after the other.
+    /// The model of sequences of requests.
     pub sequences: SequenceRules,
-    /// What no reading allows a client.
+    /// The rules for clients.
     pub client: ClientRules,
 }
 
 impl Spec {
-    /// Reads the spec of a tree. Mistakes are added to `problems`.
+    /// Reads the spec of a tree. Adds mistakes to `problems`.
     pub fn load(tree: &Tree, problems: &mut Vec<Problem>) -> Self {
         let mut spec = Self::without_clauses(tree, problems);
         spec.clauses = clause::load(tree, &spec.document, problems);
         for demand in spec.sequences.demands().filter(|demand| !spec.clauses.contains_key(&demand.clause)) {
-            let message = format!("no clause `{}` in the ledger", demand.clause);
+            let message = format!("clause `{}` is not declared", demand.clause);
             problems.push(Problem::of_file(sequence::FILE, message));
         }
         spec
     }
 
-    /// The same with a ledger that nothing is in: for who has read it before.
+    /// Reads the spec of a tree without its clauses, for callers that have read them before.
     pub fn without_clauses(tree: &Tree, problems: &mut Vec<Problem>) -> Self {
         Self {
             document: Document::load(tree),

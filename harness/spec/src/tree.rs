@@ -1,5 +1,5 @@
-//! The files that a suite is read from: those embedded in the binary, with case files from a folder, or all
-//! of them from a folder.
+//! The files that a suite is read from: the embedded ones, the embedded ones with case files from a folder,
+//! or all of them from a folder.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -15,37 +15,37 @@ static SCHEMAS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../fixtures/schem
 static SPEC: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../fixtures/spec");
 static TABLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../fixtures/tables");
 
-/// In which order cases say most: the one file of its folder that a run is planned from.
+/// The cases in order of their effectiveness. Of its folder, only this file is part of a suite.
 const ORDER: (&str, &str) = (
     "fixtures/kill-matrix/order.tsv",
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/kill-matrix/order.tsv")),
 );
 
-/// The folders beside `cases` that a suite is read from, embedded or in a pack.
+/// The folders other than `cases` that a suite is read from, embedded or in a pack.
 const FIXTURES: [&str; 5] =
     ["fixtures/answers", "fixtures/requests", "fixtures/schemas", "fixtures/spec", "fixtures/tables"];
 
-/// What a pack cannot do without: files, and folders with a file in them.
+/// The files, and the folders with at least one file, that a pack must have.
 const REQUIRED: [(&str, &str); 6] = [
     ("fixtures/spec/interface.md", "the text of the document"),
-    ("fixtures/spec/answers.yaml", "what the document says of answers"),
-    ("fixtures/spec/masks.yaml", "what no record shows"),
-    ("fixtures/schemas/types.json", "the types that the schemas of answers share, or {}"),
+    ("fixtures/spec/answers.yaml", "the rules for responses"),
+    ("fixtures/spec/masks.yaml", "the data that no record shows"),
+    ("fixtures/schemas/types.json", "the types that the schemas of responses share, or {}"),
     ("fixtures/requests/", "valid requests, one YAML file each"),
     ("cases/", "the clauses of the document and their cases, in YAML files"),
 ];
 
-/// Where the rule files of the program are kept if the case files of a folder declare no clauses: clauses are
-/// read from here too, cases are not.
+/// Prefix of the embedded rule files if the case files of a folder declare no clauses. Only the clauses in
+/// them are used, not the cases.
 const CLAUSES_ONLY: &str = "clauses-only/";
 
-/// Endings of the files of a pack below `fixtures/`; others are not read.
+/// Extensions of the files of a pack below `fixtures/`. Other files are ignored.
 const ENDINGS: [&str; 5] = ["csv", "json", "md", "toml", "yaml"];
 
-/// What a folder says of itself.
+/// Name of a file that describes its folder.
 const README: &str = "README.md";
 
-/// Files by path with forward slashes: `cases/..`, `fixtures/spec/..`, `fixtures/requests/..`,
+/// Files by path, with forward slashes: `cases/..`, `fixtures/spec/..`, `fixtures/requests/..`,
 /// `fixtures/tables/..`.
 #[derive(Debug, Clone, Default)]
 pub struct Tree {
@@ -53,7 +53,7 @@ pub struct Tree {
     origin: Origin,
 }
 
-/// Where the files come from. Folders stand as they were named, without a slash at their end.
+/// The origin of the files. A folder is kept as the user named it, without a trailing slash.
 #[derive(Debug, Clone, Default)]
 enum Origin {
     /// The binary.
@@ -66,7 +66,7 @@ enum Origin {
 }
 
 impl Tree {
-    /// The files embedded in the binary.
+    /// Returns the files embedded in the binary.
     pub fn embedded() -> Self {
         let mut tree = Self::default();
         tree.add_embedded("cases", &CASES);
@@ -77,8 +77,8 @@ impl Tree {
         tree
     }
 
-    /// The embedded files, with the rule files replaced by those of `folder`. If none of these declares a
-    /// clause, the embedded clauses stay. Symbolic links are not followed.
+    /// Returns the embedded files, with the rule files replaced by those of `folder`. If these declare no
+    /// clauses, the embedded clauses stay. Symbolic links are not followed.
     pub fn with_cases(folder: &Path) -> Result<Self, Problems> {
         let mut tree = Self { origin: Origin::Cases { folder: named(folder) }, ..Self::default() };
         let mut problems = Vec::new();
@@ -95,26 +95,26 @@ impl Tree {
         if problems.is_empty() { Ok(tree) } else { Err(Problems(problems)) }
     }
 
-    /// The files of another document: `cases/` and `fixtures/` of this folder, and nothing of the embedded
-    /// ones. Symbolic links are not followed.
+    /// Returns the files of another document: `cases/` and `fixtures/` of this folder, without any embedded
+    /// files. Symbolic links are not followed.
     pub fn pack(folder: &Path) -> Result<Self, Problems> {
         let mut tree = Self { origin: Origin::Pack { folder: named(folder) }, ..Self::default() };
         if !folder.is_dir() {
-            let problem = Problem::of_file(&named(folder), "is no folder");
+            let problem = Problem::of_file(&named(folder), "not a folder");
             return Err(problem.help("a pack is a folder with `cases/` and `fixtures/` in it").into());
         }
         let mut problems = Vec::new();
         tree.add_pack(folder, &mut problems);
         for (path, what) in REQUIRED {
             if tree.below(path, "").next().is_none() {
-                let message = format!("is not there: a pack has {what}");
+                let message = format!("missing: a pack needs {what}");
                 problems.push(Problem::of_file(&tree.shown(path), message));
             }
         }
         if problems.is_empty() { Ok(tree) } else { Err(Problems(problems)) }
     }
 
-    /// Adds the files of a pack. A document need not have all of these folders.
+    /// Adds the files of a pack. Any of the folders may be missing.
     fn add_pack(&mut self, folder: &Path, problems: &mut Vec<Problem>) {
         let owns = |prefix: &str| folder.join(prefix).is_dir() && !has_link(folder, prefix);
         if owns("cases") {
@@ -130,8 +130,8 @@ impl Tree {
         }
     }
 
-    /// A tree of the embedded spec and of these files, for tests; without the rules of requests and
-    /// sequences, which are about plain requests and clauses that such a tree does not have.
+    /// Returns a tree of the embedded spec and of these files, for tests. It lacks the rules for requests and
+    /// sequences, which need baselines and clauses that such a tree does not have.
     pub fn of(files: &[(&str, &str)]) -> Self {
         let mut tree = Self::default();
         tree.add_embedded("fixtures/answers", &ANSWERS);
@@ -142,14 +142,14 @@ impl Tree {
         tree.and(files)
     }
 
-    /// The same with these files added or replaced.
+    /// Adds or replaces these files.
     #[must_use]
     pub fn and(mut self, files: &[(&str, &str)]) -> Self {
         self.files.extend(files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())));
         self
     }
 
-    /// Files below a folder whose name ends so, in order of their paths.
+    /// Returns the files below a folder with this ending, in order of their paths.
     pub fn below<'a>(&'a self, folder: &'a str, ending: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.files
             .iter()
@@ -157,18 +157,18 @@ impl Tree {
             .map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
-    /// The files that may declare clauses, in order of their paths.
+    /// Returns the files that may declare clauses, in order of their paths.
     pub fn clause_files(&self) -> impl Iterator<Item = (&str, &str)> {
         self.below("cases/", ".yaml").chain(self.below(CLAUSES_ONLY, ".yaml"))
     }
 
-    /// The text of one file.
+    /// Returns the text of a file.
     pub fn text(&self, path: &str) -> Option<&str> {
         self.files.get(path).map(String::as_str)
     }
 
-    /// A file of the tree by the name under which it can be opened, where the tree or a part of it was read
-    /// from a folder. A name that is such a name already stays what it is.
+    /// Returns the path under which a user can open a file of the tree, if it was read from a folder. A path
+    /// that can already be opened is returned unchanged.
     pub fn shown(&self, path: &str) -> String {
         match &self.origin {
             Origin::Cases { folder } if path == "cases" => folder.clone(),
@@ -185,12 +185,12 @@ impl Tree {
         }
     }
 
-    /// The text of a file by the name under which it is shown.
+    /// Returns the text of a file by the path that [`Self::shown`] returns.
     pub fn text_of_shown(&self, shown: &str) -> Option<&str> {
         self.below_folder(shown).or_else(|| self.text(shown))
     }
 
-    /// The text of a file that is named with the folder that it was read from.
+    /// Returns the text of a file by a path that includes the folder that it was read from.
     fn below_folder(&self, shown: &str) -> Option<&str> {
         let (folder, prefix) = match &self.origin {
             Origin::Embedded => return None,
@@ -201,15 +201,14 @@ impl Tree {
         self.text(&format!("{prefix}{rest}"))
     }
 
-    /// The folder that the case files were read from, as it was named, if they are others than those of the
-    /// program.
+    /// Returns the folder of the case files, as the user named it, if they differ from the embedded ones.
     pub fn other_cases(&self) -> Option<&str> {
         let Origin::Cases { folder } = &self.origin else { return None };
         self.differs().then_some(folder)
     }
 
-    /// The folder of the document, its clauses and cases, as it was named, if they are others than those of
-    /// the program.
+    /// Returns the folder of the document with its clauses and cases, as the user named it, if they differ
+    /// from the embedded ones.
     pub fn other_document(&self) -> Option<&str> {
         let Origin::Pack { folder } = &self.origin else { return None };
         self.differs().then_some(folder)
@@ -219,7 +218,7 @@ impl Tree {
         self.files != Self::embedded().files
     }
 
-    /// SHA-256 over paths and contents, in hex: what a run was planned from.
+    /// Returns the SHA-256 over paths and contents, in hex. It identifies what a run was planned from.
     pub fn sha256(&self) -> String {
         let mut hash = Sha256::new();
         for (path, text) in &self.files {
@@ -235,7 +234,7 @@ impl Tree {
         let is_fixture = prefix != "cases";
         for file in folder.files() {
             if let (Some(path), Some(text)) = (file.path().to_str(), file.contents_utf8())
-                // What is written about cases and fixtures is none of them, and no run is planned from it.
+                // A README describes cases or fixtures and is not part of a suite.
                 && !file.path().ends_with(README)
                 && (is_fixture || file.path().extension().is_some_and(|ending| ending == "yaml"))
             {
@@ -247,7 +246,7 @@ impl Tree {
         }
     }
 
-    /// Adds the files below a folder that end so.
+    /// Adds the files below a folder with one of these extensions.
     fn add_folder(&mut self, prefix: &str, folder: &Path, endings: &[&str], problems: &mut Vec<Problem>) {
         let entries = match std::fs::read_dir(folder) {
             Ok(entries) => entries,
@@ -269,7 +268,9 @@ impl Tree {
             if kind.is_dir() {
                 self.add_folder(&inside, &path, endings, problems);
             } else if kind.is_file() && ending == "yml" {
-                problems.push(Problem::of_file(&shown, "is not read").help("name it `.yaml`"));
+                problems.push(
+                    Problem::of_file(&shown, "not read because of its extension").help("name it `.yaml`"),
+                );
             } else if kind.is_file() && endings.contains(&ending) && name != README {
                 match text(&path) {
                     Ok(text) => _ = self.files.insert(inside, text),
@@ -282,11 +283,11 @@ impl Tree {
     }
 }
 
-/// Returns the text of a file. Nobody writes one of more than 16 MB.
+/// Returns the text of a file. Files over 16 MB are rejected.
 fn text(path: &Path) -> std::io::Result<String> {
     const MOST: u64 = 16 * 1024 * 1024;
     if std::fs::metadata(path)?.len() > MOST {
-        return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, "is longer than 16 MB"));
+        return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, "longer than 16 MB"));
     }
     std::fs::read_to_string(path)
 }
@@ -300,7 +301,7 @@ fn has_link(folder: &Path, path: &str) -> bool {
     })
 }
 
-/// A folder as it was named, without a slash at its end.
+/// Returns a folder as the user named it, without a trailing slash.
 fn named(folder: &Path) -> String {
     let named = folder.display().to_string();
     let named = if cfg!(windows) { named.replace('\\', "/") } else { named };
@@ -329,11 +330,11 @@ mod tests {
         assert_eq!(tree.text_of_shown(&shown), tree.text(file));
         assert!(tree.text(file).is_some());
         assert_eq!(tree.shown("fixtures/tables/currencies.csv"), "fixtures/tables/currencies.csv");
-        // The same cases from a folder are those of the program; one byte more, and they are not.
+        // The embedded cases are the same when read from a folder. One more file makes them different.
         assert_eq!((tree.other_cases(), tree.sha256()), (None, Tree::embedded().sha256()));
         let other = tree.and(&[("cases/periodic/more.yaml", "")]);
         assert_eq!(other.other_cases(), Some(folder.display().to_string().trim_end_matches('/')));
-        // The clauses of the program stay if the folder declares none; its cases do not.
+        // If the folder declares no clauses, the embedded clauses stay. The embedded cases do not.
         let none = Tree::with_cases(&folder.join("matrix")).unwrap();
         assert!(none.below("cases/", ".yaml").all(|(path, _)| path.starts_with("cases/")), "{none:?}");
         let (kept, text) = none.clause_files().find(|(_, text)| text.contains("clauses:")).unwrap();
@@ -355,13 +356,13 @@ mod tests {
     fn a_pack_is_all_of_a_document_and_nothing_of_the_embedded_one() {
         let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../"));
         let same = Tree::pack(folder).unwrap();
-        // The program's own document from its folder is that of the program.
+        // The embedded document is the same when read from its folder.
         assert_eq!((same.other_document(), same.sha256()), (None, Tree::embedded().sha256()));
         let file = "fixtures/tables/currencies.csv";
         let shown = same.shown(file);
         assert!(Path::new(&shown).is_file() && shown != file, "{shown}");
         assert_eq!(same.text_of_shown(&shown), same.text(file));
-        // A name that is one already is not led deeper, and one that is not there stands in the folder too.
+        // A shown path is returned unchanged. A missing file is shown in the folder too.
         assert_eq!(same.shown(&shown), shown);
         assert_eq!(
             same.shown("fixtures/schemas/none.json"),
@@ -377,10 +378,10 @@ mod tests {
         let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures"));
         let said = Tree::pack(folder).unwrap_err().to_string();
         for file in ["fixtures/spec/interface.md", "fixtures/spec/answers.yaml", "cases/"] {
-            let whole = format!("{}/{file}: is not there: a pack has ", folder.display());
+            let whole = format!("{}/{file}: missing: a pack needs ", folder.display());
             assert!(said.contains(&whole), "{whole}: {said}");
         }
         let said = Tree::pack(&folder.join("none")).unwrap_err().to_string();
-        assert!(said.contains("/fixtures/none: is no folder\n  = a pack is "), "{said}");
+        assert!(said.contains("/fixtures/none: not a folder\n  = a pack is "), "{said}");
     }
 }

@@ -1,11 +1,11 @@
-//! Reading YAML with the place of each mistake, and of each value that may turn out to be one later.
+//! Reads YAML, with the location of each mistake and of each value that may turn out to be one later.
 
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_saphyr::{Error, Spanned};
 
 use crate::problem::Problem;
 
-/// A value and where it stands in its file. Line and column count from 1.
+/// A value and its location in a file. Lines and columns count from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct At<T> {
     /// The value.
@@ -17,7 +17,7 @@ pub struct At<T> {
 }
 
 impl<T> At<T> {
-    /// A problem with this value.
+    /// Creates a problem with this value.
     pub fn problem(&self, file: &str, message: impl Into<String>) -> Problem {
         Problem { line: self.line, column: self.column, ..Problem::of_file(file, message) }
     }
@@ -44,8 +44,8 @@ impl<T: schemars::JsonSchema> schemars::JsonSchema for At<T> {
     }
 }
 
-/// Reads one YAML document. Duplicate keys and unknown fields are problems; only `true` and `false` are
-/// booleans, so that the country `NO` is text.
+/// Reads a YAML document. Duplicate keys and unknown fields are problems. Only `true` and `false` are
+/// booleans, so the country `NO` is a string.
 pub fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Problem> {
     let options = serde_saphyr::options! { strict_booleans: true, with_snippet: false };
     serde_saphyr::from_str_with_options(text, options).map_err(|error| problem(file, error))
@@ -63,16 +63,16 @@ fn problem(file: &str, error: Error) -> Problem {
         Error::SerdeUnknownField { field, expected, .. } => {
             let known = expected.join("`, `");
             let near = at(format!("unknown field `{field}`")).nearest(field, expected.iter().copied());
-            if near.help.is_some() { near } else { near.help(format!("known here: `{known}`")) }
+            if near.help.is_some() { near } else { near.help(format!("known keys: `{known}`")) }
         }
         Error::DuplicateMappingKey { key, .. } => {
             let key = key.as_deref().unwrap_or_default();
-            at(format!("duplicate key `{key}`")).help("a mapping has each key once: take one away")
+            at(format!("duplicate key `{key}`")).help("remove one of them: a mapping has each key once")
         }
         other => {
             let message = other.to_string();
             let message = message.lines().next().unwrap_or("cannot be read as YAML");
-            // Some messages end with advice to programmers.
+            // Some messages end with advice for programmers.
             let message = message.split(", set ").next().unwrap_or(message);
             at(message.split(" at line ").next().unwrap_or(message).to_owned())
         }

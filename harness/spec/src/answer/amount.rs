@@ -1,4 +1,4 @@
-//! Checks the written form of an amount and the number of its digits.
+//! Checks the notation of an amount and its number of digits.
 //!
 //! The document, section Resources and their fields > Shared types, requires precision 18, scale 5 and the
 //! minor units of ISO 4217. The readings, rows 15 and 26 to 32, say how far that can be asserted. The schema
@@ -44,7 +44,7 @@ pub(super) fn check(
     }
     check_size(&written, text, here, clauses, notes);
     let code = amount.get(&clauses.currency_member).and_then(Value::as_str);
-    // A number that `Decimal` cannot hold has its finding, whatever its scale.
+    // A number too large for `Decimal` already has a finding for its precision.
     if written.whole.is_some() {
         let units = code.and_then(|code| currencies.minor_units(code));
         check_digits((written.fraction, units), (text, code), here, clauses, notes);
@@ -102,24 +102,24 @@ fn check_digits(
     }
 }
 
-/// A decimal number and the form that it is written in.
+/// A decimal number and its notation.
 struct Written {
     /// The part before the point, or `None` if it has more digits than `Decimal` holds.
     whole: Option<Decimal>,
     /// The number of digits after the point.
     fraction: usize,
-    /// An exponent or a plus sign.
+    /// The unusual part of the notation: `an exponent` or `a plus sign`.
     exponent: Option<&'static str>,
     /// One side of the point has no digit.
     has_bare_point: bool,
-    /// The number starts with a zero that no plain number has.
+    /// The integer part has leading zeros.
     has_leading_zeros: bool,
 }
 
 impl Written {
-    /// Parses a decimal number in every form that the document does not exclude (readings, row 31).
+    /// Parses a decimal number in every notation that the document does not exclude (readings, row 31).
     ///
-    /// The digits of a number with an exponent count as if it were written out (readings, row 30).
+    /// A number with an exponent has the digits of its written-out value (readings, row 30).
     fn parse(text: &str) -> Option<Self> {
         static FORM: LazyLock<Regex> = LazyLock::new(|| {
             Regex::new(r"^([+-]?)([0-9]*)(?:(\.)([0-9]*))?([eE][+-]?[0-9]+)?$").expect("a valid pattern")
@@ -133,7 +133,7 @@ impl Written {
         let (whole, fraction) = if power.is_empty() {
             (Decimal::from_str_exact(&format!("0{integer}")).ok(), fraction_part.len())
         } else {
-            // Zero has no digits that an exponent could move.
+            // Zero stays zero with any exponent, even one that `Decimal` cannot hold.
             let is_zero = format!("{integer}{fraction_part}").bytes().all(|digit| digit == b'0');
             let number = Decimal::from_scientific(text).ok().or(is_zero.then_some(Decimal::ZERO));
             let digits = number.map_or(0, |number| number.scale());
@@ -153,7 +153,7 @@ impl Written {
         })
     }
 
-    /// Returns true if there are more than `digits` digits before the point, leading zeros aside.
+    /// Returns true if more than `digits` digits precede the point, not counting leading zeros.
     fn is_longer_than(&self, digits: u32) -> bool {
         self.whole.is_none_or(|whole| whole >= Decimal::from(10_u128.pow(digits)))
     }
@@ -184,7 +184,7 @@ mod tests {
         check(value, at, &Currencies::load(&tree).unwrap(), &file.amount.unwrap(), notes);
     }
 
-    /// Clauses of the findings, then those of the observations.
+    /// Returns the clauses of the findings, and those of the observations.
     fn said(amount: &str, currency: &str) -> (Vec<String>, Vec<String>) {
         let mut notes = Notes::default();
         let value = json!({"amount": amount, "currency": currency});
@@ -304,7 +304,7 @@ mod tests {
             let expected = if expected.is_empty() { vec![] } else { vec![expected] };
             assert_eq!(clauses, expected, "{amount} {currency}");
         }
-        // The digits of an exponent count in the same way.
+        // Digits implied by an exponent count as well.
         for (amount, precision) in [("1e17", PRECISION_NEAR), ("1e18", PRECISION), ("1e99", PRECISION)] {
             let (findings, observations) = said(amount, "JPY");
             let clauses = [findings, observations].concat();

@@ -1,7 +1,7 @@
-//! From the path on which a keyword failed to the clause that the keyword stands for.
+//! Maps a failed keyword of a schema to its clause.
 //!
-//! A path names keywords and members from the root of a schema, through references, to the keyword that
-//! failed.
+//! An evaluation path leads from the root of a schema, through keywords, fields and references, to the
+//! keyword that failed.
 
 use serde_json::Value;
 
@@ -17,12 +17,12 @@ pub(super) struct Path<'a> {
 struct Step<'a> {
     /// The node reached.
     node: &'a Value,
-    /// The word that led here.
+    /// The path segment that led here.
     token: &'a str,
 }
 
 impl<'a> Path<'a> {
-    /// Follows an evaluation path (`/properties/_links/$ref/type`) from `root`; references lead into `root`
+    /// Follows an evaluation path (`/properties/_links/$ref/type`) from `root`. References point into `root`
     /// or `types`.
     pub(super) fn walk(path: &'a str, root: &'a Value, types: &'a Value) -> Self {
         let mut document = root;
@@ -45,14 +45,15 @@ impl<'a> Path<'a> {
         Self { steps }
     }
 
-    /// The clause for `keyword`, or for the absent member `missing`, if a node on the path names one.
+    /// Returns the clause for `keyword`, or for the absent field `missing`. Returns None if no node on the
+    /// path names one.
     pub(super) fn clause(&self, keyword: &str, missing: Option<&str>) -> Option<&'a str> {
         let member = missing.and_then(|name| self.last().get("properties")?.get(name)?.get("x-clause"));
         if let Some(clause) = member.and_then(|clause| named(clause, Some("required"))) {
             return Some(clause);
         }
-        // A keyword speaks of this node, and of those that reach it by reference alone; further out only a
-        // clause for all.
+        // An annotation for a keyword covers its node and the nodes that reach it by reference alone. Nodes
+        // further out contribute only annotations for all keywords.
         let mut keyword = missing.is_none().then_some(keyword);
         for step in self.steps.iter().rev() {
             if let Some(clause) = step.node.get("x-clause").and_then(|clause| named(clause, keyword)) {
@@ -65,7 +66,7 @@ impl<'a> Path<'a> {
         None
     }
 
-    /// Whether the node is a member that its object does not require.
+    /// Returns true if the node is an optional field of its object.
     pub(super) fn is_optional(&self) -> bool {
         let own = self.steps.iter().rposition(|step| step.token != "$ref").unwrap_or_default();
         own >= 2
@@ -77,8 +78,8 @@ impl<'a> Path<'a> {
                 .is_some_and(|names| names.iter().any(|name| name == self.steps[own].token))
     }
 
-    /// Where the failure of `keyword` is no violation for this value: the clause that leaves it free, and
-    /// what to record.
+    /// Returns the clause that allows this value despite the failure of `keyword`, and the text to record.
+    /// Returns None if the failure is a violation.
     pub(super) fn observed(&self, keyword: &str, value: &Value) -> Option<(&'a str, &'static str)> {
         let rule = self.last().get("x-observed")?.get(keyword)?;
         let why = match (rule["when"].as_str()?, value) {
@@ -103,7 +104,7 @@ impl<'a> Path<'a> {
     }
 }
 
-/// The clauses that a schema node itself is annotated with, those that are only observed included.
+/// Returns the clauses in a node's own annotations, including those that are only observed.
 pub(super) fn own(node: &Value) -> Vec<&str> {
     let mut found = match node.get("x-clause") {
         Some(Value::Object(ids)) => ids.values().filter_map(Value::as_str).collect(),
@@ -115,8 +116,8 @@ pub(super) fn own(node: &Value) -> Vec<&str> {
     found
 }
 
-/// The id in an annotation: a string speaks of everything, an object of the keywords that it names, `*` of
-/// the others.
+/// Returns the id in an annotation. A string covers every keyword. An object lists keywords, with `*` for all
+/// others.
 fn named<'a>(annotation: &'a Value, keyword: Option<&str>) -> Option<&'a str> {
     match annotation {
         Value::String(clause) => Some(clause),
@@ -158,7 +159,7 @@ mod tests {
             ("/properties/a/$ref/enum", None, "word.listed"),
             ("/properties/a/$ref/minLength", None, "a"),
             ("/properties/a/$ref/items/$ref/pattern", None, "letter.pattern"),
-            // The type of an item is not the type of the member.
+            // The clause for the type of a field does not cover the types of its items.
             ("/properties/a/$ref/items/$ref/type", None, "a"),
             ("/properties/b/maxLength", None, "b.length"),
             ("/properties/b/type", None, "root"),

@@ -1,4 +1,4 @@
-//! From bytes to a JSON value, with the reason where that does not go.
+//! Parses a body as JSON, or explains why it cannot be parsed.
 
 use std::fmt::{self, Display};
 
@@ -7,29 +7,29 @@ use serde_json::{Map, Value};
 
 use super::{notes::Notes, show};
 
-/// What a 2xx body has to be before anything else can be said of it.
+/// The encoding that a 2xx body must have, as a finding shows it.
 pub(super) const EXPECTED: &str = "a JSON document in UTF-8 without a byte order mark";
 
-/// Characters that are quoted of a body that is no JSON.
+/// Number of characters quoted from a body that is not JSON.
 pub const QUOTED: usize = 40;
 
-/// The UTF-8 encoded byte order mark; RFC 8259 section 8.1 forbids it at the start of a JSON text.
+/// The byte order mark in UTF-8, which RFC 8259 section 8.1 forbids at the start of a JSON text.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// A body, as far as it could be read.
+/// The result of parsing a body.
 #[derive(Debug)]
 pub(super) struct Read {
-    /// The value, if there is one.
+    /// The parsed value, if the body is JSON.
     pub(super) document: Option<Value>,
-    /// What is wrong with the bytes. A byte order mark alone does not keep the rest from being read.
+    /// The problem with the bytes, if any. A byte order mark is a problem, but the rest is still parsed.
     pub(super) problem: Option<String>,
-    /// The value as those see it who keep the first of two members with one name, where that is another one:
-    /// `document` has the last. Which of them counts nobody can tell (RFC 8259 section 4).
+    /// The body with the first of duplicate fields, if that differs from `document`, which keeps the last.
+    /// RFC 8259 section 4 leaves open which one counts.
     pub(super) other: Option<Value>,
 }
 
-/// Reads a body. `serde_json` gives up at 128 levels and at numbers beyond a double; both are reported,
-/// neither panics.
+/// Parses a body. `serde_json` rejects more than 128 levels and numbers beyond a double. Both are reported as
+/// problems.
 pub(super) fn read(bytes: &[u8]) -> Read {
     if bytes.is_empty() {
         return Read::broken("an empty body");
@@ -61,7 +61,8 @@ pub(super) fn read(bytes: &[u8]) -> Read {
     }
 }
 
-/// The value of a JSON text, with the first or the last of members with one name, and whether there are such.
+/// Returns the value of a JSON text, and true if any object repeats a field. `first` selects the duplicate
+/// that is kept.
 fn value(text: &str, first: bool) -> serde_json::Result<(Value, bool)> {
     let mut repeats = false;
     let mut deserializer = serde_json::Deserializer::from_str(text);
@@ -70,7 +71,7 @@ fn value(text: &str, first: bool) -> serde_json::Result<(Value, bool)> {
     Ok((value, repeats))
 }
 
-/// Returns true if an object of a JSON text has a member twice, at any depth.
+/// Returns true if any object of a JSON text repeats a field, at any depth.
 pub fn has_member_twice(text: &[u8]) -> bool {
     std::str::from_utf8(text).is_ok_and(|text| value(text, false).is_ok_and(|(_, repeats)| repeats))
 }
@@ -140,7 +141,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
     }
 }
 
-/// Records a `Content-Type` that is not JSON under this clause.
+/// Records an observation under this clause if `Content-Type` is missing or not JSON.
 pub(super) fn content_type(operation: &str, value: Option<&str>, clause: &str, notes: &mut Notes) {
     match value {
         Some(value) if is_json(value) => {}
@@ -152,7 +153,8 @@ pub(super) fn content_type(operation: &str, value: Option<&str>, clause: &str, n
     }
 }
 
-/// `application/json`, or a type with the suffix `+json` (RFC 6839 section 3.1); parameters do not matter.
+/// Returns true for `application/json` and for types with the suffix `+json` (RFC 6839 section 3.1), ignoring
+/// parameters.
 fn is_json(content_type: &str) -> bool {
     let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     essence == "application/json" || (essence.contains('/') && essence.ends_with("+json"))
@@ -177,10 +179,10 @@ mod tests {
         assert_eq!(problem(b""), "an empty body");
         assert_eq!(problem(b"\"\xC3\x28\""), "bytes that are not UTF-8, first at offset 1");
         assert_eq!(problem(b"\xFF\xFE{\0}\0"), "bytes that are not UTF-8, first at offset 0");
-        assert!(problem(b"<html>\r\n").starts_with("no JSON at line 1, column 1"));
-        assert!(problem(b"{} {}").starts_with("no JSON at line 1, column 4"));
-        assert!(problem(b"{\"a\": NaN}").starts_with("no JSON at line 1, column 7"));
-        assert!(problem(b"{\"a\": ").starts_with("JSON that ends too early"));
+        assert!(problem(b"<html>\r\n").starts_with("invalid JSON at line 1, column 1"));
+        assert!(problem(b"{} {}").starts_with("invalid JSON at line 1, column 4"));
+        assert!(problem(b"{\"a\": NaN}").starts_with("invalid JSON at line 1, column 7"));
+        assert!(problem(b"{\"a\": ").starts_with("truncated JSON"));
         assert_eq!(problem(b" {}\r\n"), "");
     }
 
@@ -221,8 +223,8 @@ mod tests {
     #[test]
     fn a_deep_body_and_a_huge_number_are_survived() {
         let deep = "[".repeat(100_000) + &"]".repeat(100_000);
-        assert!(problem(deep.as_bytes()).starts_with("JSON that is nested too deep"));
-        assert!(problem("{\"a\":".repeat(100_000).as_bytes()).starts_with("JSON that is nested too deep"));
+        assert!(problem(deep.as_bytes()).starts_with("JSON nested too deeply"));
+        assert!(problem("{\"a\":".repeat(100_000).as_bytes()).starts_with("JSON nested too deeply"));
         assert!(problem(b"1e400").starts_with("a number that is too large"));
         assert_eq!(problem(&b"9".repeat(300)), "");
         assert!(problem(&b"9".repeat(100_000)).starts_with("a number that is too large"));

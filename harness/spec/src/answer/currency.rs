@@ -6,23 +6,23 @@ use serde::Deserialize;
 
 use crate::{problem::Problem, tree::Tree};
 
-/// Where the table stands.
+/// Path of the table in a tree.
 const FILE: &str = "fixtures/tables/currencies.csv";
 
-/// How many fraction digits an amount in a currency has, and how firmly that can be said.
+/// The number of fraction digits of a currency, by how firmly it is defined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MinorUnits {
-    /// ISO 4217 list one says so.
+    /// Defined by ISO 4217 list one.
     Fixed(u8),
-    /// The last value before the code was withdrawn; ISO 4217 list three carries none (readings, row 27).
+    /// The last value before the code was withdrawn. ISO 4217 list three has none (readings, row 27).
     LastActive(u8),
-    /// ISO 4217 says that minor units do not apply, as of XDR (readings, row 28).
+    /// Not applicable according to ISO 4217, as for XDR (readings, row 28).
     NotApplicable,
-    /// Never an ISO 4217 code (readings, row 26).
+    /// Undefined, since the code was never in ISO 4217 (readings, row 26).
     Undefined,
 }
 
-/// The table, by code.
+/// The minor units by currency code.
 #[derive(Debug, Default)]
 pub(super) struct Currencies(HashMap<String, MinorUnits>);
 
@@ -34,7 +34,7 @@ struct Row {
 }
 
 impl Currencies {
-    /// The table of a tree; an empty one where there is none.
+    /// Reads the table of a tree. Returns an empty table if the tree has none.
     pub(super) fn load(tree: &Tree) -> Result<Self, Problem> {
         let text = tree.text(FILE).unwrap_or_default();
         let rows = csv::Reader::from_reader(text.as_bytes()).into_deserialize::<Row>();
@@ -42,12 +42,12 @@ impl Currencies {
         entries.map(Self).map_err(|_| {
             Problem::of_file(
                 FILE,
-                "expected lines with `code`, `minor_units` (a number or nothing) and `iso_4217`",
+                "expected lines with `code`, `minor_units` (a number or empty) and `iso_4217`",
             )
         })
     }
 
-    /// The minor units of a code; `None` for a code that the document does not list.
+    /// Returns the minor units of a code, or `None` if the document does not list the code.
     pub(super) fn minor_units(&self, code: &str) -> Option<MinorUnits> {
         self.0.get(code).copied()
     }

@@ -1,26 +1,26 @@
-//! The file of answers as it is written: `fixtures/spec/answers.yaml`.
+//! The rules for responses as written in `fixtures/spec/answers.yaml`.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Where the file of answers stands in a tree.
+/// Path of the rules for responses in a tree.
 pub const FILE: &str = "fixtures/spec/answers.yaml";
 
-/// The folder of the samples in a tree: an answer of each shape, by the name of the shape.
+/// Folder of the sample responses in a tree, one file per shape.
 pub const SAMPLES: &str = "fixtures/answers";
 
-/// Everything that the file says.
+/// The contents of the file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct File {
     pub(super) operations: BTreeMap<String, Operation>,
     pub(super) shapes: BTreeMap<String, Shape>,
-    /// Rules of every shape.
+    /// Rules that apply to every shape.
     #[serde(default)]
     pub(super) everywhere: Vec<Rule>,
-    /// Why nothing is said of what is different from a sample.
+    /// Reasons why some differences from a sample are allowed.
     #[serde(default)]
     pub(super) lawful: Vec<Lawful>,
     pub(super) amount: Option<Amount>,
@@ -32,61 +32,61 @@ pub(super) struct File {
     pub(super) refusal_body: String,
     pub(super) codes: Codes,
     pub(super) quota: Option<Quota>,
-    /// Operations of which the document shows no path or payload, so that a bank may not have them.
+    /// Operations whose path or payload the document does not show, so a bank may lack them.
     #[serde(default)]
     pub(super) not_shown: Vec<String>,
-    /// The clause of a member that is there twice, and of which the last value alone is right.
+    /// The clause for a duplicate field whose last value alone is right.
     pub(super) duplicate: Option<String>,
     pub(super) status: Option<Status>,
     #[serde(default)]
     pub(super) personal: Vec<String>,
 }
 
-/// The calls of a day that a bank must accept without a header, and need not accept beyond.
+/// The daily calls without a certain header that a bank must accept. It may reject further ones.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quota {
-    /// The operation.
+    /// Name of the operation.
     pub operation: String,
-    /// The header. A call with it does not count.
+    /// Name of the header. A call that has it does not count.
     pub without: String,
-    /// The calls of a day.
+    /// Number of calls per day.
     pub calls: usize,
-    /// The error code of a call beyond them.
+    /// The error code for calls beyond the quota.
     pub code: String,
 }
 
 impl Quota {
-    /// Returns true if a bank counts a request of this operation with this value of the header. An empty
-    /// value may count as none.
+    /// Returns true if a bank counts a request of this operation with this header value. A bank may treat an
+    /// empty value as absent.
     pub fn counts(&self, operation: &str, value: Option<&str>) -> bool {
         operation == self.operation && value.is_none_or(str::is_empty)
     }
 }
 
-/// The answers of an operation.
+/// The responses of an operation.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Operation {
     /// Shape of a 2xx body.
     pub(super) shape: String,
-    /// The clause, and the choice, of the exact status.
+    /// The clause of the exact success status, which is also the key of the choice.
     pub(super) success_status: Option<String>,
-    /// Shape of the body of a refusal, where the document shows one.
+    /// Shape of the body of a rejection, if the document shows one.
     pub(super) refusal: Option<String>,
 }
 
-/// A shape beside its schema.
+/// The part of a shape that is not in its schema.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Shape {
-    /// The clause that says which kind of JSON value the whole body is.
+    /// The clause that defines the JSON type of the whole body.
     pub(super) clause: String,
     #[serde(default)]
     pub(super) rules: Vec<Rule>,
 }
 
-/// A rule that a schema cannot say.
+/// A rule that JSON Schema cannot express.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Rule {
@@ -100,18 +100,18 @@ pub(super) struct Rule {
     pub(super) note: Option<Note>,
 }
 
-/// Answers of which nothing is said although they differ from a sample, and why.
+/// Differences from a sample that violate no clause, and the reason.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Lawful {
-    /// Places, as the matrix names them; `*` and `**` as in rules.
+    /// Places, named as in the matrix, with `*` and `**` as in rules.
     pub(super) at: Vec<String>,
-    /// Names of what is different; one that ends with `*` stands for all that begin so.
+    /// Names of the differences. A name that ends with `*` matches all names that start with it.
     pub(super) forms: Vec<String>,
     pub(super) because: String,
 }
 
-/// Another member has this value.
+/// A condition on the value of another field.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Condition {
@@ -119,68 +119,68 @@ pub(super) struct Condition {
     pub(super) is: Value,
 }
 
-/// What is seen of a value. The strength of its clause says what it comes to.
+/// A property of a value that is recorded. The strength of its clause decides its level.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) enum Note {
-    /// The member is absent.
+    /// The field is absent.
     Absent,
-    /// The member is present, and not null.
+    /// The field is present and not null.
     Present,
     /// An array without elements.
     Empty,
     /// A number below this one.
     Below(i64),
-    /// A text that is no IBAN.
+    /// A string that is not an IBAN.
     NoIban,
-    /// A text that matches one pattern, and not another.
+    /// A string that matches one pattern but not the other.
     Matches { pattern: String, unless: Option<String> },
-    /// An object with none of these members.
+    /// An object with none of these fields.
     NoneOf(Vec<String>),
-    /// A text that is none of those of the members beside it, which are all there.
+    /// A string that differs from all of these sibling fields, which are all present.
     OtherThan(Vec<String>),
 }
 
-/// The clauses of amounts, and the limits that they name.
+/// The clauses about amounts, with their limits.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Amount {
-    /// The member of an amount that is its number.
+    /// Name of the field with the number.
     pub(super) number_member: String,
-    /// The member that is its currency.
+    /// Name of the field with the currency.
     pub(super) currency_member: String,
-    /// It is a decimal number in some form.
+    /// The clause that the number is a decimal number in some notation.
     pub(super) form: String,
-    /// A form that no plain number has.
+    /// The clause for notations that no ordinary number has, such as leading zeros.
     pub(super) unusual: String,
-    /// One side of the point has no digit.
+    /// The clause for a point with no digit on one side.
     pub(super) bare_point: String,
     pub(super) exponent: String,
     pub(super) precision: String,
-    /// Digits before the point that no reading allows to be exceeded.
+    /// The highest number of digits before the point that any reading allows.
     pub(super) precision_digits: u32,
-    /// More digits before the point than the scale leaves.
+    /// The clause for more digits before the point than the scale leaves room for.
     pub(super) near: String,
     pub(super) near_digits: u32,
     pub(super) scale: String,
-    /// Fraction digits that are allowed in any currency.
+    /// The highest number of fraction digits in any currency.
     pub(super) scale_digits: usize,
-    /// Fraction digits of the currency.
+    /// The clause for the number of fraction digits of the currency.
     pub(super) digits: String,
     pub(super) fewer: String,
-    /// Where fewer digits than those of the currency break another clause.
+    /// The clause that replaces `fewer` for some requests.
     pub(super) fewer_otherwise: Option<Otherwise>,
     pub(super) withdrawn: String,
     pub(super) not_applicable: String,
 }
 
 impl Amount {
-    /// The clauses that every amount has to keep.
+    /// Returns the clauses that every amount must meet.
     pub(super) fn demanded(&self) -> [&str; 5] {
         [&self.form, &self.precision, &self.scale, &self.digits, &self.fewer].map(String::as_str)
     }
 
-    /// Every clause.
+    /// Returns every clause about amounts.
     pub(super) fn clauses(&self) -> impl Iterator<Item = &str> {
         let seen = [
             &self.unusual,
@@ -196,23 +196,23 @@ impl Amount {
     }
 }
 
-/// The clause that holds where a header field of the request does not name a change.
+/// A clause that applies unless a request header lists a certain name.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Otherwise {
-    /// The header field, a list of names with commas between them.
+    /// The header, a comma-separated list of names.
     pub(super) header: String,
     pub(super) name: String,
     pub(super) clause: String,
 }
 
-/// Where the codes of a refusal stand.
+/// The location of the codes in a rejection.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Codes {
-    /// The member that is the list of messages.
+    /// Name of the field with the list of messages.
     pub(super) at: String,
-    /// The member of a message that is its code.
+    /// Name of the field of a message with its code.
     pub(super) member: String,
 }
 
@@ -220,8 +220,8 @@ pub(super) struct Codes {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Status {
-    /// The member.
+    /// Name of the field.
     pub(super) at: String,
-    /// The value of a resource that was created and rejected.
+    /// The value for a resource that was created and rejected.
     pub(super) rejected: String,
 }

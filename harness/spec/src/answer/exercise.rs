@@ -1,5 +1,6 @@
-//! Which clauses an answer had to keep, and of which of them it had something to look at: a clause about an
-//! optional member is kept by an answer without that member, but not exercised.
+//! Determines which clauses apply to a response, and which of them it exercises.
+//!
+//! A response without an optional field meets the clauses about that field, but does not exercise them.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +8,10 @@ use serde_json::Value;
 
 use super::annotation;
 
-/// Longest way through references and members; schemas are no deeper, and none comes back to itself.
+/// Depth limit for references and fields. Schemas are shallower, and no reference is circular.
 const DEPTH: usize = 32;
 
-/// A schema with the shared types that its references lead into.
+/// A schema and the shared types that its references point to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tree<'a> {
     /// The schema.
@@ -20,21 +21,21 @@ pub(super) struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    /// Every clause that the schema is annotated with, through references.
+    /// Returns every clause in the annotations of the schema, following references.
     pub(super) fn clauses(self) -> BTreeSet<&'a str> {
         let mut found = BTreeSet::new();
         self.walk(self.root, self.root, None, DEPTH, &mut found);
         found
     }
 
-    /// The clauses of those nodes that `document` has a value for, and of members that it must have.
+    /// Returns the clauses of required fields, and of the nodes that have a value in `document`.
     pub(super) fn exercised(self, document: &Value) -> BTreeSet<&'a str> {
         let mut found = BTreeSet::new();
         self.walk(self.root, self.root, Some(document), DEPTH, &mut found);
         found
     }
 
-    /// Walks a node of `file`; without a value, all of it.
+    /// Collects the clauses of a node of `file`. Without a value, collects those of everything below it.
     fn walk(
         self,
         node: &'a Value,
@@ -55,7 +56,7 @@ impl<'a> Tree<'a> {
         let properties = node.get("properties").and_then(Value::as_object);
         for (name, member) in properties.into_iter().flatten() {
             match value.map(|value| value.get(name).filter(|value| !value.is_null())) {
-                // All of the schema.
+                // Without a value, the whole schema counts.
                 None => self.walk(member, file, None, depth, found),
                 Some(Some(value)) => self.walk(member, file, Some(value), depth, found),
                 Some(None) => {

@@ -1,11 +1,10 @@
-//! The values of each kind that are sent in the place of a right one, by name: mistakes, and lawful values
-//! beside which they lie.
+//! Test values for each kind of field, by name: invalid ones, and the valid ones next to them.
 
 use serde_json::{Map, Value, json};
 
 use super::node::Node;
 
-/// What is known of a place: its value in the sample, and what the schema says of it.
+/// The sample value of a place and what the schema says about it.
 pub(super) struct Facts<'a> {
     pub(super) value: &'a Value,
     words: Vec<&'a str>,
@@ -14,18 +13,18 @@ pub(super) struct Facts<'a> {
     writing: Writing,
 }
 
-/// How a text is written.
+/// The notation of a string.
 enum Writing {
     Free,
-    /// As a pattern says.
+    /// Defined by a pattern.
     Pattern,
     Date,
-    /// As the number of an amount.
+    /// The number of an amount.
     Amount,
 }
 
 impl<'a> Facts<'a> {
-    /// What a node of a schema says of a value; rules of amounts are not in it.
+    /// Reads what a node of a schema says about a value. The rules for amounts are not part of a schema.
     pub(super) fn new(node: &Node<'a>, value: &'a Value, is_amount: bool) -> Self {
         let number = |name: &str| node.keyword(name)?.as_u64()?.try_into().ok();
         let is_date = node.keyword("format").is_some_and(|format| format == "date");
@@ -44,7 +43,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// A value of another JSON type.
+    /// Returns a value of another JSON type.
     pub(super) fn of_another_type(&self) -> Value {
         if self.value.is_object() { json!("?") } else { json!({"?": 1}) }
     }
@@ -54,7 +53,7 @@ fn named<T: Into<Value>>(forms: impl IntoIterator<Item = (&'static str, T)>) -> 
     forms.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
 }
 
-/// A value of every JSON type but its own.
+/// Returns values of every JSON type other than that of the sample.
 pub(super) fn types(facts: &Facts<'_>) -> Vec<(String, Value)> {
     let own = std::mem::discriminant(facts.value);
     let all = named([
@@ -91,12 +90,12 @@ pub(super) fn types(facts: &Facts<'_>) -> Vec<(String, Value)> {
     all
 }
 
-/// Numbers of another size.
+/// Returns numbers of other magnitudes.
 pub(super) fn numbers() -> Vec<(String, Value)> {
     named([("zero", json!(0)), ("negative", json!(-1)), ("huge", json!(1e30))])
 }
 
-/// Lists of another length, or with an element twice.
+/// Returns lists of another length, in another order, or with a repeated element.
 pub(super) fn lists(items: &[Value]) -> Vec<(String, Value)> {
     let with = |item: Value| json!(items.iter().cloned().chain([item]).collect::<Vec<_>>());
     let last = items.last().cloned().unwrap_or_default();
@@ -110,7 +109,7 @@ pub(super) fn lists(items: &[Value]) -> Vec<(String, Value)> {
     ])
 }
 
-/// Objects with other members.
+/// Returns objects with other fields.
 pub(super) fn objects(members: &Map<String, Value>) -> Vec<(String, Value)> {
     let mut more = members.clone();
     more.insert("further".to_owned(), json!({"member": [1]}));
@@ -119,7 +118,7 @@ pub(super) fn objects(members: &Map<String, Value>) -> Vec<(String, Value)> {
     named([("empty", json!({})), ("further-member", json!(more)), ("other-order", json!(reversed))])
 }
 
-/// Texts of any kind, and those of the kind that the schema says.
+/// Returns strings for any field, and those for the kind that the schema defines.
 pub(super) fn texts(text: &str, facts: &Facts<'_>) -> Vec<(String, Value)> {
     let (start, end) = middle(text);
     let mut all = named([
@@ -167,22 +166,23 @@ pub(super) fn texts(text: &str, facts: &Facts<'_>) -> Vec<(String, Value)> {
     all
 }
 
-/// The halves of a text.
+/// Splits a string in the middle.
 fn middle(text: &str) -> (&str, &str) {
     let at = text.char_indices().nth(text.chars().count() / 2).map_or(0, |(at, _)| at);
     text.split_at(at)
 }
 
-/// A text without its last character.
+/// Returns a string without its last character.
 fn start_of(text: &str) -> String {
     let count = text.chars().count();
     text.chars().take(count.saturating_sub(1)).collect()
 }
 
-/// Longest list of words of which each is sent; of longer ones the first and the last.
+/// Length of the longest list whose words are all sent. Of longer lists, only the first and the last are
+/// sent.
 const LISTED: usize = 30;
 
-/// Words that are near one of the list and none of it, and those that are of it.
+/// Returns strings close to the words of a list but not in it, and words of the list.
 fn words(words: &[&str]) -> Vec<(String, Value)> {
     let (Some(first), Some(last)) = (words.first(), words.last()) else { return Vec::new() };
     let mut near = named([
@@ -202,7 +202,7 @@ fn words(words: &[&str]) -> Vec<(String, Value)> {
     near
 }
 
-/// What is no calendar date of ISO 8601 in its extended form, and two that are.
+/// Returns strings that are not calendar dates in the extended format of ISO 8601, and two that are.
 fn dates() -> Vec<(String, Value)> {
     named([
         ("leap-day", "2024-02-29"),
@@ -233,7 +233,7 @@ fn dates() -> Vec<(String, Value)> {
     ])
 }
 
-/// What is no amount, or one of other digits. The sample is a number with a point.
+/// Returns strings that are not amounts, and amounts with other digits. The sample is a number with a point.
 fn amounts(text: &str) -> Vec<(String, Value)> {
     let unsigned = text.trim_start_matches('-');
     let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, "00"));

@@ -1,5 +1,5 @@
-//! What is said of an answer that differs from the sample of its shape: it breaks a clause, uses a freedom,
-//! or is lawful for a reason that the file of answers gives.
+//! Classifies a response that differs from the sample of its shape. It violates a clause, uses a freedom, or
+//! is allowed for a reason that the rules for responses give.
 
 use super::{
     checked::{Checked, Observation},
@@ -9,20 +9,20 @@ use super::{
 };
 use crate::problem::Problem;
 
-/// What is said of a mutation.
+/// The classification of a mutation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Said<'a> {
-    /// It breaks this clause.
+    /// It violates this clause.
     Broken(String),
     /// It uses freedoms.
     Seen(Vec<Observation>),
-    /// Nothing, for this reason.
+    /// It is allowed for this reason.
     Lawful(&'a str),
-    /// Nothing, and no reason is given.
+    /// No clause and no reason covers it.
     Undecided,
 }
 
-/// What the rules and the reasons say of a mutation. `usual` is what is observed of the sample itself.
+/// Classifies a mutation. `usual` lists the observations of the sample itself.
 pub(super) fn said<'a>(
     checked: Checked,
     usual: &[Observation],
@@ -41,12 +41,12 @@ pub(super) fn said<'a>(
     reason.map_or(Said::Undecided, |reason| Said::Lawful(&reason.because))
 }
 
-/// Mutations of which nothing is decided, and reasons that none of them needs.
+/// Returns a problem for each undecided mutation and for each unused reason.
 pub(super) fn problems(all: &[(&str, Mutation, Said<'_>)], reasons: &[Lawful]) -> Vec<Problem> {
     let undecided = all.iter().filter(|(_, _, said)| *said == Said::Undecided);
     let undecided = undecided.map(|(operation, Mutation { place, form, .. }, _)| {
-        let message = format!("nothing is said of `{form}` at {place} of {operation}");
-        let help = "write a rule that says it, or under `lawful` why it may be so";
+        let message = format!("no rule covers `{form}` at {place} of {operation}");
+        let help = "add a rule for it, or a reason under `lawful` why it is allowed";
         Problem::of_file(FILE, message).help(help)
     });
     let lawful = || all.iter().filter(|(_, _, said)| matches!(said, Said::Lawful(_)));
@@ -54,13 +54,13 @@ pub(super) fn problems(all: &[(&str, Mutation, Said<'_>)], reasons: &[Lawful]) -
     let used: Vec<usize> = lawful().filter_map(|(_, mutation, _)| first(mutation)).collect();
     let unused = reasons.iter().enumerate().filter(|(number, _)| !used.contains(number));
     let unused = unused.map(|(_, reason)| {
-        Problem::of_file(FILE, format!("a reason of `lawful` is for nothing: {}", reason.because))
+        Problem::of_file(FILE, format!("unused reason under `lawful`: {}", reason.because))
     });
     undecided.chain(unused).collect()
 }
 
 impl Lawful {
-    /// Whether a mutation is one of its forms at one of its places.
+    /// Returns true if a mutation is one of these differences at one of these places.
     fn is_for(&self, mutation: &Mutation) -> bool {
         let place: Vec<&str> = mutation.place.split('/').collect();
         let is_form = |form: &String| match form.strip_suffix('*') {

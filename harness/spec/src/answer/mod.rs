@@ -1,13 +1,12 @@
-//! What is wrong with an answer: a pure function of its operation, status and body, and of what the spec says
-//! of them.
+//! Checks a response: a pure function of its operation, status and body, and of the spec.
 //!
-//! Two kinds of rules: the JSON Schemas in `fixtures/schemas/`, which hold what a table of the document says
-//! of one member, and the rules of `fixtures/spec/answers.yaml` that a schema cannot say (money, relations
-//! between members). Each finding names the clause that is broken; what the document leaves open is an
-//! [`Observation`].
+//! There are two kinds of rules. The JSON Schemas in `fixtures/schemas/` express what a table of the document
+//! says about one field. The rules of `fixtures/spec/answers.yaml` express the rest: money, and relations
+//! between fields. Each finding names the violated clause. Where the document leaves a freedom, its use
+//! becomes an [`Observation`].
 //!
-//! Of a 4xx body only the shape of its messages is checked, and only where it has them, or where their schema
-//! says that a member must be there. Where the spec shows no shape even that is recorded and no more.
+//! For a 4xx body, only the shape of its messages is checked, and only if it has messages or its schema
+//! requires them. If the document shows no shape for an operation's rejections, deviations are only recorded.
 
 mod amount;
 mod annotation;
@@ -48,16 +47,16 @@ use crate::{
 };
 pub use body::{QUOTED, has_member_twice};
 
-/// Every rule for answers, compiled once and shared by all cases.
+/// Every rule for responses, compiled once and shared by all cases.
 #[derive(Debug)]
 pub struct AnswerRules {
     shapes: BTreeMap<String, Shape>,
-    /// Shapes of refusals, by name.
+    /// Shapes of rejections, by name.
     refusals: BTreeMap<String, Schema>,
-    /// Rules of every shape.
+    /// Rules that apply to every shape.
     everywhere: Vec<Rule>,
     currencies: Currencies,
-    /// An answer of each shape with all its members, and a refusal, by the name of the shape.
+    /// Sample responses and rejections with all their fields, by name of the shape.
     samples: BTreeMap<String, Value>,
     file: File,
 }
@@ -71,13 +70,12 @@ struct Shape {
 }
 
 impl AnswerRules {
-    /// Reads the rules of a tree, and compiles its schemas.
+    /// Reads the rules of a tree and compiles its schemas.
     pub fn load(tree: &Tree) -> Result<Self, Problems> {
         Self::read(tree, Schema::compiled)
     }
 
-    /// Reads the rules of a tree of which it is known that its schemas can be compiled: each is when it is
-    /// first needed.
+    /// Reads the rules of a tree whose schemas are known to compile. Each schema is compiled on first use.
     pub fn load_known(tree: &Tree) -> Result<Self, Problems> {
         Self::read(tree, Ok)
     }
@@ -136,18 +134,19 @@ impl AnswerRules {
         Ok(Self { shapes, refusals, everywhere, currencies, samples, file })
     }
 
-    /// Names of the operations whose answers have a shape.
+    /// Returns the names of the operations whose responses have a shape.
     pub fn operations(&self) -> impl Iterator<Item = &str> {
         self.file.operations.keys().map(String::as_str)
     }
 
-    /// Whether the answers of an operation have a shape; the document only mentions the others.
+    /// Returns true if the responses of an operation have a shape. The document only mentions the other
+    /// operations.
     pub fn has(&self, operation: &str) -> bool {
         self.file.operations.contains_key(operation)
     }
 
-    /// The ids of all clauses that a finding or an observation can name, sorted. Each has to be in the
-    /// ledger.
+    /// Returns the sorted ids of all clauses that a finding or an observation can name. A rule file must
+    /// declare each of them.
     pub fn clauses(&self) -> BTreeSet<&str> {
         let schemas = self.shapes.values().map(|shape| &shape.schema).chain(self.refusals.values());
         let rules = self.shapes.values().flat_map(|shape| &shape.rules).chain(&self.everywhere);
@@ -158,7 +157,7 @@ impl AnswerRules {
         schemas.flat_map(|schema| schema.tree().clauses()).chain(rules).chain(own).chain(shapes).collect()
     }
 
-    /// The clauses that are checked on every answer, whatever a case is about.
+    /// Returns the clauses that are checked on every response, whatever its case is about.
     pub fn of_every_answer(&self) -> BTreeSet<&str> {
         self.clauses()
             .into_iter()
@@ -169,8 +168,8 @@ impl AnswerRules {
             .collect()
     }
 
-    /// The clauses that a 2xx answer of this operation is held to, sorted; what is only observed is among
-    /// them.
+    /// Returns the sorted clauses that apply to a 2xx response of this operation, including those that are
+    /// only observed.
     pub fn clauses_of(&self, operation: &str) -> BTreeSet<&str> {
         let Some(shape) = self.shape(operation) else { return BTreeSet::new() };
         let mut clauses = shape.schema.tree().clauses();
@@ -179,13 +178,13 @@ impl AnswerRules {
         clauses
     }
 
-    /// The clauses that the body of a refusal of this operation is held to, sorted.
+    /// Returns the sorted clauses that apply to the body of a rejection of this operation.
     pub fn clauses_of_refusals(&self, operation: &str) -> BTreeSet<&str> {
         self.refusal(operation).map(|schema| schema.tree().clauses()).unwrap_or_default()
     }
 
-    /// Those of [`Self::clauses_of`] that this body of a 2xx answer has a value for. Of the body of a
-    /// refusal, those that its messages have to keep.
+    /// Returns those of [`Self::clauses_of`] for which a 2xx body has a value. For the body of a rejection,
+    /// returns the clauses that its messages must meet.
     pub fn exercised(&self, operation: &str, status: u16, document: &Value) -> BTreeSet<&str> {
         match (status, self.shape(operation), self.refusal(operation)) {
             (200..=299, Some(shape), _) => {
@@ -200,36 +199,36 @@ impl AnswerRules {
         }
     }
 
-    /// Whether a body is that of the operation at all: of its kind, with every member that it must have.
+    /// Returns true if a body has the JSON type and all required fields of the operation's response.
     pub fn is_of(&self, operation: &str, document: Option<&Value>) -> bool {
         let shape = self.shape(operation);
         document.zip(shape).is_some_and(|(document, shape)| shape.schema.has_members(document))
     }
 
-    /// The first member of a body that the document does not list, as a JSON pointer; nothing where it does
-    /// not say what an answer of this operation has.
+    /// Returns the first field of a body that the document does not list, as a JSON pointer. Returns None if
+    /// the document does not define the response of this operation.
     pub fn unlisted(&self, operation: &str, document: &Value) -> Option<String> {
         unlisted::first(&self.shape(operation)?.schema.node(), document)
     }
 
-    /// A body without the members that the document does not list; all of it where it does not say what an
-    /// answer of this operation has.
+    /// Returns a body without the fields that the document does not list. Returns all of it if the document
+    /// does not define the response of this operation.
     pub fn listed(&self, operation: &str, document: &Value) -> Value {
         let shape = self.shape(operation);
         shape.map_or_else(|| document.clone(), |shape| unlisted::without(&shape.schema.node(), document))
     }
 
-    /// The clause of the exact status of acceptance, which is also the key of the choice.
+    /// Returns the clause of the exact success status, which is also the key of the choice.
     pub fn success_status(&self, operation: &str) -> Option<&str> {
         self.file.operations.get(operation)?.success_status.as_deref()
     }
 
-    /// Every clause of an exact status.
+    /// Returns the clauses of all exact success statuses.
     pub fn success_statuses(&self) -> impl Iterator<Item = &str> {
         self.file.operations.values().filter_map(|operation| operation.success_status.as_deref())
     }
 
-    /// The clause by which an operation has one status for all its successes, where there is one.
+    /// Returns the clause that an operation has one status for all its successes, if there is one.
     pub fn one_success_status(&self) -> Option<&str> {
         self.file.one_success_status.as_deref()
     }
@@ -239,27 +238,27 @@ impl AnswerRules {
         self.file.field_lines.as_deref()
     }
 
-    /// The clause that a server never fails on a request.
+    /// Returns the clause that a server never fails on a request.
     pub fn server_error(&self) -> &str {
         &self.file.server_error
     }
 
-    /// The daily quota of calls, where the document has one.
+    /// Returns the daily quota of calls, if the document has one.
     pub fn quota(&self) -> Option<&Quota> {
         self.file.quota.as_ref()
     }
 
-    /// Whether the document shows where the codes of this operation's refusals stand.
+    /// Returns true if the document shows where the codes are in rejections of this operation.
     pub fn shows_codes(&self, operation: &str) -> bool {
         self.refusal(operation).is_some()
     }
 
-    /// Where the codes of a refusal stand, where its shape is shown.
+    /// Returns the place of the codes in a rejection.
     pub fn place_of_codes(&self) -> String {
         format!("body/{}", self.file.codes.at)
     }
 
-    /// The codes of the messages of a body.
+    /// Returns the codes in the messages of a body.
     pub fn codes(&self, document: Option<&Value>) -> Vec<String> {
         let messages = document.and_then(|body| body.get(&self.file.codes.at)).and_then(Value::as_array);
         let codes = messages.into_iter().flatten();
@@ -267,28 +266,28 @@ impl AnswerRules {
         codes.map(str::to_owned).collect()
     }
 
-    /// The member that holds the status of a created resource, and its text in this body.
+    /// Returns the name and the value of the field with the status of a created resource.
     pub fn status<'a>(&'a self, document: Option<&'a Value>) -> Option<(&'a str, &'a str)> {
         let member = &self.file.status.as_ref()?.at;
         Some((member, document?.get(member)?.as_str()?))
     }
 
-    /// Whether this operation makes something, and this status says that it was rejected. What only reads the
-    /// status of something has no status of its own.
+    /// Returns true if this operation creates something and this status says that it was rejected. An
+    /// operation that only reads a status creates nothing.
     pub fn is_rejected(&self, operation: &str, status: &str) -> bool {
         self.success_status(operation).is_some()
             && self.file.status.as_ref().is_some_and(|known| known.rejected == status)
     }
 
-    /// Whether this status says that a bank does not have an operation of which the document shows no path or
-    /// payload: 501, by which a server says that it does not support what was asked for (RFC 9110, section
+    /// Returns true if this status says that a bank lacks an operation whose path or payload the document
+    /// does not show. With 501, a server says that it does not support the request (RFC 9110, section
     /// 15.6.2).
     pub fn may_lack(&self, operation: &str, status: u16) -> bool {
         status == 501 && self.file.not_shown.iter().any(|one| one == operation)
     }
 
-    /// The clause that holds in place of another one, where a request with these header fields does not name
-    /// the change that the other one is about.
+    /// Returns the clause that replaces `clause` for a request whose headers do not announce the change that
+    /// `clause` is about.
     pub fn otherwise(&self, clause: &str, header: impl Fn(&str) -> Option<String>) -> Option<&str> {
         let amount = self.file.amount.as_ref().filter(|amount| amount.fewer == clause)?;
         let otherwise = amount.fewer_otherwise.as_ref()?;
@@ -297,10 +296,10 @@ impl AnswerRules {
         (!is_named).then_some(otherwise.clause.as_str())
     }
 
-    /// Checks the answer that `operation` gave. An operation without a shape is asked for nothing.
+    /// Checks a response of `operation`. Nothing is required of an operation without a shape.
     ///
-    /// `content_type` is the value of the answer's `Content-Type`, if it has one; `body` is the content after
-    /// any `Content-Encoding` was undone.
+    /// `content_type` is the value of the response's `Content-Type`, if it has one. `body` is the content
+    /// with any `Content-Encoding` decoded.
     pub fn check(&self, operation: &str, status: u16, content_type: Option<&str>, body: &[u8]) -> Checked {
         match (status, self.shape(operation)) {
             (200..=299, Some(shape)) => self.check_success((operation, shape), content_type, body),
@@ -334,9 +333,9 @@ impl AnswerRules {
     fn check_refusal(&self, operation: &str, body: &[u8]) -> Checked {
         let read = body::read(body);
         let mut notes = Notes::default();
-        // Where no shape is shown, that of the others is looked for and only recorded.
+        // If the document shows no shape, deviations from another operation's shape are only recorded.
         let shown = self.refusal(operation);
-        // A shape that has members which must be there is that of every refusal.
+        // A shape with required fields applies to every rejection.
         let is_demanded = shown.is_some_and(Schema::requires_members);
         if let Some(problem) = read.problem.as_ref().filter(|_| is_demanded) {
             notes.checked();
@@ -355,9 +354,8 @@ impl AnswerRules {
         notes.into_checked(read.document)
     }
 
-    /// Checks a body as those see it who take the last of two members with one name. Where nothing is wrong
-    /// with that one, it is checked once more with the first: which of them counts is the reader's (RFC 8259,
-    /// section 4), so that the clause of such members says what comes of it.
+    /// Checks a body with the last of duplicate fields. If that shows no violation, checks it again with the
+    /// first. RFC 8259, section 4, leaves open which one counts, so the clause about duplicates decides.
     fn check_readings(&self, read: &Read, notes: &mut Notes, check: impl Fn(&Value, &mut Notes)) {
         let before = notes.broken();
         if let Some(document) = &read.document {
@@ -370,7 +368,7 @@ impl AnswerRules {
         }
     }
 
-    /// Every mutation of the sample of an operation, and of that of its refusals, in the order of places.
+    /// Returns every mutation of an operation's sample response and sample rejection, in the order of places.
     pub fn mutations(&self, operation: &str) -> Vec<Mutation> {
         let answer = self.shape(operation).zip(self.sample(operation, 200));
         let answer = answer.map(|(shape, sample)| Source {
@@ -391,14 +389,14 @@ impl AnswerRules {
         answer.into_iter().chain(refusal).flat_map(|source| source.mutations()).collect()
     }
 
-    /// What is said of a mutation, and not of the sample itself.
+    /// Classifies a mutation by what the rules say of it and not of the sample itself.
     pub fn said_of(&self, operation: &str, mutation: &Mutation) -> Said<'_> {
         let checked = self.check(operation, mutation.status, mutation.content_type, &mutation.body);
         let usual = self.check_sample(operation, mutation.status).observations;
         lawful::said(checked, &usual, mutation, &self.file.lawful)
     }
 
-    /// Samples that break a rule, answers of which nothing is decided, and reasons that none of them needs.
+    /// Returns a problem for each sample that violates a rule, undecided mutation and unused reason.
     pub fn problems(&self) -> Vec<Problem> {
         let broken = self.file.operations.iter().flat_map(|(operation, entry)| {
             let path = format!("{SAMPLES}/{}.json", entry.shape);
@@ -418,7 +416,7 @@ impl AnswerRules {
         broken.chain(lawful::problems(&all, &self.file.lawful)).collect()
     }
 
-    /// An answer of an operation with this status, and all members of its shape.
+    /// Returns the sample response of an operation with this status, with all fields of its shape.
     fn sample(&self, operation: &str, status: u16) -> Option<&Value> {
         let entry = self.file.operations.get(operation)?;
         self.samples.get(if status < 300 { &entry.shape } else { entry.refusal.as_ref()? })

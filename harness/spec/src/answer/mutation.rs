@@ -1,5 +1,5 @@
-//! Every way in which an answer can differ from a sample of its shape: each place with each form that its
-//! schema, and the kind of its value, make sense of. What is to be said of each is not decided here.
+//! Generates every response that differs in one place from a sample of its shape. The schema and the kind of
+//! a value decide which test values suit its place. Other modules decide what each difference means.
 
 use std::collections::BTreeSet;
 
@@ -12,16 +12,17 @@ use super::{
     schema::Schema,
 };
 
-/// An answer that differs from the sample in one thing.
+/// A response that differs from the sample in one place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mutation {
-    /// Where, with `*` for the first element of a list and `1` for the second: `answer/tppMessages/*/code`.
+    /// The place, with `*` for the first element of a list and `1` for the second:
+    /// `answer/tppMessages/*/code`.
     pub place: String,
-    /// Where, as a finding names it: `body/tppMessages/0/code`.
+    /// The place as a finding names it: `body/tppMessages/0/code`.
     pub at: String,
-    /// What is different: `null`, `one-more`.
+    /// The name of the difference: `null`, `one-more`.
     pub form: String,
-    /// The status of the answer.
+    /// The status of the response.
     pub status: u16,
     /// Its media type, if it has one.
     pub content_type: Option<&'static str>,
@@ -32,7 +33,7 @@ pub struct Mutation {
 /// The media type of a sample.
 const JSON: &str = "application/json";
 
-/// Of a header: no mistake of the body is beside it.
+/// Test values of `Content-Type`, each sent with the unchanged sample.
 const CONTENT_TYPES: [(&str, Option<&str>); 7] = [
     ("absent", None),
     ("text", Some("text/plain; charset=utf-8")),
@@ -43,12 +44,12 @@ const CONTENT_TYPES: [(&str, Option<&str>); 7] = [
     ("capitals", Some("Application/JSON")),
 ];
 
-/// What is drawn from: a sample with its schema and rules.
+/// A sample to mutate, with its schema and rules.
 pub(super) struct Source<'a> {
     pub(super) schema: &'a Schema,
     pub(super) rules: Vec<&'a Rule>,
     pub(super) sample: &'a Value,
-    /// The first part of each place: `answer` or `refusal`.
+    /// The first segment of each place: `answer` or `refusal`.
     pub(super) part: &'static str,
     pub(super) status: u16,
 }
@@ -58,16 +59,16 @@ pub(super) struct Source<'a> {
 struct Spot {
     /// A JSON pointer.
     pointer: String,
-    /// The same, with `*` for the first element of a list.
+    /// The pointer with `*` for the first element of a list.
     pattern: String,
-    /// Whether it is in the second element of a list.
+    /// True in the second element of a list.
     in_second: bool,
-    /// Whether it is a member of an object, which can be absent or there twice.
+    /// True for a field of an object, which can be absent or duplicated.
     is_member: bool,
 }
 
 impl Source<'_> {
-    /// Every mutation, in the order of places.
+    /// Returns every mutation, in the order of places.
     pub(super) fn mutations(&self) -> Vec<Mutation> {
         let mut found = self.of_the_whole();
         let whole =
@@ -87,7 +88,7 @@ impl Source<'_> {
         }
     }
 
-    /// The bytes, and the header that says what they are.
+    /// Returns the mutations of the raw bytes and of `Content-Type`.
     fn of_the_whole(&self) -> Vec<Mutation> {
         let text = self.sample.to_string().into_bytes();
         let cut = text[..text.len() - 1].to_vec();
@@ -113,7 +114,7 @@ impl Source<'_> {
         bytes.into_iter().chain(header).collect()
     }
 
-    /// The mutations of a value, and of what is in it.
+    /// Adds the mutations of a value and of everything in it.
     fn of_value(&self, node: &Node<'_>, value: &Value, spot: &Spot, found: &mut Vec<Mutation>) {
         let outer = spot.pattern.rsplit_once('/').map_or("", |(outer, _)| outer);
         let name = spot.pattern.rsplit('/').next().unwrap_or_default();
@@ -171,7 +172,7 @@ impl Source<'_> {
         Some(body.to_string().into_bytes())
     }
 
-    /// The sample with a member twice, which no [`Value`] can be.
+    /// Returns the sample with a duplicate field, which a [`Value`] cannot represent.
     fn twice(&self, pointer: &str, values: [&Value; 2]) -> Option<Vec<u8>> {
         const MARK: &str = "the place of a member that is there twice";
         let name = pointer.rsplit('/').next()?;
@@ -183,7 +184,7 @@ impl Source<'_> {
 }
 
 impl Facts<'_> {
-    /// Every value that is another one than this, by name.
+    /// Returns the test values for this place, by name. Some may equal the sample.
     fn forms(&self) -> Vec<(String, Value)> {
         let mut all = forms::types(self);
         match self.value {

@@ -1,12 +1,12 @@
-//! A place in a schema: the node itself and those that it refers to.
+//! A node of a schema, together with the nodes that it references.
 
 use serde_json::Value;
 
-/// Longest way through references; none comes back to itself.
+/// Depth limit for references. No reference is circular.
 const DEPTH: usize = 8;
 
-/// A node with those that it reaches by reference alone. Each stands beside the file that its own references
-/// lead into.
+/// A node and those that it reaches by reference alone. Each is paired with the file that resolves its
+/// references.
 #[derive(Debug, Clone)]
 pub(super) struct Node<'a> {
     layers: Vec<(&'a Value, &'a Value)>,
@@ -14,7 +14,7 @@ pub(super) struct Node<'a> {
 }
 
 impl<'a> Node<'a> {
-    /// The node `at` of `file`.
+    /// Returns the node `at` of `file`.
     pub(super) fn new(at: &'a Value, file: &'a Value, types: &'a Value) -> Self {
         let mut layers = vec![(at, file)];
         while let Some((node, file)) = layers.last().copied().filter(|_| layers.len() < DEPTH) {
@@ -27,18 +27,18 @@ impl<'a> Node<'a> {
         Self { layers, types }
     }
 
-    /// What a keyword says here.
+    /// Returns the value of a keyword at this node.
     pub(super) fn keyword(&self, name: &str) -> Option<&'a Value> {
         self.layers.iter().find_map(|(node, _)| node.get(name))
     }
 
-    /// The node of a member; one that says nothing where none is named.
+    /// Returns the node of a field. It is empty if the schema does not define the field.
     pub(super) fn member(&self, name: &str) -> Self {
         let of = |node: &'a Value| node.get("properties")?.get(name);
         self.first(|node| of(node).or_else(|| node.get("additionalProperties")))
     }
 
-    /// The node of the elements of a list.
+    /// Returns the node of the elements of a list.
     pub(super) fn item(&self) -> Self {
         self.first(|node| node.get("items"))
     }

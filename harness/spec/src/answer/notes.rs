@@ -1,4 +1,4 @@
-//! Where the rules write down what they find while they look at one answer.
+//! Collects what the rules find in one response.
 
 use std::fmt::Display;
 
@@ -9,14 +9,14 @@ use super::{
     show,
 };
 
-/// How much is written down of one answer. A long list of customers can break one clause a hundred thousand
-/// times; the record holds the body, and nobody reads further.
+/// Maximum number of findings, and of observations, for one response. A long list of customers can violate
+/// one clause a hundred thousand times, and the history holds the whole body.
 const LIMIT: usize = 200;
 
-/// Longest place that is written down, in characters; the names of links are the bank's.
+/// Maximum length of a recorded place, in characters. Banks choose the names of links.
 const LONGEST_PLACE: usize = 300;
 
-/// Findings, observations and the number of rules evaluated so far.
+/// The findings, observations and number of evaluated rules so far.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     checks: u32,
@@ -25,12 +25,12 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    /// One more rule was evaluated.
+    /// Counts one evaluated rule.
     pub(super) fn checked(&mut self) {
         self.checks = self.checks.saturating_add(1);
     }
 
-    /// A clause is broken. `at` is `body` or `body/` with a JSON pointer.
+    /// Records a violation of a clause. `at` is `body`, or `body/` with a JSON pointer.
     pub(super) fn finding(
         &mut self,
         clause: &str,
@@ -44,7 +44,7 @@ impl Notes {
         }
     }
 
-    /// A freedom of the bank was used.
+    /// Records the use of a freedom.
     pub(super) fn observe(&mut self, clause: &str, at: impl Display, text: impl Display) {
         if self.observations.len() < LIMIT {
             let text = text.to_string();
@@ -52,17 +52,17 @@ impl Notes {
         }
     }
 
-    /// How much is broken so far.
+    /// Returns the number of violations so far.
     pub(super) fn broken(&self) -> usize {
         self.findings.len()
     }
 
-    /// Whether further findings are left out.
+    /// Returns true if further findings are dropped.
     pub(super) fn is_full(&self) -> bool {
         self.findings.len() >= LIMIT
     }
 
-    /// Turns every finding into an observation under `clause`, which leaves the shape of this answer free.
+    /// Turns every finding into an observation under `clause`, which leaves the shape of this response open.
     pub(super) fn demand_nothing(&mut self, clause: &str) {
         for finding in std::mem::take(&mut self.findings) {
             let text = format!("not {}: {}", finding.expected, finding.actual);
@@ -70,14 +70,17 @@ impl Notes {
         }
     }
 
-    /// Adds what is wrong with a body that has the first of two members with one name, under `clause`, where
-    /// the last one is right. Without such a clause it is as wrong as any other.
+    /// Adds the findings for a body with the first of duplicate fields, where the last one is right. With a
+    /// clause, they become observations under it.
     pub(super) fn add_first(&mut self, first: Self, clause: Option<&str>) {
         self.checks = self.checks.saturating_add(first.checks);
         for finding in first.findings {
             match clause {
                 Some(clause) => {
-                    let text = format!("there twice, first not {}: {}", finding.expected, finding.actual);
+                    let text = format!(
+                        "duplicate field whose first value is not {}: {}",
+                        finding.expected, finding.actual
+                    );
                     self.observe(clause, finding.at, text);
                 }
                 None if !self.is_full() => self.findings.push(finding),
@@ -86,7 +89,7 @@ impl Notes {
         }
     }
 
-    /// The result, with the body it is about.
+    /// Returns the result, with the checked body.
     pub(super) fn into_checked(self, document: Option<Value>) -> Checked {
         let Self { checks, findings, observations } = self;
         Checked { checks, findings, observations, document }

@@ -1,26 +1,26 @@
-//! A place in a body. It is written out only when there is something to say about it.
+//! A place in a body, formatted only when it is reported.
 
 use std::fmt::{self, Write};
 
-/// The body, or a member or an element of an outer place. Displays as `body/_links/self`, a JSON pointer (RFC
-/// 6901) after the word `body`.
+/// The body, or a field or element of an outer place. Displays as `body/_links/self`: `body` with a JSON
+/// pointer (RFC 6901).
 #[derive(Debug, Clone, Copy)]
 pub(super) enum At<'a> {
     /// The whole body.
     Body,
-    /// A member of an object.
+    /// A field of an object.
     Member(&'a At<'a>, &'a str),
-    /// An element of an array, from 0.
+    /// An element of an array, counted from 0.
     Element(&'a At<'a>, usize),
 }
 
 impl At<'_> {
-    /// The place of a member.
+    /// Returns the place of a field.
     pub(super) const fn member<'a>(&'a self, name: &'a str) -> At<'a> {
         At::Member(self, name)
     }
 
-    /// The place of an element.
+    /// Returns the place of an element.
     pub(super) const fn element(&self, index: usize) -> At<'_> {
         At::Element(self, index)
     }
@@ -39,7 +39,8 @@ impl fmt::Display for At<'_> {
     }
 }
 
-/// Whether a path is that of a place, both token by token. `*` is any member or element, `**` any way.
+/// Returns true if a path matches a place, segment by segment. `*` matches one field or element, `**` any
+/// number of them.
 pub(super) fn is_at(path: &[String], place: &[&str]) -> bool {
     match (path.split_first(), place.split_first()) {
         (None, None) => true,
@@ -51,7 +52,8 @@ pub(super) fn is_at(path: &[String], place: &[&str]) -> bool {
     }
 }
 
-/// Escapes as RFC 6901 section 3 says, and control characters on top, since a place is printed on terminals.
+/// Writes a segment, escaped as in RFC 6901 section 3. Control characters are escaped too, since places are
+/// printed on terminals.
 fn write_token(name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for character in name.chars() {
         match character {
@@ -63,7 +65,7 @@ fn write_token(name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     Ok(())
 }
 
-/// A pointer with its control characters escaped.
+/// Returns a pointer with its control characters escaped.
 pub(super) fn printable(pointer: &str) -> String {
     let mut out = String::with_capacity(pointer.len());
     for character in pointer.chars() {

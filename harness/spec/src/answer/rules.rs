@@ -1,7 +1,7 @@
-//! What a schema cannot say of a 2xx body: money, members that depend on each other, and what is only
-//! recorded.
+//! Rules for 2xx bodies that JSON Schema cannot express: money, fields that depend on each other, and
+//! observations.
 //!
-//! A value of the wrong type is the schema's finding and is passed over here.
+//! Values of the wrong type are skipped here, since the schema reports them.
 
 use regex::Regex;
 use serde_json::Value;
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{iban::is_iban, masks::is_pseudonym};
 
-/// A rule, ready to be applied.
+/// A rule, ready to apply.
 #[derive(Debug)]
 pub(super) struct Rule {
     paths: Vec<Vec<String>>,
@@ -44,7 +44,7 @@ enum Test {
 }
 
 impl Rule {
-    /// Reads a rule; the message says what is wrong with it.
+    /// Reads a rule. Returns a message if it is invalid.
     pub(super) fn new(rule: &definition::Rule, amount: Option<&Amount>) -> Result<Self, String> {
         let paths: Vec<Vec<String>> =
             rule.at.iter().map(|path| path.split('/').map(str::to_owned).collect()).collect();
@@ -53,12 +53,13 @@ impl Rule {
         };
         let kind = match (rule.amount, &rule.present_iff, &rule.note) {
             (true, None, None) => {
-                let amount = amount.ok_or("a rule says `amount`, and the file has no clauses of amounts")?;
+                let amount =
+                    amount.ok_or("a rule has `amount`, but the file defines no clauses for amounts")?;
                 Kind::Amount(Box::new(amount.clone()))
             }
             (false, Some(condition), None) => {
                 if paths.iter().flatten().any(|token| token.contains('*')) {
-                    return Err("`present-iff` stands at one member, without `*`".to_owned());
+                    return Err("`present-iff` needs the path of one field, without `*`".to_owned());
                 }
                 Kind::PresentIff { clause: named("clause", &rule.clause)?, condition: condition.clone() }
             }
@@ -69,7 +70,7 @@ impl Rule {
             },
             _ => {
                 return Err(format!(
-                    "the rule at `{}` has one of `amount: true`, `present-iff` and `note`",
+                    "the rule at `{}` needs exactly one of `amount: true`, `present-iff` and `note`",
                     rule.at.join(", ")
                 ));
             }
@@ -77,7 +78,7 @@ impl Rule {
         Ok(Self { paths, when: rule.when.clone(), kind })
     }
 
-    /// Every clause that it can name.
+    /// Returns every clause that this rule can report.
     pub(super) fn clauses(&self) -> Vec<&str> {
         match &self.kind {
             Kind::Amount(amount) => amount.clauses().collect(),
@@ -85,7 +86,7 @@ impl Rule {
         }
     }
 
-    /// The clauses that it demands.
+    /// Returns the clauses that this rule requires.
     pub(super) fn demanded(&self) -> Vec<&str> {
         match &self.kind {
             Kind::Amount(amount) => amount.demanded().to_vec(),
@@ -94,14 +95,14 @@ impl Rule {
         }
     }
 
-    /// Whether it is about amounts, and this member of a place (`/a/*/b`) is the number of one.
+    /// Returns true if the rule is about amounts and this field of a place (`/a/*/b`) is the number of one.
     pub(super) fn is_number_of_amount(&self, place: &str, member: &str) -> bool {
         let Kind::Amount(amount) = &self.kind else { return false };
         let place: Vec<&str> = place.split('/').skip(1).collect();
         amount.number_member == member && self.paths.iter().any(|path| pointer::is_at(path, &place))
     }
 
-    /// Whether it demands something of a value that is in this body.
+    /// Returns true if this body has a value that the rule judges.
     pub(super) fn is_exercised(&self, body: &Value) -> bool {
         let mut is_there = false;
         let mut look =
@@ -115,7 +116,7 @@ impl Rule {
         is_there
     }
 
-    /// Applies it to a body.
+    /// Applies the rule to a body.
     pub(super) fn check(&self, body: &Value, currencies: &Currencies, notes: &mut Notes) {
         if self.when.as_ref().is_some_and(|when| member(body, &when.at) != Some(&when.is)) {
             return;
@@ -151,7 +152,7 @@ impl Rule {
 impl Test {
     fn new(note: &Note) -> Result<Self, String> {
         let pattern = |text: &String| {
-            Regex::new(text).map_err(|_| format!("`{text}` is no regular expression that can be read"))
+            Regex::new(text).map_err(|_| format!("`{text}` is not a valid regular expression"))
         };
         Ok(match note {
             Note::Absent => Self::Absent,
@@ -167,7 +168,7 @@ impl Test {
         })
     }
 
-    /// Whether a value, a member of `holder`, is what is recorded.
+    /// Returns true if the test matches a value, which is a field of `holder`.
     fn is_met(&self, value: &Value, holder: &Value) -> bool {
         let has = |value: &Value, name: &String| value.get(name).is_some_and(|value| !value.is_null());
         match self {
@@ -175,7 +176,7 @@ impl Test {
             Self::Present => !value.is_null(),
             Self::Empty => value.as_array().is_some_and(Vec::is_empty),
             Self::Below(least) => value.as_i64().is_some_and(|number| number < *least),
-            // What a record does not show is not judged again.
+            // A pseudonym hides the original value, so it is not judged.
             Self::NoIban => value.as_str().is_some_and(|text| !is_iban(text) && !is_pseudonym(text)),
             Self::Matches { pattern, unless } => value.as_str().is_some_and(|text| {
                 pattern.is_match(text) && unless.as_ref().is_none_or(|unless| !unless.is_match(text))
@@ -190,13 +191,13 @@ impl Test {
     }
 }
 
-/// A member is there if and only if another one has a value.
+/// Checks that a field is present if and only if another one has a certain value.
 fn present_iff(body: &Value, path: &str, condition: &Condition, clause: &str, notes: &mut Notes) {
     let Some((outer, name)) = path.rsplit_once('/').or(Some(("", path))) else { return };
     let Some(holder) = member(body, outer).filter(|holder| holder.is_object()) else { return };
     let found = holder.get(name).filter(|value| !value.is_null());
     let other = member(body, &condition.at).filter(|value| !value.is_null());
-    // A value of another type is the schema's finding.
+    // The schema reports values of another type.
     if other.is_some_and(|other| std::mem::discriminant(other) != std::mem::discriminant(&condition.is)) {
         return;
     }
@@ -206,21 +207,21 @@ fn present_iff(body: &Value, path: &str, condition: &Condition, clause: &str, no
     let at = || format!("{}/{path}", At::Body);
     match (other == Some(&condition.is), found) {
         (true, None) => {
-            notes.finding(clause, at(), format!("the member, since {beside} is {word}"), "absent");
+            notes.finding(clause, at(), format!("the field, because {beside} is {word}"), "absent");
         }
         (false, Some(found)) => {
-            notes.finding(clause, at(), format!("absent, since {beside} is {word}"), show::value(found));
+            notes.finding(clause, at(), format!("absent, because {beside} is {word}"), show::value(found));
         }
         (true, Some(_)) | (false, None) => {}
     }
 }
 
-/// The member at a path without `*`; the body itself at an empty one.
+/// Returns the field at a path without `*`, or the body itself for an empty path.
 fn member<'a>(body: &'a Value, path: &str) -> Option<&'a Value> {
     path.split('/').filter(|name| !name.is_empty()).try_fold(body, |value, name| value.get(name))
 }
 
-/// Calls back for every value at a path. `*` is every member or element, `**` any number of them.
+/// Calls `found` for every value at a path. `*` matches one field or element, `**` any number of them.
 fn walk(value: &Value, at: At<'_>, path: &[String], found: &mut impl FnMut(At<'_>, &Value)) {
     let Some((name, rest)) = path.split_first() else { return found(at, value) };
     if name == "**" {
@@ -231,7 +232,7 @@ fn walk(value: &Value, at: At<'_>, path: &[String], found: &mut impl FnMut(At<'_
     }
 }
 
-/// Calls back for a member, or for each member or element.
+/// Calls `found` for a field, or for each field or element if the name is `*`.
 fn each(value: &Value, at: At<'_>, name: &str, found: &mut dyn FnMut(At<'_>, &Value)) {
     match value {
         Value::Object(members) if name == "*" => {
@@ -249,7 +250,7 @@ fn each(value: &Value, at: At<'_>, name: &str, found: &mut dyn FnMut(At<'_>, &Va
     }
 }
 
-/// Calls back for every object at a path that lacks its last member.
+/// Calls `found` for every object at a path that lacks its last field.
 fn absent(body: &Value, at: At<'_>, path: &[String], found: &mut dyn FnMut(At<'_>)) {
     let Some((name, outer)) = path.split_last() else { return };
     walk(body, at, outer, &mut |at, holder| {

@@ -1,9 +1,9 @@
-//! The schemas of `fixtures/schemas/`, and the clause that each of their keywords stands for.
+//! The schemas of `fixtures/schemas/`, and the clauses of their keywords.
 //!
-//! `x-clause` beside a keyword names the clause: a string for the whole node, or an object from keyword to
-//! clause id. An error takes the nearest one outward along the path on which it was met, through references.
-//! A missing member takes the clause of the member. `x-observed` names keywords whose failure is recorded
-//! only. `fixtures/schemas/README.md` has the rules.
+//! `x-clause` next to a keyword names the clause: a string for the whole node, or an object from keywords to
+//! clause ids. An error belongs to the nearest clause outward on its evaluation path, through references. A
+//! missing field belongs to the clause of the field. `x-observed` lists keywords whose failure is only
+//! recorded. `fixtures/schemas/README.md` has the rules.
 
 use std::{
     collections::VecDeque,
@@ -19,38 +19,38 @@ use serde_json::Value;
 use super::{annotation::Path, definition::File, exercise, node::Node, notes::Notes, pointer, show};
 use crate::{date, problem::Problem, tree::Tree};
 
-/// The folder of the schemas in a tree.
+/// Folder of the schemas in a tree.
 const FOLDER: &str = "fixtures/schemas";
 
-/// Where the `$id`s of the schemas live; nothing is ever fetched from there.
+/// Base URI of the schemas. Nothing is ever fetched from it.
 const BASE: &str = "https://xs2aspec.invalid/schemas/";
 
-/// How many errors are held back until it is clear that no weightier one follows for the same value.
+/// Number of errors held back in case a more important one follows for the same value.
 const RECENT: usize = 4;
 
-/// Longest list of allowed values that is written out in a finding.
+/// Length of the longest list of allowed values that a finding spells out.
 const LISTED: usize = 14;
 
-/// One schema with the text that its clause ids are looked up in.
+/// A schema with the annotations that name its clauses.
 #[derive(Debug)]
 pub(super) struct Schema {
     validator: OnceLock<Validator>,
     root: Value,
     types: Arc<Value>,
-    /// The clause of what no annotation names.
+    /// The clause for failures that no annotation covers.
     whole: String,
-    /// The clause of null where a member is optional.
+    /// The clause for null in an optional field.
     null: String,
-    /// Members whose texts are not shown.
+    /// Names of fields whose strings are hidden.
     personal: Vec<String>,
 }
 
-/// The types that all schemas share: `types.json`.
+/// Reads `types.json`, the types that all schemas share.
 pub(super) fn types(tree: &Tree) -> Result<Arc<Value>, Problem> {
     parsed(tree, "types").map(Arc::new)
 }
 
-/// Reads the schema of this name; `finish` may compile it.
+/// Reads the schema with this name. `finish` may compile it.
 pub(super) fn load(
     tree: &Tree,
     name: &str,
@@ -71,10 +71,11 @@ fn parsed(tree: &Tree, name: &str) -> Result<Value, Problem> {
     json_file(tree, &path(name))
 }
 
-/// The value in a file of JSON.
+/// Parses a JSON file.
 pub(super) fn json_file(tree: &Tree, path: &str) -> Result<Value, Problem> {
-    let text =
-        tree.text(path).ok_or_else(|| Problem::of_file(path, "the spec names it, and it is not there"))?;
+    let text = tree
+        .text(path)
+        .ok_or_else(|| Problem::of_file(path, "the spec refers to this file, but it does not exist"))?;
     serde_json::from_str(text).map_err(|error| Problem {
         line: u32::try_from(error.line()).unwrap_or_default(),
         column: u32::try_from(error.column()).unwrap_or_default(),
@@ -83,12 +84,12 @@ pub(super) fn json_file(tree: &Tree, path: &str) -> Result<Value, Problem> {
 }
 
 impl Schema {
-    /// The schema as a tree of annotated nodes.
+    /// Returns the schema as a tree of annotated nodes.
     pub(super) fn tree(&self) -> exercise::Tree<'_> {
         exercise::Tree { root: &self.root, types: &self.types }
     }
 
-    /// The whole schema as a place in it.
+    /// Returns the root node of the schema.
     pub(super) fn node(&self) -> Node<'_> {
         Node::new(&self.root, &self.root, &self.types)
     }
@@ -104,7 +105,7 @@ impl Schema {
         }
     }
 
-    /// The same, compiled; the message says what is wrong with it.
+    /// Compiles the schema. Returns a message if it is invalid.
     pub(super) fn compiled(self) -> Result<Self, String> {
         let validator = OnceLock::from(self.compile()?);
         Ok(Self { validator, ..self })
@@ -118,7 +119,7 @@ impl Schema {
             .map_err(outside)?;
         jsonschema::draft202012::options()
             .with_registry(&registry)
-            // Bodies come from outside: a pattern is matched in linear time.
+            // Bodies are untrusted, so patterns must match in linear time.
             .with_pattern_options(PatternOptions::regex())
             .should_validate_formats(true)
             .with_format("date", date::is_calendar_date)
@@ -126,13 +127,13 @@ impl Schema {
             .map_err(|error| {
                 let at = error.instance_path().as_str();
                 format!(
-                    "no JSON Schema of draft 2020-12 that can be used, at `{at}`: {}",
+                    "not a valid JSON Schema (draft 2020-12), at `{at}`: {}",
                     show::shortened(&error.masked().to_string())
                 )
             })
     }
 
-    /// Whether a document is a list where one is wanted, or an object with every member that it must have.
+    /// Returns true if a document is a list or an object like the schema's root, with all required fields.
     pub(super) fn has_members(&self, document: &Value) -> bool {
         if self.root["type"] == "array" {
             return document.is_array();
@@ -141,24 +142,24 @@ impl Schema {
         document.is_object() && required.all(|name| document.get(name).is_some())
     }
 
-    /// Whether there are members that a document must have.
+    /// Returns true if the schema requires any field.
     pub(super) fn requires_members(&self) -> bool {
         self.root["required"].as_array().is_some_and(|names| !names.is_empty())
     }
 
-    /// Notes everything in which `document` differs from the schema, one thing for each place.
+    /// Records every difference between `document` and the schema, one per place.
     pub(super) fn check(&self, document: &Value, notes: &mut Notes) {
         notes.checked();
         let validator = self.validator.get_or_init(|| self.compile().expect("it was compiled before"));
         if validator.is_valid(document) {
             return;
         }
-        // The last few errors, not yet noted: those of one value come one after the other.
+        // The last few errors, not yet recorded. Errors about one value follow each other.
         let mut recent: VecDeque<Found<'_>> = VecDeque::new();
         for error in validator.iter_errors(document) {
             let found = Found::of(error);
-            // A value of the wrong type breaks its pattern and its list as well, and that is one defect, not
-            // three.
+            // A value of the wrong type also fails its pattern and its list of values. That is one defect,
+            // not three.
             match recent.iter_mut().find(|earlier| earlier.place == found.place) {
                 Some(earlier) if found.rank() < earlier.rank() => *earlier = found,
                 Some(_) => {}
@@ -183,7 +184,7 @@ impl Schema {
         let broken = path.clause(found.keyword(), found.missing.as_deref()).unwrap_or(&self.whole);
         let instance = found.error.instance().as_ref();
         if found.missing.is_none() && instance.is_null() && path.is_optional() {
-            notes.observe(&self.null, &found.place, "null for an optional member");
+            notes.observe(&self.null, &found.place, "null in an optional field");
         } else if let Some((free, why)) = path.observed(found.keyword(), instance) {
             notes.observe(
                 free,
@@ -196,12 +197,12 @@ impl Schema {
     }
 }
 
-/// One error of the validator, with its place.
+/// An error of the validator, with its place.
 struct Found<'a> {
     error: ValidationError<'a>,
-    /// `body/…`; of a missing member, where it ought to be.
+    /// The place (`body/…`). For a missing field, the place where it belongs.
     place: String,
-    /// The name of a missing member.
+    /// Name of a missing field.
     missing: Option<String>,
 }
 
@@ -223,7 +224,7 @@ impl<'a> Found<'a> {
         self.error.kind().keyword()
     }
 
-    /// Which of several errors at one place is told.
+    /// Returns the rank of an error. The lowest one at a place is reported.
     fn rank(&self) -> u8 {
         match self.keyword() {
             "type" => 0,
@@ -234,11 +235,11 @@ impl<'a> Found<'a> {
 
     fn expected(&self) -> String {
         match self.error.kind() {
-            Kind::Required { .. } => "the member to be present".to_owned(),
+            Kind::Required { .. } => "the field to be present".to_owned(),
             Kind::Type { kind: TypeKind::Single(kind) } => type_words(kind.as_str()),
             Kind::MaxLength { limit } => format!("at most {limit} characters"),
             Kind::MinLength { limit } => format!("at least {limit} characters"),
-            Kind::Pattern { pattern } => format!("a text that matches {pattern}"),
+            Kind::Pattern { pattern } => format!("a string that matches {pattern}"),
             Kind::Format { .. } => "a calendar date that exists, as in 2024-02-29".to_owned(),
             Kind::Enum { options } => allowed(options),
             _ => show::shortened(&self.error.masked().to_string()),
@@ -281,7 +282,7 @@ mod tests {
     use crate::Document;
     use serde_json::json;
 
-    /// Clauses of what is found in `value`, taken as one of the shared types.
+    /// Returns the clauses that `value` violates as one of the shared types.
     fn found(definition: &str, value: &Value) -> Vec<String> {
         let types = types(&Tree::embedded()).unwrap();
         let root =
@@ -385,7 +386,7 @@ mod tests {
             .map(|finding| format!("{}: expected {}, got {}", finding.at, finding.expected, finding.actual))
             .collect();
         let expected = [
-            "body/paymentId: expected the member to be present, got absent",
+            "body/paymentId: expected the field to be present, got absent",
             "body/transactionStatus: expected one of ACCP, ACSC, ACSP, ACTC, ACWC, ACWP, RCVD, PDNG, RJCT, CANC, PART, \
              got \"DONE\"",
             "body/psuMessage: expected at most 512 characters, got 513 characters: \"xxx",

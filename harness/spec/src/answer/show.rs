@@ -1,11 +1,11 @@
-//! Values of a body as they are shown in findings: short, on one line, without what must not be shown.
+//! Formats values of a body for findings: short, on one line, and without personal data.
 
 use serde_json::Value;
 
-/// Longest shown value, in characters.
+/// Maximum length of a shown value, in characters.
 pub(super) const LONGEST: usize = 120;
 
-/// A value, named by its kind where the text alone would not tell it.
+/// Formats a value, with its type if the text alone would be ambiguous.
 pub fn value(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
@@ -16,12 +16,12 @@ pub fn value(value: &Value) -> String {
         Value::Object(members) if members.is_empty() => "an empty object".to_owned(),
         Value::Object(members) => {
             let names: Vec<_> = members.keys().take(5).map(String::as_str).collect();
-            shortened(&format!("an object with the members {}", names.join(", ")))
+            shortened(&format!("an object with the fields {}", names.join(", ")))
         }
     }
 }
 
-/// The same for a value at this place (`body/…`): texts of personal members are replaced by their length.
+/// Formats a value at this place (`body/…`). Strings in personal fields are replaced by their length.
 pub(super) fn value_at(place: &str, shown: &Value, personal: &[String]) -> String {
     match shown {
         Value::String(text) if place.split('/').any(|token| personal.iter().any(|name| name == token)) => {
@@ -31,17 +31,17 @@ pub(super) fn value_at(place: &str, shown: &Value, personal: &[String]) -> Strin
     }
 }
 
-/// A text in quotes, shortened; what a terminal would not print as itself is escaped.
+/// Formats a string in quotes, shortened, with unprintable characters escaped.
 pub(super) fn quoted(text: &str) -> String {
     format!("\"{}\"", shortened_to(text, LONGEST - 2))
 }
 
-/// Any words, shortened, on one line.
+/// Formats words on one line, shortened.
 pub(super) fn shortened(words: &str) -> String {
     shortened_to(words, LONGEST)
 }
 
-/// Words that are escaped already, shortened.
+/// Shortens words that are already escaped.
 pub(super) fn cut(words: String, longest: usize) -> String {
     if words.chars().count() <= longest {
         return words;
@@ -51,8 +51,7 @@ pub(super) fn cut(words: String, longest: usize) -> String {
 
 fn shortened_to(text: &str, longest: usize) -> String {
     let mut out = String::new();
-    // Escaping makes a text longer, never shorter, so that what follows these characters cannot be shown
-    // anyway.
+    // Escaping never shortens a string, so later characters would be cut anyway.
     for character in text.chars().take(longest + 1) {
         match character {
             '\'' => out.push(character),
@@ -62,23 +61,23 @@ fn shortened_to(text: &str, longest: usize) -> String {
     cut(out, longest)
 }
 
-/// What keeps a text from being JSON, without the words of the library that reads it.
+/// Describes why a text is not JSON, without the wording of the JSON library.
 pub fn json_problem(error: &serde_json::Error) -> String {
     let said = error.to_string();
     let place = format!("at line {}, column {}", error.line(), error.column());
-    // The library has no other way to tell these apart. A half of a surrogate pair is an error of no grammar
-    // (RFC 8259 section 8.2).
+    // The library has no other way to distinguish these errors. Half a surrogate pair violates no grammar
+    // rule (RFC 8259 section 8.2).
     if said.starts_with("recursion limit exceeded") {
-        format!("JSON that is nested too deep {place}")
+        format!("JSON nested too deeply {place}")
     } else if said.starts_with("number out of range") {
         format!("a number that is too large {place}")
     } else if ["lone leading surrogate", "unexpected end of hex"].iter().any(|begin| said.starts_with(begin))
     {
         format!("half of a surrogate pair, such as \"\\ud83d\" alone, {place}")
     } else if error.is_eof() {
-        format!("JSON that ends too early {place}")
+        format!("truncated JSON {place}")
     } else {
-        format!("no JSON {place}")
+        format!("invalid JSON {place}")
     }
 }
 
@@ -106,9 +105,9 @@ mod tests {
             ("{\"a\": \"\\ud83dx\"}", "half of a surrogate pair"),
             ("{\"a\": \"\\ude00\"}", "half of a surrogate pair"),
             ("[1e999]", "a number that is too large at line 1"),
-            (deep.as_str(), "JSON that is nested too deep"),
-            ("[1", "JSON that ends too early"),
-            ("[1}", "no JSON at line 1, column 3"),
+            (deep.as_str(), "JSON nested too deeply"),
+            ("[1", "truncated JSON"),
+            ("[1}", "invalid JSON at line 1, column 3"),
         ] {
             let error = serde_json::from_str::<serde_json::Value>(text).unwrap_err();
             assert!(json_problem(&error).starts_with(expected), "{text}: {}", json_problem(&error));
@@ -123,7 +122,7 @@ mod tests {
             (json!(12.5), "the number 12.5"),
             (json!([1, 2]), "an array of 2"),
             (json!({}), "an empty object"),
-            (json!({"a": 1, "b": 2}), "an object with the members a, b"),
+            (json!({"a": 1, "b": 2}), "an object with the fields a, b"),
         ];
         for (given, expected) in shown {
             assert!(value(&given).starts_with(expected), "{given} shown as {}", value(&given));

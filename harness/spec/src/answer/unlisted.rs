@@ -1,19 +1,19 @@
-//! Members of an answer that the document does not list.
+//! Finds and removes fields of a response that the document does not list.
 
 use serde_json::Value;
 
 use super::node::Node;
 
-/// Longest way into a document.
+/// Depth limit for nested values.
 const DEPTH: usize = 32;
 
-/// The first member that a schema does not list, as a JSON pointer. A node that lists no members says nothing
-/// of them.
+/// Returns the first field that a schema does not list, as a JSON pointer. A node that lists no fields allows
+/// all.
 pub(super) fn first(node: &Node<'_>, value: &Value) -> Option<String> {
     within(node, value, DEPTH)
 }
 
-/// A value without the members that a schema does not list.
+/// Returns a value without the fields that a schema does not list.
 pub(super) fn without(node: &Node<'_>, value: &Value) -> Value {
     let mut left = value.clone();
     take_out(node, &mut left, DEPTH);

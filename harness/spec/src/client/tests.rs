@@ -1,13 +1,13 @@
-//! Values that are right under no reading, and their neighbors that are right under one.
+//! Values that are wrong under every reading, and close ones that are right under some reading.
 
 use super::*;
 
-/// The clause that a value breaks at a place, if any.
+/// Returns the clauses that the values violate, and true for each warning.
 fn broken(operation: &str, fields: &[(&str, &str)]) -> Vec<(String, bool)> {
     let rules = ClientRules::load(&Tree::embedded()).unwrap();
     let headers = fields.iter().filter_map(|(at, _)| at.strip_prefix("header/"));
     let headers = headers.map(str::to_ascii_lowercase).collect();
-    // Each request has an id.
+    // Every request has an id.
     let id = ("header/X-Request-ID", "r-1");
     let values = |at: &str| {
         let fields = fields.iter().chain([&id]);
@@ -18,7 +18,7 @@ fn broken(operation: &str, fields: &[(&str, &str)]) -> Vec<(String, bool)> {
     found.map(|wrong| (wrong.clause, wrong.is_warning)).collect()
 }
 
-/// A place, values that are right there under some reading, and values that are right under none.
+/// A place, values that some reading allows there, and values that no reading allows.
 type Row = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 const VALUES: &[Row] = &[

@@ -1,5 +1,5 @@
-//! From the file to places: each row with the rules and forms of its own, of its kind and of every place like
-//! it, in which its parameters are filled.
+//! Compiles the file into places. Each place gets the rules and forms of its own row, of its kind, and of
+//! every place like it, with their parameters filled in.
 
 use std::{
     cell::RefCell,
@@ -31,15 +31,15 @@ use crate::{
     yaml::At,
 };
 
-/// The table of header fields in a tree.
+/// Path of the table of headers in a tree.
 pub const HEADERS: &str = "fixtures/tables/headers.csv";
 
-/// Keys of a place or kind that are no parameters.
+/// Keys of a place or kind that are not parameters.
 const STRUCTURE: [&str; 8] = ["at", "kind", "first", "rules", "forms", "members", "with", "unsent"];
 
 type Block = Map<String, Value>;
 
-/// Everything that compiling a place looks at.
+/// The inputs and caches for compiling places.
 struct Compiler<'a> {
     tree: &'a Tree,
     file: &'a File,
@@ -47,27 +47,27 @@ struct Compiler<'a> {
     lists: RefCell<BTreeMap<String, Vec<String>>>,
     words: RefCell<BTreeMap<String, WordList>>,
     cells: RefCell<BTreeMap<String, Cells>>,
-    /// Regular expressions that were read, since many places share one.
+    /// Compiled regular expressions, which many places share.
     patterns: RefCell<BTreeMap<String, Regex>>,
-    /// Parameters that some rule or form asks for.
+    /// Parameters that some rule or form uses.
     asked: RefCell<BTreeSet<String>>,
 }
 
-/// A place that is to be compiled.
+/// A place to compile.
 struct Spot<'a> {
     at: String,
-    /// Name of its own block, and of that of every place like it.
+    /// Names of its own block and of the block for every place like it.
     blocks: (String, &'static str),
-    /// Where its row is written.
+    /// The row that defines it.
     row: &'a At<Block>,
     own: &'a Block,
-    /// What every place like it has.
+    /// The block for every place like it.
     every: &'a Block,
-    /// Parameters of what holds it.
+    /// Parameters of the enclosing place.
     inherited: Block,
 }
 
-/// What is compiled so far.
+/// The result so far.
 #[derive(Default)]
 struct Made {
     places: Vec<Place>,
@@ -75,14 +75,14 @@ struct Made {
     left_out: Vec<LeftOut>,
 }
 
-/// The file, and what it says of signing.
+/// Reads the file, and its rules for signing.
 pub(super) fn read(tree: &Tree, text: &str) -> Result<(File, Signing), Problem> {
     let file: File = yaml::read(FILE, text)?;
     let signing = Signing::new(&file.signing, SigningSpec::load(tree)?);
     Ok((file, signing))
 }
 
-/// The operations of the file.
+/// Compiles the operations of the file.
 pub(super) fn operations(
     tree: &Tree,
     file: &File,
@@ -93,7 +93,7 @@ pub(super) fn operations(
         None => vec![],
         Some(text) => {
             let rows = csv::Reader::from_reader(text.as_bytes()).into_deserialize().collect::<Result<_, _>>();
-            rows.map_err(|error| Problem::of_file(HEADERS, format!("is no table: {error}")))?
+            rows.map_err(|error| Problem::of_file(HEADERS, format!("not a valid table: {error}")))?
         }
     };
     let compiler = Compiler {
@@ -109,7 +109,7 @@ pub(super) fn operations(
     let mut operations = BTreeMap::new();
     for name in file.operations.keys() {
         let Some(plain) = plain.get(name) else {
-            let problem = Problem::of_file(FILE, format!("operation `{name}` has no plain request"));
+            let problem = Problem::of_file(FILE, format!("operation `{name}` has no baseline"));
             return Err(problem.nearest(name, plain.keys().map(String::as_str)));
         };
         let rows = headers.iter().filter(|header| header.operation == *name);
@@ -120,7 +120,7 @@ pub(super) fn operations(
 }
 
 impl Made {
-    /// Adds the forms of a place, and those that it has not.
+    /// Adds the forms of a place, and the forms that it lacks.
     fn add(&mut self, at: &str, written: Vec<Written>) -> Result<(), String> {
         self.left_out.extend(left_out(at, &written)?);
         self.forms.extend(written.into_iter().flat_map(|one| one.forms));
@@ -213,7 +213,7 @@ impl Compiler<'_> {
         Ok(operation)
     }
 
-    /// Adds a place and what stands below it.
+    /// Adds a place and everything below it.
     fn place(&self, spot: Spot<'_>, plain: &View<'_>, made: &mut Made) -> Result<(), Problem> {
         let Spot { at, blocks: (block, every_block), row, own, every, inherited } = spot;
         let sent = is_sent(plain, &at);
@@ -235,7 +235,7 @@ impl Compiler<'_> {
             let filled = parameters.fill(value).map_err(|message| row.problem(FILE, message))?;
             parameters.set(name, filled);
         }
-        // The clause without its first part, as it stands in the names of cases.
+        // The clause without its first part, as it appears in the names of cases.
         let clause = parameters.get("clause");
         let short = clause.as_ref().and_then(|clause| Some(clause.as_str()?.split_once('.')?.1));
         parameters.set("short", short.into());
@@ -274,14 +274,14 @@ impl Compiler<'_> {
         made.add(&at, written).map_err(|message| row.problem(FILE, message))?;
         for member in own_rules("members") {
             let Some(below) = member.as_object() else {
-                return Err(row.problem(FILE, format!("`{member}` is no member: a mapping")));
+                return Err(row.problem(FILE, format!("`{member}` is not a field: expected a mapping")));
             };
             let name = name_of(row, below)?;
             let holder = if kind_block.is_empty() { &block } else { kind_block };
             let blocks = (format!("{holder}/{name}"), every_block);
             let at = format!("{at}/{name}");
             let mut inherited = parameters.values().clone();
-            // What the value that holds it is, is no word of its own.
+            // These describe the enclosing value, so its fields do not inherit them.
             for own in ["json", "type-clause", "lawful"] {
                 inherited.shift_remove(own);
             }
@@ -321,22 +321,23 @@ impl Compiler<'_> {
         Form::read(form, position, of, &items, &lists).map_err(|message| row.problem(FILE, message))
     }
 
-    /// The items of an `each`.
+    /// Returns the items of an `each`.
     fn items(&self, each: &Value) -> Result<Vec<Value>, String> {
         let of = |name: &str| each.get(name).and_then(Value::as_str);
         if let Some(name) = of("list") {
             return Ok(self.list(name)?.into_iter().map(Value::from).collect());
         }
         let Some(table) = of("table") else {
-            return form::counted(each)
-                .ok_or_else(|| format!("`each: {each}` is no list, `list`, `table`, or `from` and `to`"));
+            return form::counted(each).ok_or_else(|| {
+                format!("`each: {each}`: expected a list, `list`, `table`, or `from` and `to`")
+            });
         };
         let wanted = each.get("where").and_then(Value::as_object).cloned().unwrap_or_default();
         let rows = self.rows(table)?.into_iter().filter(|row| is_wanted(row, &wanted));
         Ok(rows.map(|row| row.into_iter().map(|(name, cell)| (name, Value::from(cell))).collect()).collect())
     }
 
-    /// A value in which each `{ list: NAME }` is the words of that list.
+    /// Replaces each `{ list: NAME }` in a value with the words of that list.
     fn with_lists(&self, value: Value) -> Result<Value, String> {
         Ok(match value {
             Value::Object(members) if members.len() == 1 && members.contains_key("list") => {
@@ -354,7 +355,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// The words of a list, to be looked up.
+    /// Returns the words of a list as a set.
     fn words(&self, name: &str) -> Result<WordList, String> {
         if let Some(known) = self.words.borrow().get(name) {
             return Ok(Arc::clone(known));
@@ -364,7 +365,7 @@ impl Compiler<'_> {
         Ok(words)
     }
 
-    /// The words of a list.
+    /// Returns the words of a list.
     fn list(&self, name: &str) -> Result<Vec<String>, String> {
         if let Some(known) = self.lists.borrow().get(name) {
             return Ok(known.clone());
@@ -390,7 +391,7 @@ impl Compiler<'_> {
         Ok(words)
     }
 
-    /// A column of a table by its first one.
+    /// Returns a column of a table, keyed by the first column.
     fn cells(&self, table: &str, column: &str) -> Result<Cells, String> {
         let key = format!("{table} {column}");
         if let Some(known) = self.cells.borrow().get(&key) {
@@ -409,14 +410,14 @@ impl Compiler<'_> {
 
     fn columns(&self, table: &str) -> Result<Vec<String>, String> {
         let mut reader = csv::Reader::from_reader(self.table(table)?.as_bytes());
-        let columns = reader.headers().map_err(|error| format!("table `{table}` is no table: {error}"))?;
+        let columns = reader.headers().map_err(|error| format!("table `{table}` is not valid: {error}"))?;
         Ok(columns.iter().map(str::to_owned).collect())
     }
 
     fn rows(&self, table: &str) -> Result<Vec<BTreeMap<String, String>>, String> {
         let rows = csv::Reader::from_reader(self.table(table)?.as_bytes()).into_deserialize();
         rows.collect::<Result<_, _>>()
-            .map_err(|error: csv::Error| format!("table `{table}` is no table: {error}"))
+            .map_err(|error: csv::Error| format!("table `{table}` is not valid: {error}"))
     }
 
     fn table(&self, name: &str) -> Result<&str, String> {
@@ -428,14 +429,14 @@ impl Compiler<'_> {
         self.asked.borrow_mut().extend(parameters.asked());
     }
 
-    /// A parameter that nothing asks for is a slip of the pen.
+    /// Rejects a parameter that no rule or form uses, which is probably misspelled.
     fn every_parameter_is_asked(&self) -> Result<(), Problem> {
         let asked = self.asked.borrow();
         let rows = self.file.operations.values().flat_map(|operation| &operation.members);
         for row in rows.chain(self.file.headers.values()).chain(self.file.kinds.values()) {
             let mut own = row.value.keys().filter(|name| !STRUCTURE.contains(&name.as_str()));
             if let Some(name) = own.find(|name| !asked.contains(*name)) {
-                let problem = row.problem(FILE, format!("no rule and no form asks for `{name}`"));
+                let problem = row.problem(FILE, format!("no rule or form uses `{name}`"));
                 return Err(problem.nearest(name, asked.iter().map(String::as_str)));
             }
         }
@@ -449,10 +450,10 @@ fn list<'a>(block: &'a Block, name: &str) -> impl Iterator<Item = &'a Value> {
 
 fn name_of<'a>(row: &At<Block>, block: &'a Block) -> Result<&'a str, Problem> {
     let name = block.get("at").and_then(Value::as_str);
-    name.ok_or_else(|| row.problem(FILE, "a member or parameter has its name in `at`"))
+    name.ok_or_else(|| row.problem(FILE, "a field or parameter needs its name in `at`"))
 }
 
-/// Whether the plain request has something at a place.
+/// Returns true if the baseline request has a value at a place.
 fn is_sent(plain: &View<'_>, at: &str) -> bool {
     match (at.split_once('/'), plain.payload) {
         (Some(("header", name)), _) => plain.header(name).is_some(),
@@ -462,7 +463,7 @@ fn is_sent(plain: &View<'_>, at: &str) -> bool {
     }
 }
 
-/// Whether a row of a table has these cells; a list holds one of its items.
+/// Returns true if a row of a table has these cells. A list matches any of its items.
 fn is_wanted(row: &BTreeMap<String, String>, wanted: &Block) -> bool {
     wanted.iter().all(|(column, wanted)| cell::has(row.get(column).map_or("", String::as_str), wanted))
 }

@@ -1,4 +1,4 @@
-//! What is asked of the value of a place.
+//! Conditions on the value of a place.
 
 use std::{
     cell::RefCell,
@@ -22,84 +22,84 @@ use crate::{date, iban};
 /// The words of a list.
 pub(super) type WordList = Arc<BTreeSet<String>>;
 
-/// A column of a table by its first one.
+/// A column of a table, keyed by its first column.
 pub(super) type Cells = Arc<BTreeMap<String, String>>;
 
 /// The lists and tables of the file.
 pub(super) struct Words<'a> {
     pub(super) list: &'a dyn Fn(&str) -> Result<WordList, String>,
-    /// A column of a table by its first one.
+    /// A column of a table, keyed by its first column.
     pub(super) cells: &'a dyn Fn(&str, &str) -> Result<Cells, String>,
-    /// Regular expressions that were read, since many places share one.
+    /// Compiled regular expressions, which many places share.
     pub(super) patterns: &'a RefCell<BTreeMap<String, Regex>>,
 }
 
-/// Conditions as they are written. All of them must hold.
-#[expect(clippy::struct_excessive_bools, reason = "each is a word of the file")]
+/// Conditions as written in the file. All of them must hold.
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the file")]
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub(super) struct ConditionFile {
-    /// Nothing is there; `false`: something is.
+    /// `true`: the place is absent. `false`: it is present.
     absent: Option<bool>,
-    /// Something is there, and be it null.
+    /// The place is present, possibly null.
     present: bool,
-    /// Nothing is there, or null.
+    /// The place is absent or null.
     missing: bool,
-    /// JSON types; `integer` is a number without a fraction.
+    /// JSON types. `integer` is a number without a fraction.
     r#type: Option<OneOrMany<String>>,
-    /// It equals this value, or one of this list.
+    /// Equals this value, or one of this list.
     is: Option<Value>,
-    /// It has the value that the plain request has there.
+    /// Equals the value in the baseline request.
     plain: bool,
     matches: Option<String>,
     unmatched: Option<String>,
-    /// A word of a list; in another letter case; with spaces around it; a number whose digits are one.
+    /// A word of a list. The next three match it in any letter case, within spaces, or as a number.
     r#in: Option<String>,
     in_any_case: Option<String>,
     in_spaces: Option<String>,
     digits_in: Option<String>,
-    /// More characters; more bytes.
+    /// More characters than this. The next one counts bytes.
     longer: Option<usize>,
     more_bytes: Option<usize>,
     ascii: Option<bool>,
-    /// A number, or a text of one, above or below.
+    /// A number, or a string with one, above this limit. The next one is for a number below it.
     over: Option<i64>,
     under: Option<i64>,
-    /// A decimal with more or fewer digits after its point than a cell of a table says, or with more before
-    /// it than a cell has.
+    /// A decimal with more fraction digits than a cell of a table says. The next two are for fewer fraction
+    /// digits, and for more digits before the point than the number in a cell has.
     fraction_over: Option<CellFile>,
     fraction_under: Option<CellFile>,
     whole_over: Option<CellFile>,
-    /// A date that is so many workdays ahead.
+    /// A date more than this many workdays ahead. The next one is for fewer workdays.
     workdays_over: Option<u32>,
     workdays_under: Option<u32>,
     date: Option<DateForm>,
-    /// A date that is before that of another place.
+    /// A date before that of another place.
     before: Option<String>,
-    /// A value that only the profile or the signing knows: in the text, or the whole of it.
+    /// A value that only the profile or the signing knows, as part of the string or all of it.
     placeholder: Option<Placeholder>,
-    /// An IBAN with right check digits, or a text that is none.
+    /// `true`: an IBAN with correct check digits. `false`: any other string.
     is_iban: Option<bool>,
-    /// A number that is not whole.
+    /// A number with a fraction.
     fraction: bool,
     items_over: Option<usize>,
-    /// An item is there twice.
+    /// A list with the same item twice.
     repeated: bool,
-    /// Two items have the same value of this member.
+    /// A list in which two items have the same value in this field.
     repeated_member: Option<String>,
     some_item: Option<Box<ConditionFile>>,
-    /// The id of what a request of this operation made, or of what nobody did.
+    /// The id of something that a request of this operation created. `nobody` matches an unknown id.
     made_by: Option<String>,
-    /// A request of this name is sent so often before.
+    /// A request with this name is sent before, at least this often.
     sent_before: Option<SentBefore>,
-    /// A header field is sent more often.
+    /// A header is sent more often than this.
     times_over: Option<usize>,
-    /// A member of the body is sent a second time.
+    /// A field of the body is sent twice.
     member_twice: bool,
-    /// Something is there that the operation does not list.
+    /// The request has a part that the operation does not list.
     unlisted: Option<Unlisted>,
     not: Option<Box<ConditionFile>>,
-    /// Conditions of other places.
+    /// Conditions on other places.
     r#where: IndexMap<String, ConditionFile>,
 }
 
@@ -121,7 +121,7 @@ struct SentBefore {
 #[serde(deny_unknown_fields)]
 struct CellFile {
     table: String,
-    /// The place that holds the row's first cell.
+    /// The place with the value of the row's first cell.
     key: String,
     column: String,
 }
@@ -144,20 +144,20 @@ enum Unlisted {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Placeholder {
-    /// Somewhere in a text.
+    /// Part of a string.
     Within,
-    /// The whole text.
+    /// The whole string.
     Alone,
 }
 
-/// Conditions, ready to be asked.
+/// Conditions, ready to evaluate.
 #[derive(Debug)]
 pub(super) struct Condition {
     asked: Vec<Asked>,
     elsewhere: Vec<(String, Condition)>,
 }
 
-/// One question about a value.
+/// A single condition on a value.
 #[derive(Debug)]
 enum Asked {
     Absent(bool),
@@ -210,8 +210,8 @@ impl Condition {
             if let Some(known) = patterns.get(&text) {
                 return Ok(known.clone());
             }
-            let pattern = Regex::new(&text)
-                .map_err(|_| format!("`{text}` is no regular expression that can be read"))?;
+            let pattern =
+                Regex::new(&text).map_err(|_| format!("`{text}` is not a valid regular expression"))?;
             patterns.insert(text, pattern.clone());
             Ok::<_, String>(pattern)
         };
@@ -291,7 +291,7 @@ impl Condition {
         Ok(Self { asked, elsewhere })
     }
 
-    /// Whether all of it holds at a place.
+    /// Returns true if all conditions hold at a place.
     pub(super) fn holds(&self, scope: &Scope<'_>, at: &str) -> bool {
         let holds_here = self.asked.is_empty() || {
             let value = scope.value(at);
@@ -300,7 +300,8 @@ impl Condition {
         holds_here && self.elsewhere.iter().all(|(other, test)| test.holds(scope, &Scope::beside(at, other)))
     }
 
-    /// Parts of a request, besides the place itself, on which the answer depends ([`super::view::part`]).
+    /// Adds the parts of a request, other than the place itself, that the result depends on
+    /// ([`super::view::part`]).
     pub(super) fn watches(&self, parts: &mut BTreeSet<String>) {
         for asked in &self.asked {
             match asked {
@@ -319,7 +320,7 @@ impl Condition {
         }
     }
 
-    /// The values with placeholders that it names, each with its place.
+    /// Adds the values with placeholders that the conditions name, each with its place.
     pub(super) fn written(&self, at: &str, found: &mut Vec<(String, Value)>) {
         for asked in &self.asked {
             match asked {
@@ -337,7 +338,7 @@ impl Condition {
         }
     }
 
-    /// Names of requests of which it asks how often they were sent before.
+    /// Adds the names of earlier requests whose number the conditions depend on.
     pub(super) fn repeats(&self, found: &mut Vec<String>) {
         for asked in &self.asked {
             match asked {
@@ -418,7 +419,7 @@ impl Asked {
         }
     }
 
-    /// What the value alone can tell.
+    /// Returns true if a condition holds that depends on the value alone.
     fn holds_alone(&self, value: &Value) -> bool {
         let text = value.as_str();
         match self {

@@ -1,4 +1,4 @@
-//! The file of requests as it is written: `fixtures/spec/requests.yaml`.
+//! The rules for requests as written in `fixtures/spec/requests.yaml`.
 
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -7,19 +7,18 @@ use serde_json::{Map, Value};
 use super::form::Form;
 use crate::yaml::At;
 
-/// Where it stands in a tree.
+/// Path of the file in a tree.
 pub const FILE: &str = "fixtures/spec/requests.yaml";
 
-/// Everything that the file says. Places and kinds are mappings whose other keys are parameters, so that they
-/// are read as values.
+/// The contents of the file. Places and kinds are read as mappings, since their other keys are parameters.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct File {
     pub(super) nothing_created: Vec<String>,
-    /// Clauses of which only the bank knows whether a request breaks them.
+    /// Clauses whose violation only the bank can determine.
     #[serde(default)]
     pub(super) known_to_the_bank: Vec<String>,
-    /// The clause that an operation breaks which needs a header field of others.
+    /// The clause for an operation that requires a header of other operations.
     pub(super) fields_of_others: Option<String>,
     pub(super) lists: IndexMap<String, At<List>>,
     #[serde(default)]
@@ -35,26 +34,26 @@ pub(super) struct File {
     pub(super) signing: At<Signing>,
 }
 
-/// What else may be there when a mistake is made: lawful forms by place and label, of which the place may end
-/// with `*`.
+/// Further test values in a request with an invalid value. They are allowed forms, given by place and label.
+/// The place may end with `*`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Surrounding {
-    /// Name, a part of case ids.
+    /// Name, which is part of case ids.
     pub name: String,
-    /// The forms: `header/* present`, or the label alone of a form of the request as a whole.
+    /// The forms: `header/* present`, or the label alone for a form of the whole request.
     #[serde(default)]
     pub forms: Vec<String>,
-    /// Whether the mistake is the first and only request of a connection.
+    /// True if the invalid value is in the first and only request of a connection.
     #[serde(default)]
     pub own_connection: bool,
-    /// Whether two mistakes of a clause are enough at any depth, and no further lawful form is met.
+    /// True if two invalid values per clause are enough at any depth, without further allowed forms.
     #[serde(default)]
     pub few: bool,
 }
 
 impl Surrounding {
-    /// Whether a form belongs to it.
+    /// Returns true if a form belongs to these surroundings.
     pub fn has(&self, form: &Form) -> bool {
         self.forms.iter().any(|wanted| {
             let (place, label) = wanted.split_once(' ').unwrap_or(("", wanted));
@@ -67,13 +66,13 @@ impl Surrounding {
     }
 }
 
-/// A list of words: of the file, of the document, or a column of a table.
+/// A list of words from the file, from the document, or from a column of a table.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct List {
     #[serde(default)]
     pub(super) words: Vec<String>,
-    /// The words of the block of the document after the line that begins so.
+    /// Start of the line of the document that introduces the block with the words.
     pub(super) after: Option<String>,
     pub(super) table: Option<String>,
     pub(super) column: Option<String>,
@@ -86,9 +85,9 @@ pub(super) struct List {
 #[serde(deny_unknown_fields)]
 pub(super) struct Operation {
     pub(super) plain: String,
-    /// The heading of its column, where a table of the document has one column for each operation.
+    /// Heading of its column, if a table of the document has one column for each operation.
     pub(super) column: Option<String>,
-    /// Whether the document says how its requests are signed.
+    /// True if the document says how its requests are signed.
     #[serde(default = "usual")]
     pub(super) signed: bool,
     #[serde(default)]
@@ -107,26 +106,26 @@ fn usual() -> bool {
     true
 }
 
-/// What ways of signing break. Which header fields are signed stands in `signing.yaml`.
+/// The clauses that ways of signing violate. `signing.yaml` lists the headers to sign.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Signing {
-    /// The clause of a list that leaves one of them out.
+    /// The clause for a list that omits one of them.
     pub(super) missing: String,
-    /// The clause of a list that names a field that is not sent.
+    /// The clause for a list that names a header that is not sent.
     pub(super) not_sent: String,
-    /// The clause of a list that names more than was signed.
+    /// The clause for a list that names more than was signed.
     pub(super) unsigned: String,
-    /// The clause of a field that is another than was signed.
+    /// The clause for a header that was changed after signing.
     pub(super) altered: String,
-    /// The clause of a list in another order; open where nothing is said.
+    /// The clause for a list in another order. Without it, the order is open.
     pub(super) order: Option<String>,
-    /// What the refusal of a signature must be, as a case file says it.
+    /// The required rejection of a wrong signature, as in a case file.
     #[serde(default)]
     pub(super) refused: Map<String, Value>,
-    /// What is signed instead of a field's value.
+    /// Values that are signed instead of those of headers.
     pub(super) instead: IndexMap<String, String>,
-    /// The clause of what is found of a signature that somebody else made, by its name.
+    /// The clauses for problems in a signature that another client made, by name.
     #[serde(default)]
     pub(super) found: IndexMap<String, String>,
     pub(super) ways: Vec<Way>,
@@ -140,15 +139,15 @@ pub(super) struct Way {
     pub(super) clause: String,
     #[serde(default)]
     pub(super) accepted: bool,
-    /// Why both answers are right, where they are.
+    /// The reason why acceptance and rejection are both right, if they are.
     pub(super) open: Option<String>,
-    /// What its refusal must be, where that is not what holds of all of them.
+    /// The required rejection, if it differs from the common one.
     pub(super) refused: Option<Map<String, Value>>,
-    /// What differs from signing as the document says, as a case file writes it.
+    /// The deviation from the signing in the document, as in a case file.
     pub(super) signing: Map<String, Value>,
 }
 
-/// A header field as the table has it.
+/// A row of the table of headers.
 #[expect(clippy::struct_field_names, reason = "columns of the table")]
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Header {

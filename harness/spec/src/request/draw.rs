@@ -1,20 +1,28 @@
-//! Functions in the values of forms that are drawn anew each time.
+//! Functions in test values that generate a new value for each use.
 
 use serde_json::{Map, Value, json};
 
 use crate::iban;
 
-/// A value in which every drawing function is computed. `number` gives a random number below its argument,
-/// which is not zero.
+/// Returns a value with every function replaced by its result. `number` returns a random number below its
+/// argument, which is not zero.
 ///
-/// `$letters`, `$digits`: so many, or from one number to another. `$words`: so many words. `$number`: from
-/// one number to another. `$fraction`: a decimal point and so many digits, the last of them not zero.
-/// `$one-of`, `$some-of`, `$shuffled`: of a list. `$with-again`: a list with one of its items twice.
-/// `$with-last`: a list with one more. `$one-letter-else`: a word of a list, one letter of which is another.
-/// `$without-first`: a text without its first letter. `$text`: as text. `$concat`: texts one after the other.
-/// `$zero`: one zero more, behind a point where there are no digits. `$with`: a mapping with one more member.
-/// `$iban`: an account number that `begins` with a country, the rest of which has this `form`, with right
-/// check digits, or with some that are `off`. `$merge`, beside other members: with those of another mapping.
+/// - `$letters`, `$digits`: a number of characters, or a random number between two
+/// - `$words`: a number of words
+/// - `$number`: a number between two
+/// - `$fraction`: a decimal point and a number of digits, the last of them not zero
+/// - `$one-of`, `$some-of`, `$shuffled`: one, some or all items of a list
+/// - `$with-again`: a list with one of its items repeated
+/// - `$with-last`: a list with one more item
+/// - `$one-letter-else`: a word of a list with one letter changed
+/// - `$without-first`: a string without its first character
+/// - `$text`: a value as a string
+/// - `$concat`: strings joined together
+/// - `$zero`: one more zero, after a point if there are no fraction digits
+/// - `$with`: an object with one more field
+/// - `$iban`: an IBAN that `begins` with a country and has a BBAN of this `form`. The check digits are
+///   correct, or shifted by `off`.
+/// - `$merge`, next to other fields: the fields of another object
 pub fn draw(value: &Value, number: &mut dyn FnMut(u64) -> u64) -> Value {
     match value {
         Value::Array(items) => items.iter().map(|item| draw(item, number)).collect(),
@@ -33,11 +41,11 @@ pub fn draw(value: &Value, number: &mut dyn FnMut(u64) -> u64) -> Value {
 
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
-/// What a function comes to; `None` if it is none that is drawn.
+/// Returns the result of a function, or `None` if no such function exists.
 fn computed(name: &str, argument: &Value, number: &mut dyn FnMut(u64) -> u64) -> Option<Value> {
     Some(match name {
         "$letters" => json!(word(count(argument, number)?, number)),
-        // Digits that no account number begins with.
+        // No account number starts with these digits.
         "$digits" => json!(letters("1279", count(argument, number)?, number)),
         "$words" => {
             let words = (0..count(argument, number)?).map(|_| {
@@ -120,7 +128,7 @@ fn whole(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }
 
-/// A number, or one between two.
+/// Returns a number, or a random one between two.
 fn count(value: &Value, number: &mut dyn FnMut(u64) -> u64) -> Option<u64> {
     match value.as_array().map(Vec::as_slice) {
         Some([least, most]) => {
@@ -132,7 +140,7 @@ fn count(value: &Value, number: &mut dyn FnMut(u64) -> u64) -> Option<u64> {
     }
 }
 
-/// Letters and digits, a letter first: a bank may take no name without one.
+/// Returns random letters and digits that start with a letter, since a bank may reject a name without one.
 fn word(count: u64, number: &mut dyn FnMut(u64) -> u64) -> String {
     letters(&LETTERS[..52], count.min(1), number) + &letters(LETTERS, count.saturating_sub(1), number)
 }

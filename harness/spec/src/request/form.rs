@@ -1,4 +1,4 @@
-//! Forms: what is tried at a place, lawful values and mistakes.
+//! Forms: the allowed and invalid values that are tried at a place.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,59 +12,59 @@ use serde_json::{Map, Value, json};
 use super::parameters::{Parameters, is_for};
 use crate::cell::shown;
 
-/// Something that is tried in a request. What must become of it is said by the rules.
+/// A change to a baseline request. The rules decide what the response must be.
 #[derive(Debug, Clone)]
 pub struct Form {
-    /// Name, unique within its operation: its place, and its label.
+    /// Name, unique within its operation: its place and its label.
     pub name: String,
-    /// Name, unique at its place, which can be part of the id of a case.
+    /// Label, unique at its place, which can be part of a case id.
     pub label: String,
-    /// Where it is written, and its name there: one for all items of its `each` and all places that have it.
+    /// The block and name that define it. All items of its `each` and all places that have it share them.
     pub written: Arc<str>,
-    /// The place at which it stands.
+    /// The place that it changes.
     pub place: String,
-    /// The clause that it is about.
+    /// The clause that it tests.
     pub clause: String,
-    /// What it changes. Values hold functions that [`super::draw`] computes.
+    /// The changes. Values may contain functions that [`super::draw`] evaluates.
     pub edits: Vec<Edit>,
-    /// How the request is signed, as a case file writes it.
+    /// The way of signing, as in a case file.
     pub signing: Option<Map<String, Value>>,
-    /// What is made before it.
+    /// Requests that are sent before it.
     pub before: Vec<Before>,
-    /// Capabilities of the target without which it cannot be sent.
+    /// Capabilities that the target needs for it.
     pub needs: Vec<String>,
-    /// Place and label of the form that is its valid twin; the plain request where there is none.
+    /// Place and label of its valid twin. If `None`, the baseline request is the twin.
     pub twin: Option<(String, String)>,
-    /// Why it is as it is, where that is not plain.
+    /// An explanation, if the form is not obvious.
     pub about: Option<String>,
-    /// Whether a case file has it better, so that it is no case of its own.
+    /// True if a case file tests it better, so that it needs no case of its own.
     pub is_written: bool,
-    /// Whether it is left to the exhaustive depth.
+    /// True if it is only tried at exhaustive depth.
     pub is_exhaustive: bool,
-    /// Why no other form is tried beside it, if none is.
+    /// The reason why it is never combined with other forms, if that is so.
     pub alone: Option<String>,
-    /// Line of `requests.yaml` where its place is written, from 1.
+    /// Line of `requests.yaml` that defines its place, from 1.
     pub line: u32,
 }
 
-/// Where a form is read.
+/// The context in which a form is read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Position<'a> {
-    /// The block in which it is written.
+    /// The block that defines it.
     pub(super) block: &'a str,
     /// The place for which it is read.
     pub(super) at: &'a str,
-    /// Line of the row of the place.
+    /// Line of the row that defines the place.
     pub(super) line: u32,
-    /// The valid value of what holds the place, where the plain request has none.
+    /// The valid value of the object around the place, if the baseline request lacks that object.
     pub(super) holder: Option<&'a Value>,
 }
 
-/// Label of the form that sends the valid value of what holds a place.
+/// Label of the form that sends the valid value of the object around a place.
 const WHOLE: &str = "whole";
 
 impl Position<'_> {
-    /// The edit that gives the place a value, or takes it away; with what holds it.
+    /// Returns the edit that sets or removes the value of the place, along with the object around it.
     fn edit(&self, value: Option<Value>) -> Edit {
         let (parent, member) = self.at.rsplit_once('/').unwrap_or(("", self.at));
         match (self.holder, value) {
@@ -82,7 +82,7 @@ impl Position<'_> {
         }
     }
 
-    /// The twin of what [`Self::edit`] makes, where the form names none.
+    /// Returns the twin of the edit that [`Self::edit`] returns, if the form names none.
     fn twin(&self) -> Option<(String, String)> {
         let (parent, _) = self.at.rsplit_once('/')?;
         self.holder.map(|_| (parent.to_owned(), WHOLE.to_owned()))
@@ -92,13 +92,13 @@ impl Position<'_> {
 /// A form as one place has it.
 #[derive(Debug)]
 pub(super) struct Written {
-    /// Where it is written, as [`Form::written`] has it.
+    /// The block and name that define it, as in [`Form::written`].
     pub(super) key: Arc<str>,
-    /// Its name, with `<item>` where it has an `each`.
+    /// Its name, with `<item>` if it has an `each`.
     pub(super) name: String,
-    /// What its `else` says.
+    /// The reason in its `else`.
     pub(super) reason: Option<String>,
-    /// One for each item; none at a place for which it is not.
+    /// One form for each item. Empty if the form is not for this place.
     pub(super) forms: Vec<Form>,
 }
 
@@ -111,30 +111,30 @@ pub enum Edit {
     Repeat(String, Value),
     /// Removes a place.
     Remove(String),
-    /// Sends this text as the body.
+    /// Sends this string as the body.
     Raw(Value),
-    /// Sends the members of the body in another order, by this number.
+    /// Sends the fields of the body in another order, selected by this number.
     MembersInAnotherOrder(u64),
-    /// Sends one of the header fields last, by this number.
+    /// Sends one of the headers last, selected by this number.
     HeaderLast(u64),
-    /// Writes the name of one of the header fields in another letter case, by this number.
+    /// Sends one of the header names in another letter case, selected by this number.
     HeaderNameInAnotherCase(u64),
 }
 
-/// A request that is sent before.
+/// A request that is sent before another one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Before {
-    /// Name under which the form speaks of what it made.
+    /// Name under which the form refers to what it created.
     pub name: String,
     /// Its baseline.
     pub baseline: String,
-    /// What is different from its baseline.
+    /// The changes to its baseline.
     pub edits: Vec<Edit>,
-    /// How often it is sent.
+    /// Number of times that it is sent.
     pub times: usize,
-    /// Values that are kept from its answer: key and place.
+    /// Values kept from its response: key and place.
     pub keep: IndexMap<String, String>,
-    /// Whether a refusal is as good as acceptance.
+    /// True if a rejection is as good as acceptance.
     pub any: bool,
 }
 
@@ -157,15 +157,15 @@ fn once() -> usize {
     1
 }
 
-/// What is made before a request: the operation and how often, by the name under which the request speaks of
-/// it.
+/// The requests sent before another one: operation and number of times, by the name under which the request
+/// refers to them.
 pub type Prepared = BTreeMap<String, (String, usize)>;
 
-/// A form as it is written.
+/// A form as written in the file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FormFile {
-    /// A text, or an item of `each` that stands for one.
+    /// A string, or an item of `each` that yields one.
     name: Value,
     clause: String,
     #[serde(default)]
@@ -191,7 +191,7 @@ struct FormFile {
     alone: Option<String>,
 }
 
-/// A value, which may be null.
+/// Reads a value, which may be null.
 fn there<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
@@ -206,7 +206,7 @@ struct ChangeFile {
     to: Option<Value>,
 }
 
-/// What is done to the whole of a request.
+/// A change to the request as a whole.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Whole {
@@ -221,14 +221,14 @@ impl Edit {
             ChangeFile { set: Some(at), remove: None, raw: None, to: Some(to) } => Ok(Self::Set(at, to)),
             ChangeFile { set: None, remove: Some(at), raw: None, to: None } => Ok(Self::Remove(at)),
             ChangeFile { set: None, remove: None, raw: Some(_), to: Some(to) } => Ok(Self::Raw(to)),
-            _ => Err("has a change that is none of `set` with `to`, `remove`, and `raw` with `to`"),
+            _ => Err("has an invalid change: expected `set` with `to`, `remove`, or `raw` with `to`"),
         }
     }
 }
 
 impl Form {
-    /// Reads a form of a block for a place: one for each item of its `each`. None if its `only` says that it
-    /// is for others. `items` writes out what `each` says, and `lists` each list that a value names.
+    /// Reads a form of a block for a place, once for each item of its `each`. Returns no forms if its `only`
+    /// excludes the place. `items` expands an `each`, and `lists` expands the lists that a value names.
     pub(super) fn read(
         form: &Value,
         position: Position<'_>,
@@ -236,14 +236,16 @@ impl Form {
         items: &dyn Fn(&Value) -> Result<Vec<Value>, String>,
         lists: &dyn Fn(Value) -> Result<Value, String>,
     ) -> Result<Written, String> {
-        let Value::Object(members) = form else { return Err(format!("`{form}` is no form: a mapping")) };
+        let Value::Object(members) = form else {
+            return Err(format!("`{form}` is not a form: expected a mapping"));
+        };
         let mut members = members.clone();
         let name = members.get("name").map(shown).unwrap_or_default();
         let reason = match members.shift_remove("else") {
             None => None,
             Some(Value::String(reason)) => Some(reason),
             Some(other) => {
-                return Err(format!("`else: {other}` of the form `{name}` wants a reason: a text"));
+                return Err(format!("`else: {other}` of the form `{name}`: expected a reason as a string"));
             }
         };
         let mut written =
@@ -310,8 +312,8 @@ impl Form {
         })
     }
 
-    /// The parts of a request that it touches: members of the body, header fields in small letters,
-    /// `signing`, `before/NAME`. Two forms that touch the same part are not in one request.
+    /// Returns the parts of a request that the form touches: fields of the body, lowercase headers,
+    /// `signing`, `before/NAME`. Two forms that touch the same part cannot be in one request.
     pub fn touches(&self) -> BTreeSet<String> {
         let of_edit = |edit: &Edit| match edit {
             Edit::Set(at, _) | Edit::Repeat(at, _) | Edit::Remove(at) => {
@@ -328,7 +330,7 @@ impl Form {
         };
         let mut touched: BTreeSet<String> = self.edits.iter().map(of_edit).collect();
         touched.extend(self.signing.as_ref().map(|_| "signing".to_owned()));
-        // What is wrapped is the whole header field.
+        // Wrapping changes the whole header.
         let is_wrapped = self.signing.as_ref().is_some_and(|signing| signing.contains_key("wrap"));
         touched.extend(is_wrapped.then(|| "header/signature".to_owned()));
         touched.extend(self.before.iter().map(|step| format!("before/{}", step.name)));
@@ -336,7 +338,7 @@ impl Form {
     }
 }
 
-/// Names forms; those of one place whose labels are the same get a number.
+/// Names forms. Forms of one place with the same label get a number.
 pub(super) fn name_apart(forms: &mut [Form]) {
     let mut times: BTreeMap<(String, String), usize> = BTreeMap::new();
     for form in forms {
@@ -350,7 +352,7 @@ pub(super) fn name_apart(forms: &mut [Form]) {
     }
 }
 
-/// A text as part of an id: what an id cannot hold becomes `_`, and a long text is cut.
+/// Returns a string as part of an id. Characters that an id cannot have become `_`, and long strings are cut.
 fn label(text: &str) -> String {
     let letter = |letter: char| {
         if letter.is_ascii_alphanumeric() || "-_.+".contains(letter) { letter } else { '_' }
@@ -358,7 +360,7 @@ fn label(text: &str) -> String {
     text.chars().take(40).map(letter).collect()
 }
 
-/// The items of `each` that are written out, or counted.
+/// Returns the items of an `each` that are listed or counted.
 pub(super) fn counted(each: &Value) -> Option<Vec<Value>> {
     match each {
         Value::Array(items) => Some(items.clone()),

@@ -1,24 +1,24 @@
-//! Forms that a place has not, though others like it have: each with its reason.
+//! Forms that a place lacks although places like it have them, each with its reason.
 
 use std::sync::Arc;
 
 use super::form::Written;
 
-/// A form that is tried at other places of the same kind and makes no sense at this one.
+/// A form that makes no sense at a place, although other places of the same kind have it.
 #[derive(Debug, Clone)]
 pub struct LeftOut {
-    /// The place; none for the request as a whole.
+    /// The place. Empty for the request as a whole.
     pub place: String,
-    /// Its name as it is written, with `<item>` where it has an `each`.
+    /// Its name as written, with `<item>` if it has an `each`.
     pub name: String,
-    /// Where it is written, as [`super::Form::written`] has it.
+    /// The block and name that define it, as in [`super::Form::written`].
     pub written: Arc<str>,
-    /// Why there is no such form at the place.
+    /// The reason why the place has no such form.
     pub reason: String,
 }
 
-/// Those of a place that have no form there; of several that have the same name one is enough. The error says
-/// which of them has no reason.
+/// Returns the forms that a place lacks. Of several forms with the same name, one is enough. The error names
+/// a form without a reason.
 pub(super) fn left_out(at: &str, all: &[Written]) -> Result<Vec<LeftOut>, String> {
     let mut left_out: Vec<LeftOut> = Vec::new();
     for one in all {
@@ -31,8 +31,8 @@ pub(super) fn left_out(at: &str, all: &[Written]) -> Result<Vec<LeftOut>, String
         let Some((key, reason)) = alike.find_map(|other| Some((&other.key, other.reason.as_ref()?))) else {
             let place = if at.is_empty() { "the whole request" } else { at };
             return Err(format!(
-                "the form `{}` is left out at `{place}`, by its `only` or because its `each` has no item, and has \
-                 no `else` that says why",
+                "the form `{}` is skipped at `{place}`, by its `only` or because its `each` has no item: \
+                 add an `else` with the reason",
                 one.key
             ));
         };

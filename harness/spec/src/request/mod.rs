@@ -1,7 +1,7 @@
-//! What the document says of requests, as data: `fixtures/spec/requests.yaml` and the table of header fields.
-//! A request is judged as a whole by the rules of its places; forms are values that keep or break them.
+//! The document's rules for requests, as data: `fixtures/spec/requests.yaml` and the table of headers. The
+//! rules of its places judge a request as a whole. Forms are values that meet or violate the rules.
 //!
-//! Nothing here names a member, a header field or a clause, and nothing knows how a request was made.
+//! The code names no field, header or clause, and it does not depend on how a request was made.
 
 mod compile;
 mod condition;
@@ -41,32 +41,32 @@ use self::{
 };
 use crate::{problem::Problem, tree::Tree};
 
-/// What is known of the requests of every operation.
+/// The rules for the requests of every operation.
 #[derive(Debug, Default)]
 pub struct RequestRules {
     operations: BTreeMap<String, Operation>,
-    /// Parts of a request in which a broken rule means that nothing is made: `header`, `signing`.
+    /// Parts of a request (`header`, `signing`) in which any violation means that nothing is created.
     nothing_created: Vec<String>,
     surroundings: Vec<Surrounding>,
-    /// Clauses of which only the bank knows whether a request breaks them.
+    /// Clauses whose violation only the bank can determine.
     known_to_the_bank: Vec<String>,
     fields_of_others: Option<String>,
     signing: Signing,
 }
 
-/// A clause that a request breaks.
+/// A clause that a request violates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Breach {
-    /// Its place in the request (`body/a/b`, `header/NAME`, `query/NAME`, `signing`); nothing for the whole
-    /// of it.
+    /// Its place in the request (`body/a/b`, `header/NAME`, `query/NAME`, `signing`). Empty for the whole
+    /// request.
     pub at: String,
     /// The clause.
     pub clause: String,
 }
 
 impl RequestRules {
-    /// Reads the rules of a tree; `plain` gives the plain requests of its operations. Without such a file
-    /// there are none.
+    /// Reads the rules of a tree. `plain` has the baseline request of each operation. Returns no rules if the
+    /// tree has no such file.
     pub fn load(tree: &Tree, plain: &BTreeMap<String, View<'_>>) -> Result<Self, Problem> {
         tree.text(FILE).map_or_else(|| Ok(Self::default()), |text| Self::new(tree, text, plain))
     }
@@ -85,17 +85,18 @@ impl RequestRules {
         })
     }
 
-    /// Names of the operations.
+    /// Returns the names of the operations.
     pub fn operations(&self) -> impl Iterator<Item = &str> {
         self.operations.keys().map(String::as_str)
     }
 
-    /// The clause of an operation's plain request.
+    /// Returns the clause of an operation's baseline request.
     pub fn plain_clause(&self, operation: &str) -> Option<&str> {
         self.operations.get(operation).map(|operation| operation.plain.as_str())
     }
 
-    /// Operations that have a column of their own in a table of the document, each with its heading.
+    /// Returns the operations that have a column in a table of the document, each with the heading of the
+    /// column.
     pub fn columns(&self) -> impl Iterator<Item = (&str, &str)> {
         let columns = self
             .operations
@@ -104,18 +105,18 @@ impl RequestRules {
         columns.flatten()
     }
 
-    /// What is known of each place of each operation, by name: `operation`, `at`, `kind`, `clause`, and what
-    /// the kind has besides.
+    /// Returns the properties of each place of each operation: `operation`, `at`, `kind`, `clause`, and the
+    /// parameters of its kind.
     pub fn places(&self) -> impl Iterator<Item = &Map<String, Value>> {
         self.operations.values().flat_map(|operation| &operation.places).map(|place| &place.row)
     }
 
-    /// What is tried in requests of an operation.
+    /// Returns the forms that are tried in requests of an operation.
     pub fn forms(&self, operation: &str) -> &[Form] {
         self.operations.get(operation).map_or(&[], |operation| &operation.forms)
     }
 
-    /// Parts of a request, besides the place itself, on which the rules of a place depend.
+    /// Returns the parts of a request, other than the place itself, that the rules of a place depend on.
     pub fn depends_on(&self, operation: &str, place: &str) -> impl Iterator<Item = &str> {
         let places = self.operations.get(operation).into_iter().flat_map(|operation| &operation.places);
         let own = view::part(place);
@@ -123,18 +124,17 @@ impl RequestRules {
         watched.flatten().map(String::as_str).filter(move |part| **part != own)
     }
 
-    /// What is tried at other places of an operation, or of the same place in other operations, and makes no
-    /// sense at one of its own.
+    /// Returns the forms that make no sense at a place of this operation, although other places have them.
     pub fn left_out(&self, operation: &str) -> &[LeftOut] {
         self.operations.get(operation).map_or(&[], |operation| &operation.left_out)
     }
 
-    /// In which lawful surroundings mistakes are made.
+    /// Returns the allowed surroundings in which invalid values are tried.
     pub fn surroundings(&self) -> &[Surrounding] {
         &self.surroundings
     }
 
-    /// Every clause that a rule or a form names.
+    /// Returns every clause that a rule or a form names.
     pub fn clauses(&self) -> impl Iterator<Item = &str> {
         self.operations
             .values()
@@ -146,9 +146,11 @@ impl RequestRules {
             .chain(self.signing.clauses())
     }
 
-    /// What a request must come to. `plain` is the plain request of its operation, the same each time (what
-    /// rules said of a value is remembered), `prepared` what is made before it, and `is_expected` says
-    /// whether a clause is only the plain reading, which has others.
+    /// Returns the response that a request requires.
+    ///
+    /// `plain` is the baseline request of its operation. It must be the same each time, since outcomes are
+    /// cached. `prepared` lists the requests sent before it. `is_expected` returns true for a clause that is
+    /// only the plain reading.
     pub fn judge(
         &self,
         request: &View<'_>,
@@ -172,7 +174,7 @@ impl RequestRules {
         findings.due(is_expected)
     }
 
-    /// What a request breaks, each with its place, in the order of [`Due::Refused`].
+    /// Returns the violations of a request with their places, in the order of [`Due::Refused`].
     pub fn breaches(&self, request: &View<'_>, plain: &View<'_>, prepared: &Prepared) -> Vec<Breach> {
         let Some(operation) = self.operations.get(request.operation) else { return Vec::new() };
         let scope = Scope::new(operation.listed(), request, plain, prepared);
@@ -197,7 +199,7 @@ impl RequestRules {
         self.operations.get(operation).is_some_and(|operation| operation.is_signed)
     }
 
-    /// Returns the clause that the signature of a request breaks, whatever its operation is.
+    /// Returns the clause that the signature of a request violates, whatever its operation is.
     pub fn broken_by_signature(&self, request: &View<'_>) -> Option<String> {
         match self.signing.judge(request, true)? {
             Outcome::Breaks { clause, .. } => Some(clause),
@@ -205,7 +207,8 @@ impl RequestRules {
         }
     }
 
-    /// The values with placeholders that rules name, each with its place; a number is any item of a list.
+    /// Returns the values with placeholders that rules name, each with its place. A number in a place matches
+    /// any item of a list.
     pub fn written(&self, operation: &str) -> Vec<(String, Value)> {
         let mut found = Vec::new();
         if let Some(operation) = self.operations.get(operation) {
@@ -217,7 +220,7 @@ impl RequestRules {
         found
     }
 
-    /// Names under which rules of an operation ask how often its request was sent before.
+    /// Returns the names of earlier requests whose number the rules of an operation depend on.
     pub fn repeats(&self, operation: &str) -> Vec<String> {
         let mut found = Vec::new();
         if let Some(operation) = self.operations.get(operation) {
@@ -227,22 +230,23 @@ impl RequestRules {
         found
     }
 
-    /// A way of signing that has a name, as a case file writes it.
+    /// Returns a named way of signing, as in a case file.
     pub fn way(&self, name: &str) -> Option<&Map<String, Value>> {
         self.signing.way(name)
     }
 
-    /// What is signed instead of the value of a header field where another one is to be signed.
+    /// Returns the value that is signed instead of a header's, for ways of signing that need another value.
     pub fn signed_instead(&self, header: &str) -> Option<&str> {
         self.signing.instead(header)
     }
 
-    /// Whether only the bank knows if a clause is broken: whoever reads a request does not.
+    /// Returns true if only the bank can determine a violation of this clause, which the request does not
+    /// show.
     pub fn is_known_to_the_bank_alone(&self, clause: &str) -> bool {
         self.known_to_the_bank.iter().any(|known| known == clause)
     }
 
-    /// The clause that an operation breaks which needs a header field that only others have.
+    /// Returns the clause for an operation that requires a header that only other operations have.
     pub fn fields_of_others(&self) -> Option<&str> {
         self.fields_of_others.as_deref()
     }

@@ -1,4 +1,4 @@
-//! The requests of one operation: its places, with their rules, and its forms.
+//! The requests of one operation: its places with their rules, and its forms.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -16,25 +16,25 @@ use super::{
     view::{Changed, PartSet, Parts, View, part},
 };
 
-/// What a place comes to, wherever it is in a request, but for what it keeps.
+/// The outcomes of a place, wherever it is in a request, except [`Outcome::Keeps`].
 pub(super) type Outcomes = Vec<Outcome>;
 
-/// How many values a place remembers, at most.
+/// Maximum number of cached outcomes per place.
 const MOST_KNOWN: usize = 1 << 14;
 
 /// The requests of one operation.
 #[derive(Debug)]
 pub(super) struct Operation {
-    /// The clause of its plain request.
+    /// The clause of its baseline request.
     pub(super) plain: String,
-    /// The heading of its column in a table of the document.
+    /// Heading of its column in a table of the document.
     pub(super) column: Option<String>,
-    /// Whether the document says how its requests are signed.
+    /// True if the document says how its requests are signed.
     pub(super) is_signed: bool,
     pub(super) places: Vec<Place>,
-    /// The parts of a request on which the rules of the places depend.
+    /// The parts of a request that the rules of the places depend on.
     pub(super) parts: Parts,
-    /// Rules that no single place has.
+    /// Rules that belong to no single place.
     pub(super) rules: Vec<Rule>,
     pub(super) forms: Vec<Form>,
     /// Forms of other places that make no sense at one of these.
@@ -44,27 +44,28 @@ pub(super) struct Operation {
 /// A place of a request.
 #[derive(Debug)]
 pub(super) struct Place {
-    /// `body/a/b`, `header/NAME`, `query/NAME`; a number is an item of a list and stands for each of them.
+    /// `body/a/b`, `header/NAME`, `query/NAME`. A number matches each item of a list.
     pub(super) at: String,
     pub(super) rules: Vec<Rule>,
-    /// Parts of a request on which its rules depend: where none of them is another than in the plain request
-    /// its rules are kept. None if the plain request itself does not keep them.
+    /// The parts of a request that its rules depend on. If none of them differs from the baseline request,
+    /// the request meets the rules. `None` if the baseline request itself violates them.
     pub(super) watches: Option<BTreeSet<String>>,
-    /// The same as a set.
+    /// The same parts as a set.
     pub(super) watched: PartSet,
-    /// What its rules decided, by what these parts held ([`Changed::values_of`]): few values come often.
+    /// Cached outcomes, by the values of these parts ([`Changed::values_of`]). Most requests share a few
+    /// values.
     pub(super) known: Mutex<HashMap<u64, Arc<Outcomes>>>,
-    /// What its row says of it, by name: `operation`, `at`, `kind`, `clause`, and what the kind has besides.
+    /// Its properties by name: `operation`, `at`, `kind`, `clause`, and the parameters of its kind.
     pub(super) row: Map<String, Value>,
 }
 
 impl Operation {
-    /// Names of all of its places.
+    /// Returns the names of all its places.
     pub(super) fn listed(&self) -> Vec<&str> {
         self.places.iter().map(|place| place.at.as_str()).collect()
     }
 
-    /// Finds the parts on which the rules of each place depend.
+    /// Finds the parts that the rules of each place depend on.
     pub(super) fn watch(&mut self, plain: &View<'_>) {
         let nothing = Prepared::new();
         let scope = Scope::new(self.listed(), plain, plain, &nothing);
@@ -79,13 +80,13 @@ impl Operation {
 }
 
 impl Place {
-    /// A place of which nothing is known yet but its rules and its row.
+    /// Creates a place from its rules and its row. [`Operation::watch`] fills in the rest.
     pub(super) fn new(at: String, rules: Vec<Rule>, row: Map<String, Value>) -> Self {
         Self { at, rules, watches: None, watched: 0, known: Mutex::default(), row }
     }
 
-    /// What it comes to in a request in which these parts are others than in the plain one, wherever it is in
-    /// it, or in any if all may be. None where nothing changed that its rules depend on.
+    /// Returns the outcomes of the place in a request that differs from the baseline in `changed`, or in any
+    /// part if that is `None`. Returns `None` if the rules depend on nothing that changed.
     pub(super) fn outcomes(&self, scope: &Scope<'_>, changed: Option<&Changed>) -> Option<Arc<Outcomes>> {
         let found = || {
             let every = scope.every(&self.at).into_iter();
@@ -104,8 +105,8 @@ impl Place {
         Some(Arc::clone(known.entry(values).or_insert_with(found)))
     }
 
-    /// What the first of its rules that says something decides of its value at `at`: of the place itself, or
-    /// of the same place in another item of a list.
+    /// Returns the outcome of the first rule that decides about the value at `at`. This is the place itself,
+    /// or the same place in another item of a list.
     pub(super) fn outcome(&self, scope: &Scope<'_>, at: &str) -> Option<Outcome> {
         self.rules.iter().find_map(|rule| rule.applied(scope, at))
     }

@@ -1,40 +1,40 @@
-//! What rules decide, and what a request comes to by all of them.
+//! The outcomes of rules, and the response that they require together.
 
 use serde_json::{Map, Value};
 
-/// What a request must come to.
+/// The response that a request requires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Due {
-    /// It is accepted: it keeps every rule, and no rule leaves anything open.
+    /// Acceptance: it meets every rule, and no rule leaves anything open.
     Accepted {
-        /// Clauses that say so of some of its values. Without them any that speaks of the request says so.
+        /// Clauses that require this for some of its values. If empty, any clause about the request does.
         clauses: Vec<String>,
     },
-    /// It is refused, because of the first of these clauses; it breaks all of them.
+    /// Rejection, because of the first of these clauses. The request violates all of them.
     Refused {
         /// The clauses.
         clauses: Vec<String>,
-        /// What the refusal must be, as a case file says it: `status`, `code`, `nothing-created`, ..
+        /// The required rejection, as in a case file: `status`, `code`, `nothing-created`, ..
         conditions: Map<String, Value>,
-        /// Why it might be refused even if it broke none of them.
+        /// Reasons why the bank may reject it even without these violations.
         open: Vec<String>,
     },
-    /// The bank chooses, and its profile says what.
+    /// The bank chooses, and declares it in its profile.
     Choice {
-        /// The clause that leaves it the choice.
+        /// The clause that leaves the choice.
         clause: String,
-        /// What is expected by what the profile says, as a case file says it.
+        /// The expectation for each declaration, as in a case file.
         values: Map<String, Value>,
     },
-    /// Both answers are right, for this reason.
+    /// Acceptance or rejection, for this reason.
     Open(String),
 }
 
-/// Conditions of a refusal that allow a bank more, beside those that demand something of it. They hold for a
-/// request that breaks other rules as well.
+/// Conditions of a rejection that give a bank more freedom. They also apply to a request that violates other
+/// rules.
 const ALLOWS: [&str; 2] = ["or-rejected", "quota"];
 
-/// What a rule decides of the place where it stands.
+/// The decision of a rule about its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Outcome {
     Keeps,
@@ -44,7 +44,7 @@ pub(super) enum Outcome {
     Open(String),
 }
 
-/// What is found in a request.
+/// The outcomes found in a request.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     broken: Vec<(String, Map<String, Value>)>,
@@ -68,15 +68,15 @@ impl Findings {
         }
     }
 
-    /// What the request must come to. A bank may refuse what only a reading accepts, which `is_expected` says
-    /// of the clause that accepts it; which status that has, and whether a choice was made, is then not to be
-    /// told.
+    /// Returns the response that the request requires. A bank may reject a value whose acceptance only the
+    /// plain reading requires, which `is_expected` determines. Neither the status of such a rejection nor the
+    /// choice that the bank made is then known.
     pub(super) fn due(self, is_expected: &dyn Fn(&str) -> bool) -> Due {
         let is_firm = !self.accepted.iter().any(|clause| is_expected(clause));
         if !self.broken.is_empty() {
             let (clauses, mut conditions): (Vec<String>, Vec<Map<String, Value>>) =
                 self.broken.into_iter().unzip();
-            // Which of several rules a bank names is its own.
+            // A bank may name any of several violated rules.
             let is_alone = clauses.len() == 1 && is_firm;
             let mut conditions = if is_alone {
                 conditions.swap_remove(0)
@@ -93,9 +93,9 @@ impl Findings {
         match (self.open.into_iter().next(), choices.next(), choices.next()) {
             (Some(why), ..) => Due::Open(why),
             (None, None, _) => Due::Accepted { clauses: self.accepted },
-            (None, Some(_), None) if !is_firm => {
-                Due::Open("a choice of the bank beside what only a reading accepts".to_owned())
-            }
+            (None, Some(_), None) if !is_firm => Due::Open(
+                "a choice of the bank along with a value that only the plain reading accepts".to_owned(),
+            ),
             (None, Some(choice), None) => choice,
             (None, Some(_), Some(_)) => Due::Open("several choices of the bank".to_owned()),
         }

@@ -1,4 +1,4 @@
-//! `<name>` in rules and forms: what the row of a place says of itself.
+//! Parameters in rules and forms: `<name>` is replaced with a property of the place's row.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::cell::shown;
 
-/// Parameters of a place, and which of them were asked for.
+/// Parameters of a place, and the names that were looked up.
 #[derive(Debug, Default)]
 pub(super) struct Parameters {
     values: Map<String, Value>,
@@ -23,7 +23,7 @@ impl Parameters {
         &self.values
     }
 
-    /// Names that were asked for.
+    /// Returns the names that were looked up.
     pub(super) fn asked(&self) -> BTreeSet<String> {
         self.asked.borrow().clone()
     }
@@ -32,12 +32,12 @@ impl Parameters {
         self.values.insert(name.to_owned(), value);
     }
 
-    /// Sets what is not there.
+    /// Sets a parameter unless it exists.
     pub(super) fn set_default(&mut self, name: &str, value: Value) {
         self.values.entry(name).or_insert(value);
     }
 
-    /// A parameter, or one that is computed ([`computed`]); `item.code` is a member of `item`.
+    /// Returns a parameter, or one that is computed ([`computed`]). `item.code` is a field of `item`.
     pub(super) fn get(&self, name: &str) -> Option<Value> {
         computed(name, &|name| self.plain(name))
     }
@@ -52,7 +52,7 @@ impl Parameters {
         }
     }
 
-    /// Fills every parameter in a value. The message says which one is not there.
+    /// Fills in every parameter in a value. The error names a parameter that does not exist.
     pub(super) fn fill(&self, value: &Value) -> Result<Value, String> {
         match value {
             Value::String(text) => self.fill_text(text),
@@ -72,7 +72,7 @@ impl Parameters {
         let mut out = String::new();
         let mut rest = text;
         while let Some((before, name, after)) = next(rest) {
-            let value = self.get(name).ok_or_else(|| format!("`<{name}>` in `{text}` is said nowhere"))?;
+            let value = self.get(name).ok_or_else(|| format!("`<{name}>` in `{text}` is not defined"))?;
             if before.is_empty() && after.is_empty() && out.is_empty() {
                 return Ok(value);
             }
@@ -85,12 +85,12 @@ impl Parameters {
     }
 }
 
-/// Whether what has this `only` is for a place with these parameters. A list holds one of its items.
+/// Returns true if this `only` includes a place with these parameters. A list matches any of its items.
 pub(super) fn is_for(only: Option<Value>, of: &Parameters) -> Result<bool, String> {
     let only = match only {
         None => return Ok(true),
         Some(Value::Object(only)) => only,
-        Some(other) => return Err(format!("`only: {other}` wants a mapping")),
+        Some(other) => return Err(format!("`only: {other}`: expected a mapping")),
     };
     for (name, wanted) in only {
         let found = of.get(&name);
@@ -105,8 +105,8 @@ pub(super) fn is_for(only: Option<Value>, of: &Parameters) -> Result<bool, Strin
     Ok(true)
 }
 
-/// The value of a name, or of one that begins with the name of a number and goes on with `+1`, `-1`, `*2` or
-/// `/2`, from left to right: `most/2+1`.
+/// Returns the value of a name. A name may continue with `+1`, `-1`, `*2` or `/2`, applied from left to right
+/// to a number: `most/2+1`.
 pub fn computed(name: &str, lookup: &dyn Fn(&str) -> Option<Value>) -> Option<Value> {
     if let Some(value) = lookup(name) {
         return Some(value);
@@ -123,7 +123,7 @@ pub fn computed(name: &str, lookup: &dyn Fn(&str) -> Option<Value>) -> Option<Va
     }))
 }
 
-/// The first `<name>` of a text, with what stands before and after it.
+/// Returns the first `<name>` in a string, with the text before and after it.
 fn next(text: &str) -> Option<(&str, &str, &str)> {
     let mut from = 0;
     loop {

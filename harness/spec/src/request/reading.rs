@@ -1,4 +1,4 @@
-//! What a value is, whatever is asked of it.
+//! Reads properties of values, independent of any rule.
 
 use rust_decimal::Decimal;
 use serde_json::Value;
@@ -8,7 +8,7 @@ pub(super) fn has_one_twice(values: &[&Value]) -> bool {
     values.iter().enumerate().any(|(at, value)| values[..at].contains(value))
 }
 
-/// Returns true if a value is of this type of JSON.
+/// Returns true if a value has this JSON type.
 pub(super) fn is_of_type(value: &Value, kind: &str) -> bool {
     match kind {
         "null" => value.is_null(),
@@ -33,18 +33,18 @@ pub(super) fn number(value: &Value) -> Option<Decimal> {
     Decimal::from_str_exact(&text).or_else(|_| Decimal::from_scientific(&text)).ok()
 }
 
-/// Returns how many workdays a date is ahead of the clock, if it is written so.
+/// Returns the number of workdays between the clock and a date that is written as a placeholder.
 pub(super) fn workdays(value: &Value) -> Option<u32> {
     value.as_str()?.strip_prefix("${workday+")?.strip_suffix('}')?.parse().ok()
 }
 
-/// How many days a date is ahead of the clock, where it is written so.
+/// Returns the number of days between the clock and a date that is written as a placeholder.
 pub(super) fn days(value: &Value) -> Option<i64> {
     let name = value.as_str()?.strip_prefix("${")?.strip_suffix('}')?;
     name.strip_prefix("day+").or_else(|| name.strip_prefix("workday+"))?.parse().ok()
 }
 
-/// Returns how many digits a number has after the point.
+/// Returns the number of digits after the point.
 pub(super) fn fraction(text: &str) -> usize {
     text.split_once('.').map_or(0, |(_, fraction)| fraction.len())
 }

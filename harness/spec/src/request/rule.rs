@@ -1,4 +1,4 @@
-//! One rule of a place: tests, and what it decides where all of them hold.
+//! A rule of a place: tests, and a decision if all of them pass.
 
 use std::collections::BTreeSet;
 
@@ -12,14 +12,14 @@ use super::{
     scope::Scope,
 };
 
-/// A rule, ready to be applied.
+/// A rule, ready to apply.
 #[derive(Debug)]
 pub(super) struct Rule {
     condition: Condition,
     outcome: Outcome,
 }
 
-/// What a rule decides, as it is written beside its tests.
+/// The decision of a rule, as written next to its tests.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Decision {
@@ -28,19 +28,21 @@ struct Decision {
     breaks: Option<String>,
     choice: Option<String>,
     open: Option<String>,
-    /// What the refusal must be, as a case file says it.
+    /// The required rejection, as in a case file.
     refused: Map<String, Value>,
-    /// What is expected by what the profile says of a choice.
+    /// The expectation for each declaration of a choice in the profile.
     values: Option<Map<String, Value>>,
 }
 
-/// The keys of a decision; every other key of a rule is a test.
+/// The keys of a decision. Every other key of a rule is a test.
 const DECISION: [&str; 7] = ["keeps", "accepts", "breaks", "choice", "open", "refused", "values"];
 
 impl Rule {
-    /// Reads a rule for a place. `None` if its `only` says that it is for others.
+    /// Reads a rule for a place. Returns `None` if its `only` excludes the place.
     pub(super) fn read(rule: &Value, of: &Parameters, words: &Words<'_>) -> Result<Option<Self>, String> {
-        let Value::Object(members) = rule else { return Err(format!("`{rule}` is no rule: a mapping")) };
+        let Value::Object(members) = rule else {
+            return Err(format!("`{rule}` is not a rule: expected a mapping"));
+        };
         let mut members = members.clone();
         if !is_for(members.shift_remove("only"), of)? {
             return Ok(None);
@@ -63,14 +65,16 @@ impl Rule {
             }
             (false, None, None, None, Some(why)) => Outcome::Open(why),
             _ => {
-                return Err(format!("`{rule}` has one of `keeps`, `accepts`, `breaks`, `choice` and `open`"));
+                return Err(format!(
+                    "`{rule}` needs exactly one of `keeps`, `accepts`, `breaks`, `choice` and `open`"
+                ));
             }
         };
         let condition = Condition::new(tests, words).map_err(|message| format!("`{rule}`: {message}"))?;
         Ok(Some(Self { condition, outcome }))
     }
 
-    /// The clause that it names.
+    /// Returns the clause that it names.
     pub(super) fn clause(&self) -> Option<&str> {
         match &self.outcome {
             Outcome::Breaks { clause, .. } | Outcome::Choice { clause, .. } | Outcome::Accepts(clause) => {
@@ -80,22 +84,22 @@ impl Rule {
         }
     }
 
-    /// Parts of a request, besides the place itself, on which it depends.
+    /// Adds the parts of a request, other than the place itself, that it depends on.
     pub(super) fn watches(&self, parts: &mut BTreeSet<String>) {
         self.condition.watches(parts);
     }
 
-    /// The values with placeholders that it names, each with its place.
+    /// Adds the values with placeholders that it names, each with its place.
     pub(super) fn written(&self, at: &str, found: &mut Vec<(String, Value)>) {
         self.condition.written(at, found);
     }
 
-    /// Names of requests of which it asks how often they were sent before.
+    /// Adds the names of earlier requests whose number it depends on.
     pub(super) fn repeats(&self, found: &mut Vec<String>) {
         self.condition.repeats(found);
     }
 
-    /// What it decides of a place, if its tests hold.
+    /// Returns its decision about a place if its tests pass.
     pub(super) fn applied(&self, scope: &Scope<'_>, at: &str) -> Option<Outcome> {
         self.condition.holds(scope, at).then(|| self.outcome.clone())
     }

@@ -1,4 +1,4 @@
-//! A request that is judged, and what its rules can ask of it.
+//! A request to judge, and the values that its rules look up.
 
 use std::{borrow::Cow, sync::LazyLock};
 
@@ -10,15 +10,15 @@ use super::{
     view::{Payload, View},
 };
 
-/// A request that is judged, with what its rules can ask of it.
+/// A request to judge, with the values that its rules look up.
 pub(super) struct Scope<'a> {
     /// Every place of the operation.
     listed: Vec<&'a str>,
     pub(super) request: &'a View<'a>,
     pub(super) plain: &'a View<'a>,
     pub(super) prepared: &'a Prepared,
-    /// The body, in which numbers that are drawn when it is sent are digits, and the ids of several resources
-    /// are a list.
+    /// The body in which numbers generated on sending are digits, and the ids of several resources are a
+    /// list.
     body: Option<Cow<'a, Value>>,
 }
 
@@ -43,8 +43,8 @@ impl<'a> Scope<'a> {
         Self { listed, request, plain, prepared, body }
     }
 
-    /// Where a place is in this request: nowhere if nothing holds it, and in every item of a list if a part
-    /// of its name is a number.
+    /// Returns the places of this request that match `at`. A number in `at` matches every item of a list.
+    /// Returns none if the object or list around the place is missing.
     pub(super) fn every(&self, at: &str) -> Vec<String> {
         let (part, path) = at.split_once('/').unwrap_or((at, ""));
         if part != "body" {
@@ -64,7 +64,7 @@ impl<'a> Scope<'a> {
         found
     }
 
-    /// A place that a rule names, seen from the place that it decides: in the same items of the same lists.
+    /// Returns the place `other` in the same items of the same lists as the place `at`.
     pub(super) fn beside<'b>(at: &str, other: &'b str) -> Cow<'b, str> {
         let mut from = at.split('/').map(Some).chain(std::iter::repeat(None));
         let mut is_same = true;
@@ -81,14 +81,14 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Names of what the operation lists below a place: members, header fields, parameters.
+    /// Returns the names that the operation lists below a place: fields, headers or parameters.
     pub(super) fn below<'b>(&'b self, at: &'b str) -> impl Iterator<Item = &'b str> {
         self.listed.iter().filter_map(move |place| {
             place.strip_prefix(at)?.strip_prefix('/').filter(|rest| !rest.contains('/'))
         })
     }
 
-    /// The value of a place.
+    /// Returns the value of a place.
     pub(super) fn value(&self, at: &str) -> Option<Cow<'_, Value>> {
         let (part, rest) = at.split_once('/').unwrap_or((at, ""));
         match part {
@@ -104,13 +104,13 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// What the plain request has as a header field.
+    /// Returns the value of a header in the baseline request.
     pub(super) fn plain_value(&self, at: &str) -> Option<&Value> {
         self.plain.header(at.strip_prefix("header/")?)
     }
 }
 
-/// Whether a part of the name of a place is the number of an item.
+/// Returns true if a segment of a place is the number of an item.
 fn is_item(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|letter| letter.is_ascii_digit())
 }
@@ -134,13 +134,13 @@ fn has_numbers(value: &Value) -> bool {
     }
 }
 
-/// A text in which each `${number.N}` is N digits.
+/// Replaces each `${number.N}` in a string with N digits.
 pub(super) fn with_digits(text: &str) -> Cow<'_, str> {
     let digits = |found: &regex::Captures<'_>| "5".repeat(found[1].parse().unwrap_or(0));
     if text.contains("${number.") { NUMBER.replace_all(text, digits) } else { Cow::Borrowed(text) }
 }
 
-/// The name of the request that made what a placeholder is the id of.
+/// Returns the name of the request that created the resource whose id a placeholder contains.
 pub(super) fn made_as(text: &str) -> Option<&str> {
     text.strip_prefix("${")?.split_once('.').map(|(name, _)| name)
 }
@@ -150,7 +150,7 @@ fn written_out(value: &Value, prepared: &Prepared) -> Value {
         Value::String(text) => {
             let is_id = text.ends_with(".id}");
             match made_as(text).filter(|_| is_id).and_then(|name| prepared.get(name)) {
-                // A placeholder of resources that are made in a row stands for the list of their ids.
+                // A placeholder for a request that is sent several times becomes the list of their ids.
                 Some((_, times)) if *times > 1 => {
                     (1..=*times).map(|number| Value::from(format!("{text}#{number}"))).collect()
                 }

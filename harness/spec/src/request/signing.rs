@@ -1,20 +1,20 @@
-//! Ways of signing that are not the document's, and what they break.
+//! Ways of signing that deviate from the document, and the clauses that they violate.
 
 use serde_json::{Map, Value, json};
 
 use super::{definition, form::Form, outcome::Outcome, view::View};
 use crate::{signing::SigningSpec, yaml::At};
 
-/// What says of a request how its signature was found to be, in place of how it is signed.
+/// Key for the problem that was found in a signature, instead of a way of signing.
 const FOUND: &str = "found";
 
-/// What ways of signing break.
+/// The clauses that ways of signing violate.
 #[derive(Debug, Default)]
 pub(super) struct Signing {
     file: definition::Signing,
     /// Line of the file, from 1.
     line: u32,
-    /// Header fields that are signed where they are sent, in small letters and in this order.
+    /// The lowercase names of headers that are signed if they are sent, in this order.
     signed: Vec<String>,
 }
 
@@ -23,23 +23,24 @@ impl Signing {
         Self { file: file.value.clone(), line: file.line, signed: spec.signed_headers }
     }
 
-    /// Names of the header fields that are to be signed: those of the list that are sent.
+    /// Returns the names of the headers to sign: those of the list that the request has.
     pub(super) fn signed(&self, request: &View<'_>) -> Vec<String> {
         self.signed.iter().filter(|name| request.header(name).is_some()).cloned().collect()
     }
 
-    /// A way of signing that has a name, as a case file writes it.
+    /// Returns a named way of signing, as in a case file.
     pub(super) fn way(&self, name: &str) -> Option<&Map<String, Value>> {
         self.file.ways.iter().find(|way| way.name == name).map(|way| &way.signing)
     }
 
-    /// What is signed instead of the value of a header field.
+    /// Returns the value that is signed instead of a header's.
     pub(super) fn instead(&self, header: &str) -> Option<&str> {
         let named = self.file.instead.get(header);
         named.or_else(|| self.file.instead.get("other")).map(String::as_str)
     }
 
-    /// What the way in which a request is signed breaks, or leaves open.
+    /// Returns the outcome of the way in which a request is signed, or None if it is signed as the document
+    /// says.
     pub(super) fn judge(&self, request: &View<'_>, is_signed: bool) -> Option<Outcome> {
         let signing = request.signing;
         let refused = |clause: &str, conditions: &Map<String, Value>| {
@@ -49,7 +50,7 @@ impl Signing {
         if signing.is_empty() {
             return None;
         }
-        let open = || Some(Outcome::Open("a way of signing of which the document does not speak".to_owned()));
+        let open = || Some(Outcome::Open("the document does not define this way of signing".to_owned()));
         if !is_signed {
             return open();
         }
@@ -94,7 +95,7 @@ impl Signing {
         }
     }
 
-    /// What is tried of signing, with a request whose plain form this is.
+    /// Returns the ways of signing to try with an operation that has this baseline request.
     pub(super) fn forms(&self, plain: &View<'_>) -> Vec<Form> {
         let form = |name: String, clause: &str, signing: Map<String, Value>| Form {
             name: String::new(),
@@ -135,7 +136,7 @@ impl Signing {
             forms.push(form("in another order".to_owned(), clause, of(json!({"headers": turned}))));
         }
         if due.len() < self.signed.len() {
-            // All of them in their order, so that what another form sends is not left out.
+            // Stating all headers in their order includes those that another form sends.
             let stated = &self.signed;
             forms.push(form(
                 "states what is not sent".to_owned(),
@@ -146,7 +147,7 @@ impl Signing {
         forms
     }
 
-    /// Every clause that it names.
+    /// Returns every clause that it names.
     pub(super) fn clauses(&self) -> impl Iterator<Item = &str> {
         let file = &self.file;
         let own = [&file.missing, &file.not_sent, &file.unsigned, &file.altered];

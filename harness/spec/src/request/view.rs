@@ -1,4 +1,4 @@
-//! A request as its rules look at it.
+//! A request as its rules see it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,11 +19,11 @@ pub struct View<'a> {
     pub path: &'a str,
     /// Query parameters in order.
     pub query: &'a [(String, Value)],
-    /// Header fields in the order of the wire.
+    /// Headers in the order of the wire.
     pub headers: &'a [(String, Value)],
     /// Body.
     pub payload: Payload<'a>,
-    /// How it is signed, where not as the document says; as a case file writes it.
+    /// Its deviation from the signing in the document, as in a case file. Empty if there is none.
     pub signing: &'a Map<String, Value>,
 }
 
@@ -32,24 +32,24 @@ pub struct View<'a> {
 pub enum Payload<'a> {
     /// No body.
     None,
-    /// A JSON value, and whether one of its members is sent a second time.
+    /// A JSON value, and true if one of its fields is sent twice.
     Json(&'a Value, bool),
-    /// Text that need not be JSON.
+    /// A string that need not be JSON.
     Raw,
 }
 
 impl View<'_> {
-    /// The first header field of this name, in any letter case.
+    /// Returns the first header with this name, in any letter case.
     pub(super) fn header(&self, name: &str) -> Option<&Value> {
         self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 }
 
-/// The part of a request that stands for what is made before it.
+/// The part of a request that covers the requests sent before it.
 pub(super) const BEFORE: &str = "before";
 
-/// The part of a request in which a place is: a member of the body, a header field in small letters, a
-/// parameter, or the whole of the path or body.
+/// Returns the part of a request that contains a place: a field of the body, a lowercase header, a parameter,
+/// or the whole path or body.
 pub(super) fn part(at: &str) -> String {
     match at.split('/').collect::<Vec<_>>().as_slice() {
         ["body", member, ..] => format!("body/{member}"),
@@ -58,17 +58,17 @@ pub(super) fn part(at: &str) -> String {
     }
 }
 
-/// The parts of requests on which rules depend, by number.
+/// The parts of requests that rules depend on, by number.
 #[derive(Debug, Default)]
 pub(super) struct Parts(BTreeMap<String, u32>);
 
-/// A set of parts, a bit for each.
+/// A set of parts with one bit each.
 pub(super) type PartSet = u128;
 
 impl Parts {
     pub(super) fn new<'a>(names: impl Iterator<Item = &'a String>) -> Self {
         let names: BTreeSet<&String> = names.collect();
-        // Those beyond the last bit share it: their rules are asked oftener than they must.
+        // Parts beyond the last bit share it, so their rules run more often than necessary.
         let numbered = names.into_iter().zip((0..PartSet::BITS).chain(iter::repeat(PartSet::BITS - 1)));
         Self(numbered.map(|(name, number)| (name.clone(), number)).collect())
     }
@@ -78,17 +78,17 @@ impl Parts {
     }
 }
 
-/// The parts in which a request is another than the plain one.
+/// The parts in which a request differs from the baseline.
 #[derive(Debug, Default)]
 pub(super) struct Changed {
     pub(super) parts: PartSet,
-    /// What each of them holds, as a number, by the number of the part.
+    /// A hash of the content of each part, by the number of the part.
     values: Vec<(u32, u64)>,
     prepared: u64,
 }
 
 impl Changed {
-    /// A number for what these parts of the request hold: another one where they hold something else.
+    /// Returns a hash of the content of these parts.
     pub(super) fn values_of(&self, parts: PartSet) -> u64 {
         let values: Vec<_> = self.values.iter().filter(|(part, _)| parts & 1 << part != 0).collect();
         number(&(values, self.prepared))
@@ -108,7 +108,7 @@ fn number(value: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// The parts in which a request is another than the plain one; `None` if all may be.
+/// Returns the parts in which a request differs from the baseline, or `None` if any part may differ.
 pub(super) fn changed<'a>(
     request: &View<'a>,
     plain: &View<'a>,

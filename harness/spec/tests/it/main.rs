@@ -1,4 +1,4 @@
-//! The spec from outside: what is wrong with an answer.
+//! Tests of the spec through its public interface.
 
 mod requests;
 mod response_clauses;
@@ -9,7 +9,7 @@ mod response_values;
 use serde_json::Value;
 use xs2aspec_spec::{Tree, answer::SAMPLES};
 
-/// An answer of a shape, with all its members.
+/// Returns the sample response of a shape, with all its fields.
 fn sample(shape: &str) -> Value {
     let tree = Tree::embedded();
     let text = tree.text(&format!("{SAMPLES}/{shape}.json")).unwrap_or_else(|| panic!("{shape}"));

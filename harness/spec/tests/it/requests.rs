@@ -1,4 +1,4 @@
-//! The rules for requests: what a small document says of its one operation, and what is wrong with the file.
+//! Tests of the rules for requests, with a small document of one operation and with mistakes in its file.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use xs2aspec_spec::{
     request::{Due, Edit, FILE, Payload, Prepared, View, computed, draw},
 };
 
-/// A document of one operation: a text, a word of a list, months, an amount, and ids of what was made before.
+/// A document with one operation: a string, a word of a list, months, an amount, and ids of earlier requests.
 const SMALL: &str = r#"
 nothing-created: [header]
 lists:
@@ -104,7 +104,7 @@ fn view<'a>(
     View { operation, path: "/v1", query: &[], headers, payload: Payload::Json(body, false), signing }
 }
 
-/// What must become of a request with this body, these header fields and this way of signing.
+/// Returns the required response to a request with this body, these headers and this way of signing.
 fn due(body: &Value, headers: &[(&str, &str)], signing: &Value) -> Due {
     due_by(&load(SMALL).unwrap(), body, headers, signing)
 }
@@ -113,7 +113,7 @@ fn due_by(rules: &RequestRules, body: &Value, headers: &[(&str, &str)], signing:
     due_with(rules, body, headers, signing, &|_| false)
 }
 
-/// The same, where some clauses are only expected.
+/// Returns the required response if some clauses are only expected.
 fn due_with(
     rules: &RequestRules,
     body: &Value,
@@ -141,7 +141,8 @@ fn of_body(mut body: Value) -> String {
     said(&due(&body, &[("X-Id", "1")], &json!({})))
 }
 
-/// `refused CLAUSE..`, `choice CLAUSE`, `open WHY`, `accepted`, and the conditions of a refusal.
+/// Formats a required response: `refused CLAUSE..`, `choice CLAUSE`, `open WHY` or `accepted`, with the
+/// conditions of a rejection.
 fn said(due: &Due) -> String {
     match due {
         Due::Accepted { clauses } if clauses.is_empty() => "accepted".to_owned(),
@@ -205,7 +206,7 @@ fn each_condition_decides_of_its_place() {
         (json!({"size": "101"}), "refused post.size.most {\"status\":400}"),
         (json!({"size": "101", "colour": "red"}), "choice post.size.red"),
         (json!({"unit": "km"}), "refused post.unit"),
-        // One rule says one status; of two broken rules the bank names one.
+        // A rule requires one status. If two rules are violated, the bank names either.
         (json!({"size": "101", "unit": "km"}), "refused post.size.most post.unit"),
         (json!({"ids": ["${made.id}"]}), "accepted"),
         (json!({"ids": "${three.id}"}), "refused post.ids.limit"),
@@ -237,17 +238,13 @@ fn header_fields_and_signing_are_judged_as_well() {
             "refused signing.unsigned",
         ),
         (&[("X-Id", "1")], json!({"signed-as": {"x-id": "2"}}), "refused signing.altered"),
-        (
-            &[("X-Id", "1")],
-            json!({"key-id": "x"}),
-            "open a way of signing of which the document does not speak",
-        ),
+        (&[("X-Id", "1")], json!({"key-id": "x"}), "open the document does not define this way of signing"),
     ] {
         assert_eq!(said(&due(&plain_body(), headers, &signing)), expected, "{headers:?} {signing}");
     }
 }
 
-/// A list whose items have members, and an owner whom the plain request has not.
+/// A list whose items have fields, and an owner that the baseline request lacks.
 const LISTS: &str = r#"      - at: items
         rules: [{ repeated-member: name, breaks: post.items.distinct }]
         members:
@@ -268,7 +265,7 @@ fn rules_of_an_item_hold_for_every_item() {
         (json!([{"name": "a"}, {"name": "abcde"}]), "accepted"),
         (json!([{"name": "a"}, {"name": "abcdef"}]), "refused post.item.name.length"),
         (json!([{"name": "a"}, {"name": "b"}, {"name": "a", "count": 1}]), "refused post.items.distinct"),
-        // What a rule says of another member is of the same item.
+        // A rule that names another field refers to that of the same item.
         (json!([{"name": "a"}, {"name": "many", "count": 10}]), "accepted"),
         (json!([{"name": "many"}, {"name": "a", "count": 10}]), "refused post.item.count"),
         (json!([3, {"name": "abcdef"}]), "refused post.item.name.length"),
@@ -340,7 +337,7 @@ fn a_place_that_has_not_a_form_of_its_kind_says_why() {
     let places = ["body/colour", "body/size", "body/unit", "body/ids", "body/days"];
     assert_eq!(left_out, places.map(|place| (place, "absent")));
     assert!(rules.left_out("post").iter().all(|one| one.reason == "the plain request has none"));
-    // Another form of the same name stands for it.
+    // Another form with the same name replaces it.
     let more =
         "    - { name: absent, only: { sent: false }, absent: true, clause: post.colour }\nevery-header:";
     let both = load(&SMALL.replacen("every-header:", more, 1)).unwrap();
@@ -355,43 +352,43 @@ fn each_mistake_in_the_file_is_said_with_its_line_and_a_near_name() {
             "kind: txt, most: 5",
             "is of kind `txt`, which does not exist; did you mean `text`?",
         ),
-        ("kind: text, most: 5", "kind: text, mots: 5", "`<most>` in `<most>` is said nowhere"),
+        ("kind: text, most: 5", "kind: text, mots: 5", "`<most>` in `<most>` is not defined"),
         (
             "required: true, clause: post.title",
             "requird: true, clause: post.title",
-            "asks for `requird`; did you mean `required`?",
+            "uses `requird`; did you mean `required`?",
         ),
         ("{ in: colours, keeps: true }", "{ in: colors, keeps: true }", "there is no list `colors`"),
         ("{ over: 100, breaks", "{ ovre: 100, breaks", "unknown field `ovre`"),
         (
             "breaks: post.unit",
             "breaks: post.unit, keeps: true",
-            "has one of `keeps`, `accepts`, `breaks`, `choice` and `open`",
+            "needs exactly one of `keeps`, `accepts`, `breaks`, `choice` and `open`",
         ),
-        (r"'^[0-9]+(\.[0-9]+)?$'", r"'^[0-9'", "no regular expression"),
+        (r"'^[0-9]+(\.[0-9]+)?$'", r"'^[0-9'", "not a valid regular expression"),
         ("table: sizes, key", "table: size, key", "there is no table `size`"),
         ("column: digits", "column: digit", "has no column `digit`"),
         ("value: { $letters: <most> }", "valeu: { $letters: <most> }", "unknown field `valeu`"),
         (
             "operations:\n  post:",
             "operations:\n  pots:",
-            "operation `pots` has no plain request; did you mean `post`?",
+            "operation `pots` has no baseline; did you mean `post`?",
         ),
         ("nothing-created: [header]", "nothing-made: [header]", "unknown field `nothing-made`"),
         (
             "only: { sent: true }, else: the plain request has none",
             "only: { sent: true }",
-            ":35:9: the form `every-member absent` is left out at `body/colour`, by its `only`",
+            ":35:9: the form `every-member absent` is skipped at `body/colour`, by its `only`",
         ),
         (
             "else: the plain request has none",
             "else: 3",
-            "`else: 3` of the form `absent` wants a reason: a text",
+            "`else: 3` of the form `absent`: expected a reason as a string",
         ),
         (
             "{ name: most, value",
             "{ name: most, each: [], value",
-            ":34:9: the form `text most` is left out at `body/title`, by its `only` or because its `each`",
+            ":34:9: the form `text most` is skipped at `body/title`, by its `only` or because its `each`",
         ),
     ] {
         assert!(SMALL.contains(right), "{right}");

@@ -1,5 +1,5 @@
-//! The clause ids that the response rules can name: each is in the ledger, and each is shown by a row that
-//! breaks it.
+//! Tests of the clauses that the response rules can name. Each is declared, and each is shown by a row that
+//! violates it.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,13 @@ use xs2aspec_spec::{AnswerRules, Tree};
 
 const ROWS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/response");
 
-/// Clauses of types that stand in requests only; the schemas hold them so that the shared types are whole,
-/// and a test beside the schemas shows each.
+/// Clauses of types that only requests use. The schemas contain them so that the shared types are complete,
+/// and a test next to the schemas shows each.
 const REQUESTS_ONLY: [&str; 5] =
     ["address.country", "address.shape", "address.street.length", "country.listed", "purpose-code.listed"];
 
-/// The clause that holds where a request does not name a change: an answer alone does not show it, and a test
-/// of `judge` does.
+/// The clause for a request that does not announce a change. A response alone does not show it, but a test of
+/// `judge` does.
 const OF_REQUESTS: [&str; 1] = ["amount.digits.fewer.response.other"];
 
 #[test]

@@ -1,6 +1,6 @@
-//! Every member of the maximal bodies, mutated: a value of any other type, `null`, and absence.
+//! Mutates every field of the maximal bodies: a value of any other type, `null`, and absence.
 //!
-//! What is required is listed here by hand from the document's tables, not read from the schemas under test.
+//! Required fields are listed here by hand from the document's tables, not read from the schemas under test.
 
 use serde_json::{Value, json};
 use xs2aspec_spec::{
@@ -8,7 +8,7 @@ use xs2aspec_spec::{
     answer::{Checked, Finding},
 };
 
-/// Members that a table marks as required; `*` stands for any element of a list.
+/// Returns the fields that a table marks as required. `*` matches any element of a list.
 fn required(operation: &str) -> &'static [&'static str] {
     match operation {
         "basket" => &["/transactionStatus", "/_links/self/href", "/_links/self/verbs"],
@@ -66,7 +66,7 @@ fn required(operation: &str) -> &'static [&'static str] {
             "/transactionsDetails/entryDetails/*/_links/detail/href",
             "/transactionsDetails/entryDetails/*/_links/detail/verbs",
         ],
-        other => panic!("{other} has no answers"),
+        other => panic!("{other} has no responses"),
     }
 }
 
@@ -92,7 +92,7 @@ impl Body {
         rules.check(self.operation, 200, Some("application/json"), &bytes)
     }
 
-    /// The body with the value at `pointer` replaced.
+    /// Returns the body with the value at `pointer` replaced.
     fn with(&self, pointer: &str, value: Value) -> Value {
         let mut body = self.body.clone();
         *body.pointer_mut(pointer).unwrap() = value;
@@ -137,7 +137,7 @@ fn kind(value: &Value) -> usize {
     }
 }
 
-/// The pointer with `*` for every element.
+/// Returns the pointer with `*` for every element.
 fn pattern(pointer: &str) -> String {
     let token = |token: &str| if token.parse::<usize>().is_ok() { "*".to_owned() } else { token.to_owned() };
     pointer.split('/').map(token).collect::<Vec<_>>().join("/")
@@ -147,13 +147,15 @@ fn is_required(operation: &str, pointer: &str) -> bool {
     required(operation).contains(&pattern(pointer).as_str())
 }
 
-/// The whole body, an element of a list and a link are no members that could be left out or be null instead.
+/// Returns true for the whole body, an element of a list or a link. None of these is a field that could be
+/// absent or null.
 fn is_whole(operation: &str, pointer: &str) -> bool {
     let link = pattern(pointer).rsplit('/').nth(1) == Some("_links") && operation != "customers";
     pointer.is_empty() || pattern(pointer).ends_with('*') || link
 }
 
-/// The batch number hangs together with its indicator, so that breaking one may break the relation as well.
+/// Returns the findings without those about the batch number. It depends on its indicator, so that a mutation
+/// of one may violate that relation as well.
 fn apart_from_the_relation(findings: &[Finding]) -> Vec<&Finding> {
     findings.iter().filter(|finding| finding.clause != "transaction.batch-number.iff").collect()
 }

@@ -1,9 +1,9 @@
-//! Bodies that conform and bodies that do not, as rows of `tests/it/response/*.json`: each defect is found by
-//! its own clause and only by it, and at its own place.
+//! Tests bodies that conform and bodies that do not, as rows of `tests/it/response/*.json`. Each defect is
+//! found at its own place, by its own clause and no other.
 //!
 //! A row is a whole `body` or `text`, or a sample as `base` with `set` (pointer to value) or `remove`
-//! (pointer). `{"repeat": "x", "times": 71}` stands for a long text. Findings and observations that a row
-//! does not name must not occur.
+//! (pointer). `{"repeat": "x", "times": 71}` is a long string. Findings and observations that a row does not
+//! name must not occur.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -117,7 +117,7 @@ impl Row {
     }
 }
 
-/// A sample without the members that are recorded wherever they stand.
+/// Returns a sample without the fields that are recorded wherever they are.
 fn base_of(name: &str) -> Value {
     let mut body = crate::sample(name);
     if let Some(Value::Object(details)) = body.get_mut("transactionsDetails") {
@@ -127,7 +127,7 @@ fn base_of(name: &str) -> Value {
     body
 }
 
-/// The value at a pointer; a member that is not there is made.
+/// Returns the value at a pointer. A missing field is created.
 fn slot<'a>(body: &'a mut Value, pointer: &str) -> &'a mut Value {
     let (outer, token) = pointer.rsplit_once('/').expect("a pointer begins with a slash");
     match body.pointer_mut(outer).expect("the outer value is there") {
@@ -146,7 +146,7 @@ fn expanded(value: &Value) -> Value {
     }
 }
 
-/// A `body` of `null` is a body.
+/// Reads a `body`, which may be `null`.
 fn given<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }

@@ -1,8 +1,8 @@
-//! Every text of the samples that has a limit, a list or a form, with each mistake of its kind: each is found
-//! at its place, under its own clause.
+//! Tests every string of the samples that has a limit, a list or a format, with each invalid value of its
+//! kind. Each is found at its place, by its own clause.
 //!
-//! The mistakes are those of the matrix, which the schemas make. Limits, lists and clauses are written here
-//! by hand from the document's tables, so that a limit that a schema lacks is missed here.
+//! The invalid values are those of the matrix, which the schemas generate. Limits, lists and clauses are
+//! listed here by hand from the document's tables, so that a limit that a schema lacks is noticed.
 
 use std::collections::BTreeSet;
 
@@ -12,9 +12,9 @@ use xs2aspec_spec::{
     answer::{FILE, Mutation, Said},
 };
 
-/// What a text may hold.
+/// The allowed content of a string.
 enum Kind {
-    /// So many characters.
+    /// At most this many characters.
     Most(usize),
     /// One of these words.
     Words(&'static [&'static str]),
@@ -32,7 +32,7 @@ const VERBS: &[&str] = &["GET", "PUT", "POST", "DELETE"];
 const STATUSES: &[&str] =
     &["ACCP", "ACSC", "ACSP", "ACTC", "ACWC", "ACWP", "RCVD", "PDNG", "RJCT", "CANC", "PART"];
 
-/// Body, place, what it may hold, and the clause of that.
+/// Body, place, allowed content, and the clause for it.
 const ROWS: &[(&str, &str, Kind, &str)] = &[
     ("payment", "/transactionStatus", Words(STATUSES), "transaction-status.listed"),
     ("payment", "/psuMessage", Most(512), "payment.response.psu-message"),
@@ -137,7 +137,8 @@ const ROWS: &[(&str, &str, Kind, &str)] = &[
 ];
 
 impl Kind {
-    /// The mistakes that there have to be, and what of a clause each breaks besides the one of the row.
+    /// Returns the invalid values that must exist. Each has the end of the clause that it violates, which
+    /// follows the clause of the row.
     fn mistakes(&self) -> Vec<(&'static str, &'static str)> {
         let plain = |forms: &[&'static str]| forms.iter().map(|form| (*form, "")).collect::<Vec<_>>();
         match self {
@@ -219,8 +220,7 @@ impl Kind {
         }
     }
 
-    /// What is wrong with the mutations of a place: those that show where the limit is, or which words are
-    /// listed.
+    /// Returns a message if the mutations of a place show another limit or other words than this row.
     fn differs(&self, at: &[&Mutation], pointer: &str) -> Option<String> {
         let text = |form: &str| {
             let mutation = at.iter().find(|mutation| mutation.form == form)?;
@@ -267,7 +267,7 @@ fn each_mistake_of_a_kind_is_found_at_its_place_under_its_own_clause() {
     assert!(count > 300, "{count}");
 }
 
-/// Of every answer that differs from a sample in one thing is decided what is said, and where.
+/// For every response that differs from a sample in one place, the rules decide what is reported, and where.
 #[test]
 fn every_mutation_is_found_at_its_place_or_lawful_for_a_reason() {
     let rules = AnswerRules::load(&Tree::embedded()).unwrap();
@@ -284,12 +284,11 @@ fn every_mutation_is_found_at_its_place_or_lawful_for_a_reason() {
         }
     }
     assert!(count > 5000, "{count}");
-    // The indicator of a batch breaks the relation of its number.
+    // The indicator of a batch violates the relation with its number.
     assert_eq!(elsewhere, BTreeSet::from(["transaction.batch-number.iff".to_owned()]));
 }
 
-/// A rule that is taken away leaves answers of which nothing is said, and a reason that is not needed is
-/// named.
+/// A removed rule leaves undecided responses, and an unneeded reason is reported.
 #[test]
 fn what_is_not_decided_and_what_is_decided_in_vain_are_problems() {
     let tree = Tree::embedded();
@@ -303,7 +302,7 @@ fn what_is_not_decided_and_what_is_decided_in_vain_are_problems() {
     let said = problems(&without);
     assert_eq!(said.len(), 2, "{said:?}");
     assert!(
-        said[0].contains("nothing is said of `zero` at answer/transactionsDetails/batchNumberOf"),
+        said[0].contains("no rule covers `zero` at answer/transactionsDetails/batchNumberOf"),
         "{said:?}"
     );
     let more = answers.replace(

@@ -82,14 +82,14 @@ fn what_cannot_be_is_refused_with_what_to_do() {
     fs::remove_file(&schema).unwrap();
     let said = lint(&copy).1;
     assert!(
-        said.contains(&format!("{}: the spec names it, and it is not there", schema.display())),
+        said.contains(&format!("{}: the spec refers to this file, but it does not exist", schema.display())),
         "{said}"
     );
     let answers = copy.join("fixtures/spec/answers.yaml");
     fs::remove_file(&answers).unwrap();
     let said = lint(&copy).1;
     assert!(
-        said.contains(&format!("{}: is not there: a pack has what the document", answers.display())),
+        said.contains(&format!("{}: missing: a pack needs the rules for responses", answers.display())),
         "{said}"
     );
 }
