@@ -1,4 +1,4 @@
-//! Other lawful requests of an operation: what a target may accept that refuses the plain one.
+//! Other allowed requests of an operation. A target that rejects the baseline request may accept them.
 
 use std::{collections::BTreeMap, slice, sync::Arc};
 
@@ -13,28 +13,31 @@ use crate::{
     request::{BodySpec, RequestSpec},
 };
 
-/// So many for one operation, at most.
+/// Maximum number of alternatives for one operation.
 const MOST: usize = 100;
 
-/// A lawful request that is one thing away from the plain one.
+/// An allowed request that differs from the baseline in one place.
 #[derive(Debug, Clone)]
 pub struct Alternative {
-    /// What is another than in the plain request (`header/PSU-Context`).
+    /// The place that differs (`header/PSU-Context`).
     pub place: String,
-    /// The clause that leaves it to the caller, where the plain request has nothing there; or the one that
-    /// wants what it has there accepted.
+    /// The clause that makes the place optional, if the baseline lacks it. Otherwise the clause that requires
+    /// the bank to accept the value of the baseline.
     pub clause: Option<String>,
-    /// Whether the plain request has something else there.
+    /// True if the baseline has another value there.
     pub replaces: bool,
     /// The request.
     pub case: Case,
 }
 
-/// Those of an operation: its header names in other letters, header fields that only other operations have,
-/// and the lawful forms: one of every
-/// place, the last of every place where the plain request has something, one of every clause of a place, the
-/// last of each, and the others. Forms that need not be refused
-/// count too: the plain request must be accepted whatever else is.
+/// Returns the alternatives of an operation:
+///
+/// - the baseline with other spellings of its header names
+/// - the baseline with headers that only other operations have
+/// - the allowed forms: one of every place, the last of every place that the baseline has, one of every
+///   clause of a place, the last of each, and the others
+///
+/// Forms that a bank may reject count too, since it must accept the baseline in any case.
 pub(crate) fn alternatives(operation: &str, parts: &Parts) -> Vec<Alternative> {
     let mut made = spelled(operation, parts);
     made.extend(fields_of_others(operation, parts));
@@ -45,7 +48,7 @@ pub(crate) fn alternatives(operation: &str, parts: &Parts) -> Vec<Alternative> {
     for form in parts.requests().forms(operation).iter().filter(|form| form.alone.is_none() && is_short(form))
     {
         let Some((case, due)) = alone(operation, form, parts) else {
-            // The plain request has this value.
+            // The baseline has this value.
             if matches!(form.edits.as_slice(), [Edit::Set(..)]) {
                 wanted.entry(&form.place).or_insert(&form.clause);
             }
@@ -57,18 +60,17 @@ pub(crate) fn alternatives(operation: &str, parts: &Parts) -> Vec<Alternative> {
         }
         let of_clause = counted(&mut of_clauses, (form.place.as_str(), case.clause.clone()));
         let is_instead = form.edits.iter().any(|edit| matches!(edit, Edit::Remove(_)));
-        // What is only added says more of its place than what is there instead of something else.
+        // A form that only adds something says more about its place than one that replaces something.
         let of_place = counted(&mut of_places, (is_instead, form.place.as_str()));
         let (place, clause) = (form.place.clone(), Some(case.clause.clone()));
         let other = Alternative { place, clause, replaces: false, case };
         forms.push(((of_place, of_clause), (is_instead, is_open), other));
     }
-    // After the first of a clause its last: of a list of which half is refused the one or the other is
-    // accepted. What has one thing instead of another one of the plain request comes after the first of each
-    // place.
+    // The last form of a clause follows its first. If a target rejects half of a list, it accepts one of the
+    // two. Forms that replace a part of the baseline follow the first form of each place.
     forms.sort_by_cached_key(|((of_place, of_clause), (is_instead, is_open), other)| {
         let last = of_clauses[&(other.place.as_str(), other.case.clause.clone())] - 1;
-        // The value of the plain request may be what the target minds.
+        // The target may reject the value of the baseline.
         let is_had = || !lacks(operation, &other.place, parts);
         let rank = match of_clause {
             _ if *of_place == 0 => 0,
@@ -93,14 +95,14 @@ pub(crate) fn alternatives(operation: &str, parts: &Parts) -> Vec<Alternative> {
     made
 }
 
-/// How often this came before.
+/// Returns how often this key was counted before.
 fn counted<K: Ord>(times: &mut BTreeMap<K, usize>, key: K) -> usize {
     let times = times.entry(key).or_default();
     *times += 1;
     *times - 1
 }
 
-/// Whether the plain request of an operation has nothing at this place.
+/// Returns true if the baseline of an operation has nothing at this place.
 fn lacks(operation: &str, place: &str, parts: &Parts) -> bool {
     let Some(plain) = parts.baselines.get(operation).map(|plain| &plain.request) else { return false };
     match (place.split_once('/'), &plain.body) {
@@ -110,13 +112,13 @@ fn lacks(operation: &str, place: &str, parts: &Parts) -> bool {
     }
 }
 
-/// Whether few requests prepare it.
+/// Returns true if few requests prepare it.
 fn is_short(form: &Form) -> bool {
     form.before.iter().map(|step| step.times).sum::<usize>() <= 2
 }
 
-/// The plain request with its header names as the document writes them, and in lowercase. They are not
-/// case-sensitive (RFC 9110 section 5.1).
+/// Returns the baseline with its header names as the document writes them, and in lowercase. Header names are
+/// case-insensitive (RFC 9110 section 5.1).
 fn spelled(operation: &str, parts: &Parts) -> Vec<Alternative> {
     let Some(own) = parts.baselines.get(operation) else { return vec![] };
     let spellings =
@@ -137,7 +139,7 @@ fn spelled(operation: &str, parts: &Parts) -> Vec<Alternative> {
     spellings.into_iter().filter_map(case).collect()
 }
 
-/// The plain request with a header field of another operation that it has not, each alone and all together.
+/// Returns the baseline with headers of other operations that it lacks, each alone and all together.
 fn fields_of_others(operation: &str, parts: &Parts) -> Vec<Alternative> {
     let Some(own) = parts.baselines.get(operation) else { return vec![] };
     let mut fields: BTreeMap<&str, &Value> = BTreeMap::new();
@@ -179,21 +181,21 @@ mod tests {
         };
         assert_eq!(clause("body/debtorAccount/currency"), Some(Some("currency.listed".to_owned())));
         assert_eq!(clause("body/debtorAccount"), Some(Some("account.identifier".to_owned())));
-        // Of a list whose first values are refused the last one is asked.
+        // If a target rejects the first values of a list, the last one is tried.
         let all = suite.alternatives("ncbct");
         let has = |value: &str| all.iter().any(|other| other.case.changes().concat().contains(value));
         assert!(has("body/regulatoryReportingCode = \"82\""), "{all:?}");
-        // What has something instead of what the plain request has is asked, after what is only added.
+        // Forms that replace a part of the baseline are tried after those that only add something.
         let at = |change: &str| {
             all.iter().position(|other| other.case.changes().concat().contains(change)).unwrap()
         };
         assert!(at("body/creditorAgent") < at("body/debtorAccount/bban"));
         assert!(at("header/PSU-Geo-Location") < at("body/creditorAccount/bban"));
-        // A field of other operations is none that this one may need.
+        // An operation must not require a header of other operations.
         let of_others = suite.alternatives("customers");
         let field = of_others.iter().find(|other| other.place == "header/x-accept-fix").unwrap();
         assert!(suite.clauses().contains_key(field.clause.as_deref().unwrap()), "{:?}", field.clause);
-        // What it leaves out is left to the caller.
+        // The clause makes a header optional that the baseline omits.
         assert_eq!(clause("header/PSU-Geo-Location"), Some(Some("header.psu-geo-location.ncbct".to_owned())));
     }
 }

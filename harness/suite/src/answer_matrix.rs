@@ -1,5 +1,5 @@
-//! The matrix of answers: one field for each place of each answer with each way in which it can differ from
-//! its sample, and what is said of it.
+//! The matrix of responses. It has a cell for each way in which each place of a response can differ from its
+//! sample, with the decision about it.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use crate::{
     parts::Parts,
 };
 
-/// Every field, in the order of operations and places. One of which nothing is decided is not among them:
-/// `lint` names it.
+/// Returns every cell, in the order of operations and places. Undecided cells are missing, since `lint`
+/// reports them.
 pub(crate) fn cells(parts: &Parts, rules: &AnswerRules) -> Vec<Cell> {
     let of_operation = |operation| {
         let mutations = rules.mutations(operation).into_iter();
@@ -61,7 +61,7 @@ fn cell(operation: &str, mutation: Mutation, said: Said<'_>, parts: &Parts) -> O
     })
 }
 
-/// Whether a freedom that is seen makes a warning where the profile says nothing else.
+/// Returns true if the use of a freedom is a warning unless the profile says otherwise.
 fn is_warned(clause: &str, parts: &Parts) -> bool {
     match parts.spec.clauses.get(clause).map(|clause| &clause.strength) {
         Some(Strength::Expected) => true,

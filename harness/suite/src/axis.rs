@@ -1,4 +1,4 @@
-//! Axes and matrices: the lists that a case is multiplied by, and the combinations of their rows.
+//! Axes and matrices: the lists that multiply a case, and the combinations of their rows.
 
 use std::{collections::BTreeMap, ops::RangeInclusive, sync::Arc};
 
@@ -15,33 +15,32 @@ use crate::{
     template,
 };
 
-/// What to do about a text that cannot be part of an id.
-pub(crate) const NAMES: &str =
-    "give it a name of the letters a to z and A to Z, digits, `-`, `_`, `.` and `+`";
+/// Advice for a string that cannot be part of an id.
+pub(crate) const NAMES: &str = "choose a name of ASCII letters, digits, `-`, `_`, `.` and `+`";
 
-/// Whether a text can be part of an id, between two of its slashes.
+/// Returns true if a string can be part of an id, between two of its slashes.
 pub(crate) fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.+".contains(letter))
 }
 
-/// One row of an axis.
+/// A row of an axis.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
-    /// Name, a part of case ids.
+    /// Name, which is part of case ids.
     pub(crate) name: String,
     /// A scalar, or a mapping of columns.
     pub(crate) value: Value,
-    /// Line and column where the row is written out in the case file; none for rows of a table.
+    /// Line and column of the row in the case file. `None` for rows of a table.
     pub(crate) place: Option<(u32, u32)>,
 }
 
-/// One combination: a row for each axis, in the order of the axes.
+/// A combination: a row of each axis, in the order of the axes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Combination(IndexMap<String, Arc<Row>>);
 
 impl Combination {
-    /// The value of `axis` or `axis.column`. An axis whose rows are mappings is, by itself, its row's name.
-    /// `axis.column+1` adds to a column that is a number.
+    /// Returns the value of `axis` or `axis.column`. If its rows are mappings, `axis` alone is the name of
+    /// the row. `axis.column+1` adds to a column that is a number.
     pub(crate) fn lookup(&self, name: &str) -> Option<Value> {
         computed(name, &|name| self.column(name))
     }
@@ -56,17 +55,17 @@ impl Combination {
         }
     }
 
-    /// The names of the rows, joined with `/`.
+    /// Returns the names of the rows, joined with `/`.
     pub(crate) fn name(&self) -> String {
         self.0.values().map(|row| row.name.as_str()).collect::<Vec<_>>().join("/")
     }
 
-    /// Where the combination is written: the last of its rows that stands in the case file.
+    /// Returns the location of the last of its rows that is in the case file.
     pub(crate) fn place(&self) -> Option<(u32, u32)> {
         self.0.values().rev().find_map(|row| row.place)
     }
 
-    /// `axis.column` for everything that can be looked up, for the near name in an error.
+    /// Returns `axis.column` for everything that can be looked up, to suggest a similar name in an error.
     pub(crate) fn known(&self) -> Vec<String> {
         let mut known = Vec::new();
         for (axis, row) in &self.0 {
@@ -82,7 +81,8 @@ impl Combination {
         known
     }
 
-    /// Fills the values that hold placeholders of other axes, which name their rows then.
+    /// Fills in the values that contain placeholders of other axes. A string that was filled in also names
+    /// its row.
     fn fill(&mut self) -> Result<(), String> {
         let is_known = |name: &String| self.lookup(name).is_some();
         let has_names = |row: &Arc<Row>| template::names(&row.value).iter().any(is_known);
@@ -112,10 +112,10 @@ impl Combination {
     }
 }
 
-/// The numbers of further entries of tables of a profile that cases are made for, by table.
+/// The entries of tables of a profile that cases are generated for, by table. The first entry has no number.
 pub(crate) type Numbers = BTreeMap<String, RangeInclusive<u32>>;
 
-/// Where the rows of axes come from that are not written out.
+/// The sources of rows that are not in the case file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sources<'a> {
     pub(crate) tree: &'a Tree,
@@ -123,11 +123,11 @@ pub(crate) struct Sources<'a> {
     pub(crate) entries: &'a Numbers,
 }
 
-/// Combinations of a group, at most: more is a mistake, and would fill the memory.
+/// Maximum number of combinations in a group. More would be a mistake and fill the memory.
 const MOST: usize = 100_000;
 
-/// All combinations of a group's axes: the product, with zipped axes going forward together, without the rows
-/// whose `when` says no.
+/// Returns all combinations of a group's axes. This is their product, in which zipped axes advance together,
+/// without the rows whose `when` does not hold.
 pub(crate) fn combinations(
     file: &str,
     group: &At<Group>,
@@ -145,7 +145,7 @@ pub(crate) fn combinations(
             let message = format!("the axes of this group make more than {MOST} combinations");
             return Err(group
                 .problem(file, message)
-                .help("write several groups, or rows that go together (`zip`)"));
+                .help("split the group, or `zip` axes whose rows belong together"));
         }
         all = all
             .iter()
@@ -171,8 +171,11 @@ pub(crate) fn combinations(
             let Some(Value::Object(when)) = row.value.get("when") else { continue };
             wanted &= combination.has(when).map_err(|name| {
                 let (line, column) = row.place.unwrap_or((group.line, group.column));
-                let problem =
-                    Problem { line, column, ..Problem::of_file(file, format!("`when` names no `{name}`")) };
+                let problem = Problem {
+                    line,
+                    column,
+                    ..Problem::of_file(file, format!("`when` names `{name}`, which does not exist"))
+                };
                 problem.nearest(&name, combination.known().iter().map(String::as_str))
             })?;
         }
@@ -181,9 +184,7 @@ pub(crate) fn combinations(
         }
     }
     if kept.is_empty() {
-        return Err(
-            group.problem(file, "the axes of this group leave no combination, so that it gives no case")
-        );
+        return Err(group.problem(file, "the axes of this group leave no combination, so it has no case"));
     }
     Ok(kept)
 }
@@ -204,7 +205,7 @@ fn bundles<'a>(
             lengths.push(rows.len());
         }
         if lengths.windows(2).any(|pair| pair[0] != pair[1]) || lengths.is_empty() {
-            let message = format!("`zip` wants axes with equally many rows, these have {lengths:?}");
+            let message = format!("`zip` needs axes with the same number of rows, found {lengths:?}");
             return Err(group.problem(file, message));
         }
     }
@@ -247,7 +248,7 @@ fn rows(file: &str, name: &str, axis: &At<Axis>, sources: Sources<'_>) -> Result
             return Err(axis.problem(
                 file,
                 format!(
-                    "axis `{name}` wants exactly one of `rows`, `values`, `table`, `places` and `entries`"
+                    "axis `{name}` needs exactly one of `rows`, `values`, `table`, `places` and `entries`"
                 ),
             ));
         }
@@ -270,7 +271,7 @@ fn rows(file: &str, name: &str, axis: &At<Axis>, sources: Sources<'_>) -> Result
     Ok(rows)
 }
 
-/// The row of the entry of this number: its columns are placeholders of what a profile says there.
+/// Returns the row for the entry with this number. Its columns are placeholders for the values in a profile.
 fn entry_row(entries: &Entries, number: u32) -> Row {
     let column = |(name, key): (&String, &String)| {
         (name.clone(), Value::String(format!("${{target.{}.{number}.{key}}}", entries.of)))
@@ -279,7 +280,7 @@ fn entry_row(entries: &Entries, number: u32) -> Row {
     Row { name: number.to_string(), value: Value::Object(columns), place: None }
 }
 
-/// The places whose rows say what is wanted.
+/// Returns a row for each place with the wanted properties.
 fn place_rows(requests: &RequestRules, wanted: &IndexMap<String, Value>) -> Vec<Row> {
     let is_wanted = |row: &Map<String, Value>| {
         wanted.iter().all(|(name, wanted)| {
@@ -303,7 +304,7 @@ fn table_rows(file: &str, table: &str, axis: &At<Axis>, tree: &Tree) -> Result<V
             .collect();
         return Err(axis.problem(file, format!("there is no table `{table}`")).nearest(table, known));
     };
-    let broken = |error: csv::Error| Problem::of_file(&path, format!("is no table: {error}"));
+    let broken = |error: csv::Error| Problem::of_file(&path, format!("not a valid table: {error}"));
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let columns = reader.headers().map_err(broken)?.clone();
     for column in axis.value.filter.keys().chain(&axis.value.name) {
@@ -403,7 +404,7 @@ mod tests {
             ("axes: {m: {values: []}}", "has no rows"),
             ("axes: {m: {values: [a/b]}}", "cannot be part of an id"),
             ("axes: {m: {values: [1, 1]}}", "two rows named `1`"),
-            ("axes: {a: {values: [1]}, b: {values: [1, 2]}}, zip: [[a, b]]", "equally many rows"),
+            ("axes: {a: {values: [1]}, b: {values: [1, 2]}}, zip: [[a, b]]", "same number of rows"),
             ("axes: {a: {values: [1]}}, zip: [[a, c]]", "does not have"),
             ("axes: {m: {table: money}, d: {rows: {x: {when: {m.digit: 0}}}}}", "did you mean `m.digits`?"),
             ("axes: {m: {table: money}, d: {rows: {x: {when: {m.digits: 9}}}}}", "leave no combination"),

@@ -1,4 +1,4 @@
-//! Valid requests, by name, with the requests that prepare them.
+//! Baselines: valid requests by name, with the requests that prepare them.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -11,18 +11,18 @@ use crate::{
     template,
 };
 
-/// A valid request, all extensions applied.
+/// A valid request, with all extensions applied.
 #[derive(Debug, Clone)]
 pub struct Baseline {
-    /// What the request is.
+    /// A description of the request.
     pub about: String,
     /// The request.
     pub request: Arc<RequestSpec>,
     /// Requests that prepare it.
     pub before: Vec<Step>,
-    /// Capabilities of the target without which it cannot be made.
+    /// Capabilities that the target needs for it.
     pub needs: Vec<String>,
-    /// Name of the baseline that this one was made from, if any.
+    /// Name of the baseline that it extends, if any.
     pub extends: Option<String>,
 }
 
@@ -60,14 +60,16 @@ fn resolve(name: &str, files: &Files, depth: usize) -> Result<Baseline, Problem>
         return Err(problem.nearest(parent, files.keys().map(String::as_str)));
     };
     if depth > files.len() {
-        return Err(whole(format!("extends `{parent}` ({parent_path}), which comes back to itself")));
+        return Err(whole(format!("extends `{parent}` ({parent_path}), which extends this baseline again")));
     }
     let definition::Baseline { operation: None, method: None, path: None, body: None, headers, .. } = file
     else {
-        return Err(whole("what `extends` another baseline has only `change`, `before` and `needs`".into()));
+        return Err(whole(
+            "a baseline that `extends` another one can only have `change`, `before` and `needs`".into(),
+        ));
     };
     if !headers.is_empty() {
-        return Err(whole("what `extends` another baseline changes headers by `change`".into()));
+        return Err(whole("a baseline that `extends` another one must change headers with `change`".into()));
     }
     let mut baseline = resolve(parent, files, depth + 1)?;
     for change in &file.change {
@@ -89,8 +91,9 @@ fn resolve(name: &str, files: &Files, depth: usize) -> Result<Baseline, Problem>
 }
 
 fn root(path: &str, file: &definition::Baseline) -> Result<Baseline, Problem> {
-    let wanted =
-        |what: &str| Problem::of_file(path, format!("a baseline has `{what}`, or `extends` another"));
+    let wanted = |what: &str| {
+        Problem::of_file(path, format!("a baseline needs `{what}` unless it `extends` another one"))
+    };
     let body = match &file.body {
         None => BodySpec::None,
         Some(body) => {
@@ -102,7 +105,7 @@ fn root(path: &str, file: &definition::Baseline) -> Result<Baseline, Problem> {
         }
     };
     if !file.change.is_empty() {
-        return Err(Problem::of_file(path, "only what `extends` another baseline has `change`"));
+        return Err(Problem::of_file(path, "only a baseline that `extends` another one can have `change`"));
     }
     Ok(Baseline {
         about: file.about.clone(),
@@ -158,14 +161,14 @@ mod tests {
     fn each_mistake_is_an_error_in_its_file() {
         let cases = [
             ("about: c\nextends: rot\n", "did you mean `root`?"),
-            ("about: c\nextends: child\n", "comes back to itself"),
-            ("about: c\nextends: root\nmethod: GET\n", "has only `change`"),
-            ("about: c\nextends: root\nheaders: {A: b}\n", "changes headers by `change`"),
+            ("about: c\nextends: child\n", "extends this baseline again"),
+            ("about: c\nextends: root\nmethod: GET\n", "can only have `change`"),
+            ("about: c\nextends: root\nheaders: {A: b}\n", "must change headers with `change`"),
             ("about: c\nextends: root\nchange: [{remove: body/x}]\n", "would change nothing"),
             ("about: c\noperation: ncbct\nmethod: POST\n", "has `path`"),
             (
                 "about: c\noperation: n\nmethod: GET\npath: /\nchange: [{remove: header/A}]\n",
-                "only what `extends`",
+                "only a baseline that `extends`",
             ),
             ("about: c\noperaton: n\n", "did you mean `operation`?"),
         ];

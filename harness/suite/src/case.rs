@@ -1,4 +1,4 @@
-//! Expanded cases: what to send, and what must come back.
+//! Expanded cases: the request to send, and the expected response.
 
 use std::sync::Arc;
 
@@ -12,23 +12,23 @@ use crate::{
     request::RequestSpec,
 };
 
-/// How the names of cases begin that have a row of lawful optional parts beside their mistake; its number
-/// follows.
+/// Prefix of the names of cases that have a row of allowed optional parts along with their invalid value. The
+/// number of the row follows.
 pub(crate) const BESIDE: &str = "beside-";
 
-/// What a case file writes as the control of the plain request of an operation.
+/// The `control` that a case file writes for the baseline request of an operation.
 pub(crate) const NO_CONTROL: &str = "none";
 
-/// One case: what to send, and what must come back.
+/// A case: the request to send, and the expected response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Case {
-    /// Id, made of names: the clause, `/`, and the names of the axes' rows.
+    /// Id: the clause, `/`, and the names of the axes' rows.
     pub id: String,
-    /// Id of the clause it shows.
+    /// Id of the clause that it tests.
     pub clause: String,
     /// Area: the folder of its file below `cases/`.
     pub area: String,
-    /// File in which it stands, by the name under which it can be opened.
+    /// Path of its file, as a user can open it.
     pub file: String,
     /// Line of the row or group, from 1.
     pub line: u32,
@@ -36,43 +36,43 @@ pub struct Case {
     pub column: u32,
     /// Line of the group, from 1.
     pub group: u32,
-    /// From which depth on it runs.
+    /// The lowest depth at which it runs.
     pub depth: Depth,
-    /// Why the case is as it is.
+    /// An explanation of the case, if it has one.
     pub about: Option<String>,
     /// Name of its baseline.
     pub baseline: String,
-    /// What is different from the baseline besides the changes of the request, one line each.
+    /// Differences from the baseline other than the changes of the request, one line each.
     pub notes: Vec<String>,
-    /// The lawful forms that are together in it, by their numbers among those of the operation, where each
-    /// can be left out: which of them a target refuses can then be found.
+    /// Numbers of the allowed forms that it combines, among those of the operation. Each can be removed to
+    /// find the one that a target rejects.
     pub together: Vec<usize>,
     /// Requests that prepare the judged one.
     pub before: Vec<Preparation>,
     /// The judged request.
     pub request: LazyRequest,
-    /// What must come back.
+    /// The expected response.
     pub expect: Expectation,
-    /// Id of the case that is its control; every case has one but the plain one of each operation.
+    /// Id of its control. Only the baseline case of each operation has none.
     pub control: Option<String>,
-    /// Whether it is the plain request of its operation, which all others lean on.
+    /// True for the baseline case of its operation, which all others depend on.
     pub is_plain: bool,
-    /// Id of the plain case whose request this is once more: nothing is sent again for it.
+    /// Id of the baseline case with the same request, whose response counts for this case too.
     pub same_as: Option<String>,
-    /// What it comes to when the control is refused.
+    /// The verdict if the control is rejected.
     pub if_control_refused: IfControlRefused,
-    /// Capabilities without which it does not apply.
+    /// Capabilities that the target needs for it.
     pub needs: Vec<String>,
 }
 
 impl Case {
-    /// The row of lawful optional parts that the request has beside its mistake, as the name of the case
-    /// says.
+    /// Returns the number in the name of a case with a row of allowed optional parts along with its invalid
+    /// value.
     pub fn row_beside(&self) -> Option<u32> {
         self.id.rsplit_once('/')?.1.strip_prefix(BESIDE)?.parse().ok()
     }
 
-    /// A case of no file: this request, of which nothing is demanded.
+    /// Creates a case that is in no file. It sends this request and expects nothing.
     pub fn unwritten(id: String, clause: String, baseline: &str, request: &Arc<RequestSpec>) -> Self {
         Self {
             id,
@@ -101,30 +101,30 @@ impl Case {
     /// Makes its request the first and only one of a connection.
     pub(crate) fn on_a_connection_of_its_own(&mut self) {
         self.request.make_exact();
-        self.notes.push("comes over a connection of its own".to_owned());
+        self.notes.push("sent over its own connection".to_owned());
     }
 
-    /// What is different from the baseline, one line each.
+    /// Returns the differences from the baseline, one line each.
     pub fn changes(&self) -> Vec<String> {
         self.request.described().chain(self.notes.iter().cloned()).collect()
     }
 
-    /// Whether anything is different from the baseline.
+    /// Returns true if anything differs from the baseline.
     pub fn is_changed(&self) -> bool {
         !self.request.changes().is_empty() || !self.notes.is_empty()
     }
 
-    /// Its operation.
+    /// Returns its operation.
     pub fn operation(&self) -> &str {
         self.request.operation()
     }
 
-    /// A mistake in it, at its place.
+    /// Creates a problem at its location.
     pub(crate) fn problem(&self, message: impl Into<String>) -> Problem {
         Problem { line: self.line, column: self.column, ..Problem::of_file(&self.file, message) }
     }
 
-    /// Whether it sends nothing that could make anything: its only request is a GET.
+    /// Returns true if it can create nothing, since its only request is a GET.
     pub fn only_reads(&self) -> bool {
         self.before.is_empty() && self.request.method == "GET"
     }
@@ -139,19 +139,19 @@ pub struct Preparation {
     pub baseline: String,
     /// The request.
     pub request: LazyRequest,
-    /// Values kept from the answer: key and place.
+    /// Values kept from the response: key and place.
     pub keep: Vec<(String, Location)>,
-    /// How often it is sent; `None` for once, with kept values that are no lists.
+    /// Number of times that it is sent. With `None` it is sent once, and kept values are not lists.
     pub times: Option<usize>,
-    /// Whether all of them are sent at once.
+    /// True if all of them are sent at once.
     pub at_once: bool,
-    /// Keys of `keep` of which no value may come twice.
+    /// Keys of `keep` whose values must be distinct.
     pub distinct: Vec<String>,
-    /// What must come back.
+    /// The expected response.
     pub expect: StepExpect,
 }
 
-/// The folder of a case file below `cases/`; a file that lies in no folder is an area of its own.
+/// Returns the folder of a case file below `cases/`. A file that is in no folder is its own area.
 pub(crate) fn area_of(path: &str) -> String {
     let below = path.strip_prefix("cases/").unwrap_or(path);
     below.split_once('/').map_or(below.trim_end_matches(".yaml"), |(area, _)| area).to_owned()

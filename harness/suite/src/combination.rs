@@ -1,4 +1,4 @@
-//! A request as it is drawn: a valid one, and the forms that are applied to it, one by one.
+//! A generated request: a valid one, and the forms that are applied to it one after the other.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -16,32 +16,32 @@ use crate::{
     template,
 };
 
-/// Gives a random number below its argument, which is not zero.
+/// A function that returns a random number below its argument, which is not zero.
 pub type Draw<'a> = dyn FnMut(u64) -> u64 + 'a;
 
-/// What one form does to a request.
+/// The effect of a form on a request.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AppliedForm {
     /// Name of the form.
     pub form: String,
-    /// The place that it is about.
+    /// The place that it changes.
     pub place: String,
-    /// The clause that it is about.
+    /// The clause that it tests.
     pub clause: String,
     /// Parts of the request that it touches.
     pub touches: BTreeSet<String>,
-    /// What it changes.
+    /// The changes.
     pub edits: Vec<Edit>,
-    /// How the request is signed.
+    /// The way of signing.
     pub signing: Option<Signing>,
-    /// What is sent before it.
+    /// Requests that are sent before it.
     pub before: Vec<Before>,
-    /// Capabilities of the target without which it cannot be sent.
+    /// Capabilities that the target needs for it.
     pub needs: Vec<String>,
 }
 
 impl AppliedForm {
-    /// What a form does this time. `touches` are the parts of a request that it touches.
+    /// Generates the effect of a form. `touches` lists the parts of a request that it touches.
     pub fn draw(form: &Form, touches: &BTreeSet<String>, number: &mut Draw<'_>) -> Self {
         let signing = form.signing.clone().map(|signing| serde_json::from_value(Value::Object(signing)));
         let before =
@@ -53,13 +53,14 @@ impl AppliedForm {
             clause: form.clause.clone(),
             touches: touches.clone(),
             edits: drawn(&form.edits, number),
-            // What signs otherwise is checked when the spec is linted.
+            // `lint` reports a way of signing that cannot be read.
             signing: signing.and_then(Result::ok),
             needs: form.needs.clone(),
         }
     }
 
-    /// What it does at other places than another form; None where they cannot be told apart.
+    /// Returns its effect on places that another form does not change. Returns None if they cannot be told
+    /// apart.
     pub(crate) fn apart_from(&self, other: &Self) -> Option<Self> {
         let is_at = |edit: &Edit| match edit {
             Edit::Set(at, _) | Edit::Repeat(at, _) | Edit::Remove(at) => Some(at.to_lowercase()),
@@ -84,7 +85,7 @@ impl AppliedForm {
 fn drawn(edits: &[Edit], number: &mut Draw<'_>) -> Vec<Edit> {
     let value = |value: &Value, number: &mut Draw<'_>| {
         let value = request::draw(value, number);
-        // A function that cannot be computed stays, and is seen.
+        // A function that cannot be evaluated stays visible in the request.
         template::compute(value.clone()).unwrap_or(value)
     };
     let drawn = edits.iter().map(|edit| match edit {
@@ -99,23 +100,23 @@ fn drawn(edits: &[Edit], number: &mut Draw<'_>) -> Vec<Edit> {
     drawn.collect()
 }
 
-/// A request as it is drawn.
+/// A generated request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Combination {
     /// The operation.
     pub operation: String,
-    /// What is done to its plain request.
+    /// The forms that are applied to its baseline request.
     pub forms: Vec<AppliedForm>,
 }
 
 impl Combination {
-    /// The plain request of an operation.
+    /// Returns the baseline request of an operation.
     pub fn plain(operation: &str) -> Self {
         Self { operation: operation.to_owned(), forms: Vec::new() }
     }
 
-    /// Adds a form, if it touches nothing that another one touches. What replaces the body leaves nothing of
-    /// what was done to its members.
+    /// Adds a form and returns true, unless it touches something that another one touches. A form that
+    /// replaces the body conflicts with forms that change its fields.
     pub fn add(&mut self, one: AppliedForm) -> bool {
         let is_whole = |one: &AppliedForm| one.touches.contains("body");
         let in_body = |one: &AppliedForm| {
@@ -131,14 +132,14 @@ impl Combination {
         fits
     }
 
-    /// The request with what must become of it, as a case that can be run. `None` if its forms do not go
-    /// together.
+    /// Returns a case with the request, and the response that it requires. Returns `None` if its forms
+    /// conflict.
     pub(crate) fn case(&self, parts: &Parts) -> Option<(Case, Due)> {
         let baseline = parts.baselines.get(&self.operation)?;
         self.as_case(parts, self.judged(parts, baseline)?, baseline)
     }
 
-    /// What must become of the request. `None` if its forms do not go together.
+    /// Returns the response that the request requires. Returns `None` if its forms conflict.
     pub(crate) fn due(&self, parts: &Parts) -> Option<Due> {
         self.judged(parts, parts.baselines.get(&self.operation)?).map(|judged| judged.due)
     }
@@ -155,8 +156,8 @@ impl Combination {
 
     fn as_case(&self, parts: &Parts, judged: Judged, baseline: &Baseline) -> Option<(Case, Due)> {
         let Judged { request, changes, before, due } = judged;
-        // What must be refused names the clause that it breaks, and what must be accepted one that says so:
-        // the one that the last form is about, if no other is less firm.
+        // A case that expects a rejection has a clause that the request violates, preferably a firm one. A
+        // case that expects acceptance has the clause of its last form, unless another one is less firm.
         let own = self.forms.iter().rev().map(|one| one.clause.as_str());
         let clause = match &due {
             Due::Refused { clauses, .. } => {
@@ -186,14 +187,14 @@ impl Combination {
         Some((case, due))
     }
 
-    /// The forms of its forms: what tells it from others.
+    /// Returns the names of its forms, which distinguish it from other requests.
     pub fn name(&self) -> String {
         let forms: Vec<&str> = self.forms.iter().map(|one| one.form.as_str()).collect();
         let forms = if forms.is_empty() { "plain".to_owned() } else { forms.join(" + ") };
         format!("{}: {forms}", self.operation)
     }
 
-    /// What is different from the plain request besides its changes, one line each.
+    /// Returns the differences from the baseline other than its changes, one line each.
     fn notes(&self) -> Vec<String> {
         let signings = self.forms.iter().filter_map(|one| one.signing.as_ref());
         let mut said: Vec<String> = signings.flat_map(Signing::describe).collect();
@@ -204,7 +205,7 @@ impl Combination {
         said
     }
 
-    /// Its forms as changes of a case file. `None` if they cannot be made.
+    /// Returns its forms as changes of a case file. Returns `None` if they cannot be applied.
     pub fn changes(&self, plain: &RequestSpec) -> Option<Vec<Change>> {
         Some(self.edited(plain)?.1)
     }
@@ -213,8 +214,8 @@ impl Combination {
         edited(self.forms.iter().flat_map(|one| &one.edits), plain)
     }
 
-    /// What is sent before it: by the plain request, or by a form that names the same step, after what the
-    /// other forms say.
+    /// Returns the requests that are sent before it. Those of the forms come first, and they replace steps of
+    /// the baseline with the same name.
     fn before(&self, parts: &Parts, baseline: &Baseline) -> Option<(Vec<Preparation>, Prepared)> {
         let mut steps: Vec<Before> = self.forms.iter().flat_map(|one| one.before.clone()).collect();
         for own in &baseline.before {
@@ -256,7 +257,7 @@ impl Combination {
     }
 }
 
-/// A drawn request, and what must become of it.
+/// A generated request, and the response that it requires.
 struct Judged {
     request: RequestSpec,
     changes: Vec<Change>,
@@ -264,7 +265,7 @@ struct Judged {
     due: Due,
 }
 
-/// The first of the clauses of which this is so, or else the first of all.
+/// Returns the first clause that `is_so` accepts, or else the first of all.
 fn preferred<'a>(
     mut clauses: impl Iterator<Item = &'a str> + Clone,
     is_so: impl Fn(&str) -> bool,
@@ -273,7 +274,7 @@ fn preferred<'a>(
     clauses.find(|clause| is_so(clause)).or(first)
 }
 
-/// What must come back, as a case file says it.
+/// Returns the expected response as a case file writes it.
 pub fn expected(due: &Due) -> Value {
     match due {
         Due::Accepted { .. } => json!("accepted"),
@@ -284,7 +285,8 @@ pub fn expected(due: &Due) -> Value {
     }
 }
 
-/// A request after these edits, and the edits as changes of a case file. `None` if they cannot be made.
+/// Returns a request after these edits, and the edits as changes of a case file. Returns `None` if they
+/// cannot be applied.
 pub fn edited<'a>(
     edits: impl IntoIterator<Item = &'a Edit>,
     plain: &RequestSpec,
@@ -293,7 +295,7 @@ pub fn edited<'a>(
     let remove = |at: &str| Change { remove: Some(at.to_owned()), ..Change::default() };
     let mut request = plain.clone();
     let mut changes = Vec::new();
-    // What is done to the whole request is done to what the other edits leave of it, and names come last.
+    // Edits of the request as a whole come after all others, and new header names come last.
     let mut late: Vec<&Edit> = Vec::new();
     for edit in edits {
         let change = match edit {
@@ -337,7 +339,7 @@ pub fn edited<'a>(
             _ => continue,
         };
         for change in made {
-            // The same order is no change.
+            // The same order is not a change.
             if request.apply(&change).is_ok() {
                 changes.push(change);
             }
@@ -357,7 +359,7 @@ fn in_another_case(name: &str, number: u64) -> String {
     }
 }
 
-/// The same members in another order.
+/// Returns the same fields in another order.
 fn turned(members: &Map<String, Value>, mut number: u64) -> Map<String, Value> {
     let mut rest: Vec<(&String, &Value)> = members.iter().collect();
     let mut turned = Map::new();

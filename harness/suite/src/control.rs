@@ -1,5 +1,5 @@
-//! Controls: each case but the plain request of its operation leans on an accepted one, and some cases are
-//! that plain request once more.
+//! Controls: every case except the baseline of its operation depends on an accepted case. Some cases repeat
+//! the baseline request.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -7,9 +7,9 @@ use xs2aspec_spec::Problem;
 
 use crate::{case::Case, definition::IfControlRefused, expectation::Expectation, request::RequestSpec};
 
-/// Finds the plain case of each operation, gives it as control to each case that names none, and tells which
-/// cases are its request once more. A case of an operation without a plain one leans on that of the requests
-/// that prepare it.
+/// Finds the baseline case of each operation, and makes it the control of each case that names none. Marks
+/// the cases that repeat its request. If an operation has no baseline case, its cases depend on the baseline
+/// of the requests that prepare them.
 pub(crate) fn give(cases: &mut [Case], problems: &mut Vec<Problem>) {
     let plain = plain(cases, problems);
     for index in plain.values() {
@@ -35,19 +35,21 @@ pub(crate) fn give(cases: &mut [Case], problems: &mut Vec<Problem>) {
     }
 }
 
-/// The plain case of each operation: the one that says so, or else the first that is its baseline and is to
-/// be accepted.
+/// Returns the baseline case of each operation. This is the case that says so, or else the first one that
+/// sends its unchanged baseline and expects acceptance.
 fn plain(cases: &[Case], problems: &mut Vec<Problem>) -> BTreeMap<String, usize> {
     let mut plain = BTreeMap::<String, usize>::new();
     for (index, case) in cases.iter().enumerate().filter(|(_, case)| case.is_plain) {
         if case.is_changed() || !case.expect.is_accepted() {
-            let message =
-                format!("case `{}` changes something or need not be accepted: it has a control", case.id);
+            let message = format!(
+                "case `{}` needs a control, since it changes its baseline or need not be accepted",
+                case.id
+            );
             problems.push(case.problem(message));
         }
         if let Some(other) = plain.insert(case.request.operation.clone(), index) {
             let (operation, other) = (&case.request.operation, &cases[other]);
-            let message = format!("case `{}` is a second plain request of `{operation}`", case.id);
+            let message = format!("case `{}` is a second baseline case of `{operation}`", case.id);
             let help = format!("the other one is at {}:{}", other.file, other.line);
             problems.push(case.problem(message).help(help));
         }
@@ -60,7 +62,7 @@ fn plain(cases: &[Case], problems: &mut Vec<Problem>) -> BTreeMap<String, usize>
     plain
 }
 
-/// Whether a case that must be accepted sends the same as the plain one of its operation.
+/// Returns true if a case expects acceptance and sends the same as the baseline case of its operation.
 fn is_again(case: &Case, plain: &Case) -> bool {
     !case.is_plain
         && case.expect.is_accepted()
@@ -68,28 +70,27 @@ fn is_again(case: &Case, plain: &Case) -> bool {
         && case.before == plain.before
 }
 
-/// Every case that expects a refusal or changes its baseline has a control; the control exists, expects
-/// acceptance of the same operation, and following controls ends.
+/// Checks that every case that expects a rejection or changes its baseline has a control. The control must
+/// exist, expect acceptance of the same operation, and not depend on the case itself.
 pub(crate) fn check(cases: &[Case], by_id: &HashMap<String, usize>, problems: &mut Vec<Problem>) {
-    // A whole group may name the same wrong control, and looking for the nearest of thousands takes time.
+    // A whole group may name the same wrong control, and finding the nearest of thousands is slow.
     let mut advice = BTreeMap::<&str, Option<String>>::new();
     for case in cases.iter().filter(|case| !case.is_plain) {
         let Some(control) = &case.control else {
             if matches!(case.expect, Expectation::Refused(_)) {
                 let message =
-                    format!("case `{}` has no `control`, so that its answer would prove nothing", case.id);
+                    format!("case `{}` has no `control`, so a rejection would prove nothing", case.id);
                 problems.push(case.problem(message));
             } else if case.is_changed() {
                 let message = format!("case `{}` changes its baseline and has no `control`", case.id);
                 problems.push(
-                    case.problem(message).help("only the plain baseline's own case stands without one"),
+                    case.problem(message).help("only a case that sends its baseline unchanged needs none"),
                 );
             }
             continue;
         };
         let Some(found) = by_id.get(control).map(|index| &cases[*index]) else {
-            let problem =
-                case.problem(format!("case `{}`: there is no case `{control}` to be its control", case.id));
+            let problem = case.problem(format!("case `{}`: its control `{control}` does not exist", case.id));
             let help = advice.entry(control).or_insert_with(|| {
                 problem.clone().nearest(control, cases.iter().map(|case| case.id.as_str())).help
             });
@@ -113,7 +114,7 @@ pub(crate) fn check(cases: &[Case], by_id: &HashMap<String, usize>, problems: &m
         while let Some(step) = next {
             if !seen.insert(&step.id) {
                 problems.push(
-                    case.problem(format!("case `{}` is, by its controls, a control of itself", case.id)),
+                    case.problem(format!("case `{}` is directly or indirectly its own control", case.id)),
                 );
                 break;
             }

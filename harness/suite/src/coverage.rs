@@ -1,4 +1,4 @@
-//! What is checked of the document, and what not: every statement of every section, and how it is covered.
+//! Coverage: every statement of every section of the document, and how it is tested.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,42 +7,42 @@ use xs2aspec_spec::{Clause, ProfileSpec, Strength};
 
 use crate::{expectation::Expectation, suite::Suite};
 
-/// How a statement is covered.
+/// The coverage of a statement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "how")]
 pub enum Cover {
-    /// By cases: so many that must be accepted, refused, as the profile chooses, and only observed.
+    /// By cases, counted by what they expect.
     Cases {
         /// Cases that expect acceptance.
         accepted: usize,
-        /// Cases that expect a refusal.
+        /// Cases that expect a rejection.
         refused: usize,
-        /// Cases whose expectation the profile chooses.
+        /// Cases whose expectation depends on the profile.
         choice: usize,
-        /// Cases that expect any answer below 500.
+        /// Cases that expect any response below 500.
         answered: usize,
         /// Cases that expect nothing.
         observed: usize,
     },
-    /// By the rules for answers, in every case.
+    /// By the rules for responses, in every case.
     EveryAnswer,
     /// By the profile, which every request follows.
     Profile,
-    /// By nothing: nothing is demanded, and no case asks; the reason.
+    /// Not covered, since nothing is required and no case tests it.
     NeverAsked {
-        /// The ledger's reason.
+        /// The reason that the clause gives.
         why: String,
     },
-    /// Cannot be; the reason.
+    /// Not testable.
     Untestable {
-        /// The ledger's reason.
+        /// The reason that the clause gives.
         why: String,
     },
-    /// It should be, and is not.
+    /// Not covered, although it should be.
     ToDo,
 }
 
-/// One statement.
+/// A statement of the document.
 #[derive(Debug, Clone, Serialize)]
 pub struct Statement {
     /// Clause id.
@@ -53,12 +53,12 @@ pub struct Statement {
     pub strength: &'static str,
     /// Line of the document, from 1.
     pub line: u32,
-    /// How it is covered.
+    /// Its coverage.
     pub cover: Cover,
 }
 
 impl Statement {
-    /// Whether the document demands it, in its own words or by a standard that it names.
+    /// Returns true if the document requires it, in its own words or through a standard that it names.
     pub fn is_demanded(&self) -> bool {
         matches!(self.strength, "stated" | "derived")
     }
@@ -69,12 +69,12 @@ impl Statement {
 pub struct Coverage {
     /// Headings joined with ` > `, and the statements below them.
     pub sections: Vec<(String, Vec<Statement>)>,
-    /// Lines of the document that say something and that no clause names.
+    /// Lines of the document that have content but no clause.
     pub lines_without_clause: Vec<u32>,
 }
 
 impl Coverage {
-    /// The coverage of a suite.
+    /// Returns the coverage of a suite.
     pub fn of(suite: &Suite) -> Self {
         let every_answer = suite.answers().of_every_answer();
         let mut by_clause = BTreeMap::<&str, [usize; 5]>::new();
@@ -108,28 +108,28 @@ impl Coverage {
         Self { sections, lines_without_clause: lines_without_clause(suite) }
     }
 
-    /// All statements.
+    /// Returns all statements.
     pub fn statements(&self) -> impl Iterator<Item = &Statement> {
         self.sections.iter().flat_map(|(_, statements)| statements)
     }
 
-    /// Statements that the document demands.
+    /// Returns the statements that the document requires.
     pub fn demanded(&self) -> impl Iterator<Item = &Statement> {
         self.statements().filter(|statement| statement.is_demanded())
     }
 
-    /// Statements that should be covered and are not: demanded ones that no case and no check on answers can
-    /// break, and choices that nothing looks at.
+    /// Returns the statements that should be covered and are not. These are required ones that no case and no
+    /// check of responses can find violated, and choices that nothing tests.
     pub fn to_do(&self) -> impl Iterator<Item = &Statement> {
         self.statements().filter(|statement| statement.cover == Cover::ToDo)
     }
 
-    /// Whether every line has its clause and every clause its cover.
+    /// Returns true if every line has a clause and every clause is covered.
     pub fn is_complete(&self) -> bool {
         self.lines_without_clause.is_empty() && self.to_do().next().is_none()
     }
 
-    /// One line for each statement, for a file in which any statement or case that goes missing shows.
+    /// Returns one line for each statement, for a file that shows if any statement or case goes missing.
     pub fn inventory(&self) -> String {
         let mut lines: Vec<String> = self
             .statements()
@@ -143,7 +143,7 @@ impl Coverage {
 }
 
 impl Cover {
-    /// The cover in words, reasons apart: `12 accepted, 30 refused`.
+    /// Formats the coverage without reasons: `12 accepted, 30 refused`.
     pub fn words(&self) -> String {
         match self {
             Self::Cases { accepted, refused, choice, answered, observed } => {
@@ -173,7 +173,7 @@ fn cover(
     profile: &ProfileSpec,
 ) -> Cover {
     let [accepted, refused, choice, answered, observed] = counts.copied().unwrap_or_default();
-    // What is only observed cannot show that a demand is broken.
+    // A case that only observes cannot show the violation of a requirement.
     let asserting = accepted + refused + choice + answered;
     let is_demanded = matches!(clause.strength, Strength::Stated | Strength::Derived(_));
     if asserting > 0 || (observed > 0 && !is_demanded) {
@@ -190,8 +190,8 @@ fn cover(
     }
 }
 
-/// Blank lines, headings, the heads and rules of tables and the fences of code say nothing; of a block of
-/// codes its first line stands for all.
+/// Returns the lines that have content but no clause. Empty lines, headings, the headers and rules of tables,
+/// and code fences have no content. The first line of a block of codes represents the whole block.
 fn lines_without_clause(suite: &Suite) -> Vec<u32> {
     let named: BTreeSet<u32> = suite.clauses().values().map(|clause| clause.line).collect();
     let lines: Vec<&str> = suite.spec().document.text().lines().collect();

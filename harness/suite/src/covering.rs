@@ -1,13 +1,13 @@
-//! Covering arrays: few rows in which levels of factors are together.
+//! Covering arrays: few rows that combine the levels of factors.
 
 use std::collections::BTreeSet;
 
 /// A factor and one of its levels.
 pub(crate) type Cell = (usize, usize);
 
-/// Rows of cells in which every two cells that go together are together once; greedily, so that rows are few.
-/// Which cells go together only `is_accepted` knows: two that do not are found when a row with them is not
-/// accepted, and are no longer put into one.
+/// Returns rows in which every two compatible cells are together at least once. They are chosen greedily, so
+/// that rows are few. Only `is_accepted` knows which cells are compatible. Two cells that are not are found
+/// when it rejects a row with them, and are then kept apart.
 pub(crate) fn covering(levels: &[usize], is_accepted: impl Fn(&[Cell]) -> bool) -> Vec<Vec<Cell>> {
     let pair = |one: Cell, other: Cell| if one.0 < other.0 { (one, other) } else { (other, one) };
     let every = || {
@@ -55,8 +55,9 @@ pub(crate) fn covering(levels: &[usize], is_accepted: impl Fn(&[Cell]) -> bool) 
     rows
 }
 
-/// Rows in which every cell is there once that is accepted at all; greedily, so that rows are few, and the
-/// factors first of which least was there. Once all levels of a factor were there, it is left out.
+/// Returns rows in which every cell that is accepted at all occurs once. They are chosen greedily, so that
+/// rows are few. Factors with the fewest used levels come first. A factor is skipped once all its levels are
+/// used.
 pub(crate) fn each_once(levels: &[usize], is_accepted: impl Fn(&[Cell]) -> bool) -> Vec<Vec<Cell>> {
     let mut open: Vec<Vec<Cell>> = Vec::new();
     for (factor, levels) in levels.iter().enumerate() {
@@ -79,7 +80,7 @@ pub(crate) fn each_once(levels: &[usize], is_accepted: impl Fn(&[Cell]) -> bool)
             };
             row.push(cells.remove(at));
         }
-        // What is accepted in no row does not even go together with the plain request.
+        // A cell that fits into no row is not even accepted together with the baseline.
         if row.is_empty() {
             break;
         }
@@ -95,7 +96,7 @@ mod tests {
 
     #[test]
     fn every_two_cells_that_go_together_are_together_once() {
-        // Two that do not go together, and three of which any two do.
+        // Two incompatible cells, and three that are compatible only in pairs.
         let is_accepted = |row: &[Cell]| {
             let has = |cell| row.contains(&cell);
             !(has((0, 1)) && has((1, 0)) || has((1, 1)) && has((2, 2)) && has((3, 0)))

@@ -1,4 +1,4 @@
-//! Where a case differs from its control, and what each of them sends there.
+//! The places at which a case differs from its control, and what each of them sends there.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,22 +13,22 @@ use crate::{
     template,
 };
 
-/// Longest value that is shown whole, in characters.
+/// Length of the longest value that is shown completely, in characters.
 const LONGEST: usize = 120;
 
 /// A place at which a case differs from its control. Values keep their placeholders, so that they show how a
-/// secret was used and not what it is.
+/// secret was used and not the secret itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// The place, as [`differences`] has it, with the name of a header as it is written.
+    /// The place, as [`differences`] returns it, with the name of a header as it is written.
     pub place: String,
-    /// What the case sends there, if anything.
+    /// The value in the case, if it sends one there.
     pub sent: Option<String>,
-    /// What its control sends there, if anything.
+    /// The value in its control, if that sends one there.
     pub control: Option<String>,
 }
 
-/// Returns where two cases differ, with what each of them sends there.
+/// Returns the places at which two cases differ, with what each of them sends there.
 pub fn compared(case: &Case, control: &Case) -> Vec<Difference> {
     let compare = |place: String| {
         let (name, sent) = at(case, &place);
@@ -66,7 +66,7 @@ fn at(case: &Case, place: &str) -> (Option<String>, Option<String>) {
     (None, sent.filter(|sent| !sent.is_empty()).map(cut))
 }
 
-/// A value, cut if it is long.
+/// Cuts a value if it is long.
 fn cut(value: String) -> String {
     let length = value.chars().count();
     if length <= LONGEST {
@@ -76,12 +76,12 @@ fn cut(value: String) -> String {
     format!("{start}.. ({length} characters)")
 }
 
-/// A value as it is sent.
+/// Formats a value as it is sent.
 fn text(value: &Value) -> String {
     cut(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
 }
 
-/// A preparing request: its baseline, how often it is sent, and what it changes.
+/// Formats a preparing request: its baseline, how often it is sent, and its changes.
 fn step(step: &Preparation) -> String {
     let times = step.times.filter(|times| *times > 1).map(|times| format!("{times} x ")).unwrap_or_default();
     let changes: Vec<String> = step.request.described().collect();
@@ -89,7 +89,8 @@ fn step(step: &Preparation) -> String {
     format!("{times}{}{changes}", step.baseline)
 }
 
-/// Where two cases differ: places in the judged request, the way of signing, or the preparing requests.
+/// Returns the places at which two cases differ: in the judged request, in the way of signing, or in the
+/// preparing requests.
 pub fn differences(case: &Case, control: &Case) -> Vec<String> {
     let mut found = Vec::new();
     let other_steps = prepared(case) != prepared(control);
@@ -97,7 +98,7 @@ pub fn differences(case: &Case, control: &Case) -> Vec<String> {
         found.push("before".to_owned());
     }
     let (one, two) = (&case.request, &control.request);
-    // A path that names another prepared resource differs by what was prepared.
+    // If two paths name different prepared resources, the preparing requests are the difference.
     let path =
         |request: &RequestSpec| if other_steps { without_names(&request.path) } else { request.path.clone() };
     if (&one.method, path(one)) != (&two.method, path(two)) {
@@ -126,8 +127,8 @@ pub fn differences(case: &Case, control: &Case) -> Vec<String> {
     found
 }
 
-/// What prepares a case. The judged request itself, sent before, makes it the same request again and no other
-/// one.
+/// Returns the requests that prepare a case. A step that sends the judged request itself is skipped, since it
+/// only repeats that request.
 fn prepared(case: &Case) -> Vec<(&RequestSpec, Option<usize>)> {
     let steps = case.before.iter().filter(|step| step.request != case.request);
     steps.map(|step| (&*step.request, step.times)).collect()
@@ -135,7 +136,7 @@ fn prepared(case: &Case) -> Vec<(&RequestSpec, Option<usize>)> {
 
 type Field = (String, Value);
 
-/// Fields that one side has and the other has not, or with other values, by a name made the same by `key`.
+/// Adds the headers or parameters with different values, by a name that `key` normalizes.
 fn fields(
     kind: &str,
     (one, two): (&[Field], &[Field]),
@@ -152,9 +153,8 @@ fn fields(
     found.extend(differing.map(|(name, _)| format!("{kind}/{name}")));
 }
 
-/// Members that differ, at the highest place at which a member is added, taken away or of another type. What
-/// was kept from preparing requests is another value each time, and no difference of its own where those
-/// requests differ.
+/// Adds the fields that differ, each at the highest place where a field is added, removed or has another
+/// type. If the preparing requests differ, values kept from them differ anyway and do not count.
 fn members(place: &str, one: &Value, two: &Value, other_steps: bool, found: &mut Vec<String>) {
     match (one, two) {
         (Value::Object(a), Value::Object(b)) => {
@@ -173,13 +173,13 @@ fn members(place: &str, one: &Value, two: &Value, other_steps: bool, found: &mut
     }
 }
 
-/// A text with all its placeholders made alike.
+/// Returns a string with all its placeholders made equal.
 fn without_names(text: &str) -> String {
     let names = template::names(&Value::String(text.to_owned()));
     names.iter().fold(text.to_owned(), |text, name| text.replace(&format!("${{{name}}}"), "${}"))
 }
 
-/// Whether a value is made of what preparing requests kept.
+/// Returns true if a value consists of what preparing requests kept.
 pub(crate) fn kept(value: &Value) -> bool {
     let names = template::names(value);
     !names.is_empty() && names.iter().all(|name| !template::RUN_TIME.contains(&template::head(name)))
@@ -214,7 +214,7 @@ mod tests {
         let id = "periodic.months.duplicate/adjacent";
         let [(place, sent, control)] = of(id).try_into().unwrap();
         assert!(place == "body/monthsOfExecution" && sent != control, "{place} {sent:?} {control:?}");
-        // Each place at which any case differs has at least one side, with its placeholders.
+        // Each place at which a case differs has a value on at least one side, with its placeholders.
         let mut told = 0;
         for case in suite.cases().iter().filter(|case| case.same_as.is_none()) {
             let Some(control) = case.control.as_deref().and_then(|id| suite.case(id)) else { continue };

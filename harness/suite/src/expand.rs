@@ -1,4 +1,4 @@
-//! From a group of a case file to its cases: one for each combination of its axes.
+//! Expands a group of a case file into its cases, one for each combination of its axes.
 
 use serde_json::Value;
 use xs2aspec_spec::{At, Clause, Problem};
@@ -15,13 +15,13 @@ use crate::{
     template,
 };
 
-/// All cases of one group, as far as they can be made.
+/// Returns all cases of a group, with the entries of profiles that every suite has.
 pub(crate) fn of_group(path: &str, group: &At<Group>, parts: &Parts) -> Result<Vec<Case>, Problem> {
     let lists = &parts.spec.profile.lists;
     of_entries(path, group, parts, &lists.iter().map(|(table, last)| (table.clone(), 2..=*last)).collect())
 }
 
-/// The same for entries of a profile with these numbers.
+/// Returns all cases of a group, with the entries of profiles that have these numbers.
 pub(crate) fn of_entries(
     path: &str,
     group: &At<Group>,
@@ -40,12 +40,12 @@ fn expand(path: &str, group: &At<Group>, row: &Combination, parts: &Parts) -> Re
     let name = match &definition.name {
         Some(name) => expander.text(name)?,
         None if row.name().is_empty() => {
-            return Err(group.problem(path, "a case without axes has a `name`"));
+            return Err(group.problem(path, "a case without axes needs a `name`"));
         }
         None => row.name(),
     };
     if let Some(part) = name.split('/').find(|part| !axis::is_name(part)) {
-        let message = format!("the name `{name}` cannot be part of an id: `{part}` is none");
+        let message = format!("the name `{name}` cannot be part of an id: `{part}` is not allowed");
         return Err(group.problem(path, message).help(axis::NAMES));
     }
     let baseline_name = expander.text(&definition.baseline)?;
@@ -109,7 +109,7 @@ impl<'a> Expander<'a> {
         filled.and_then(template::compute).map_err(|error| self.problem(error.to_string()))
     }
 
-    /// Text in which no placeholder may be left.
+    /// Fills in a string. A placeholder that remains is an error.
     fn text(&self, text: &str) -> Result<String, Problem> {
         match self.value(&Value::String(text.to_owned()))? {
             Value::String(text) => match template::names(&Value::String(text.clone())).first() {
@@ -122,14 +122,14 @@ impl<'a> Expander<'a> {
 
     fn unknown(&self, name: &str) -> Problem {
         let known = self.row.known();
-        self.problem(format!("`${{{name}}}` is neither an axis nor known here"))
+        self.problem(format!("`${{{name}}}` is neither an axis nor a known placeholder"))
             .nearest(name, known.iter().map(String::as_str).chain(template::RUN_TIME))
     }
 
     fn clause(&self) -> Result<&'a Clause, Problem> {
         let id = self.text(&self.group.value.clause)?;
         self.parts.spec.clauses.get(&id).ok_or_else(|| {
-            self.problem(format!("no clause `{id}` in the ledger"))
+            self.problem(format!("clause `{id}` is not declared"))
                 .nearest(&id, self.parts.spec.clauses.keys().map(String::as_str))
         })
     }
@@ -178,16 +178,16 @@ impl<'a> Expander<'a> {
             let changes = step.change.iter().map(|change| self.change(change, &mut request));
             let changes = changes.collect::<Result<Vec<_>, _>>()?;
             request.signing = self.signing(&step.signing)?;
-            // Over connections of their own: those that a client keeps would otherwise begin anew in the
-            // middle of a run.
+            // They use their own connections. The connections that a client keeps would otherwise be replaced
+            // in the middle of a run.
             request.exact |= step.at_once;
             if let Some(key) = step.distinct.iter().find(|key| !step.keep.contains_key(*key)) {
-                let problem =
-                    self.problem(format!("`distinct` of step `{}`: it keeps no `{key}`", step.name));
+                let problem = self
+                    .problem(format!("`distinct` of step `{}`: the step does not keep `{key}`", step.name));
                 return Err(problem.nearest(key, step.keep.keys().map(String::as_str)));
             }
             if (step.at_once || !step.distinct.is_empty()) && step.times.is_none() {
-                let message = format!("`at-once` and `distinct` of step `{}` want `times`", step.name);
+                let message = format!("`at-once` and `distinct` of step `{}` need `times`", step.name);
                 return Err(self.problem(message));
             }
             let keep = step.keep.iter().map(|(key, place)| match place.parse() {
@@ -204,7 +204,7 @@ impl<'a> Expander<'a> {
                         .filter(|number| *number <= 100);
                     let number = number.and_then(|number| usize::try_from(number).ok());
                     Some(number.ok_or_else(|| {
-                        self.problem(format!("`times` wants a number up to 100, found {times}"))
+                        self.problem(format!("`times` must be a number up to 100, found {times}"))
                     })?)
                 }
             };
@@ -222,7 +222,7 @@ impl<'a> Expander<'a> {
         Ok(before)
     }
 
-    /// Whatever is left to be filled at run time must be something that exists then.
+    /// Checks that every placeholder that remains has a value at run time.
     fn check_placeholders(&self, request: &RequestSpec, before: &[Preparation]) -> Result<(), Problem> {
         let requests = before.iter().map(|step| &*step.request).chain([request]).enumerate();
         for (index, request) in requests {
@@ -236,24 +236,25 @@ impl<'a> Expander<'a> {
         Ok(())
     }
 
-    /// What a body must have is known of the target, or was kept from what prepares the request.
+    /// Checks that the values that a body must have are known from the target or kept by a preparing request.
     fn check_expected(&self, expect: &Expectation, before: &[Preparation]) -> Result<(), Problem> {
         for name in expect.placeholders() {
             if !self.is_value(&name)? && !is_kept(&name, before) {
                 let message =
-                    format!("`${{{name}}}` is neither a value of the target nor kept by a step before");
+                    format!("`${{{name}}}` is neither a value of the target nor kept by an earlier step");
                 return Err(self.group.value.expect.problem(self.path, message));
             }
         }
         Ok(())
     }
 
-    /// Whether a placeholder is a value of the target, which a profile then has to know.
+    /// Returns true if a placeholder is a value of the target. Such a value must be one that profiles can
+    /// have.
     fn is_value(&self, name: &str) -> Result<bool, Problem> {
         let Some(value) = name.strip_prefix("target.") else { return Ok(false) };
         let profile = &self.parts.spec.profile;
         if profile.value(value).is_none() {
-            let problem = self.problem(format!("a target profile has no `{value}`"));
+            let problem = self.problem(format!("a bank profile has no value `{value}`"));
             return Err(problem.nearest(value, profile.value_names()));
         }
         Ok(true)
@@ -277,7 +278,7 @@ impl<'a> Expander<'a> {
     }
 }
 
-/// Whether one of these steps keeps what a placeholder names.
+/// Returns true if one of these steps keeps the value that a placeholder names.
 fn is_kept(name: &str, before: &[Preparation]) -> bool {
     let Some((step, key)) = name.split_once('.') else { return false };
     before.iter().any(|one| one.name == step && one.keep.iter().any(|(kept, _)| kept == key))

@@ -1,4 +1,4 @@
-//! What must come back.
+//! The expected response to the request of a case.
 
 use std::{borrow::Cow, collections::BTreeMap, fmt};
 
@@ -7,51 +7,52 @@ use serde_json::Value;
 
 use crate::template::{self, ExpandError};
 
-/// What a case demands of the answer to its request.
+/// The expected response to the request of a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Expectation {
-    /// A 2xx answer that is not a rejection.
+    /// A 2xx response that does not report a rejection.
     Accepted,
-    /// A 2xx answer, be it of a rejection, whose body has these values, by JSON pointer; null where it has
-    /// nothing. It is asked for again where they may still come.
+    /// A 2xx response whose body has these values, by JSON pointer. It may report a rejection. Null means
+    /// that the field is absent. The request is repeated as long as the values may still appear.
     Shows(BTreeMap<String, Value>),
-    /// A refusal.
+    /// A rejection.
     Refused(Refusal),
-    /// Any answer below 500, because the clause itself says that the server does not fail.
+    /// Any response below 500, since the clause itself says that the server does not fail.
     Answered,
-    /// Nothing but that the server does not fail.
+    /// Any response, provided that the server does not fail.
     Observed,
-    /// By what the target's profile declares for the clause's choice; observed where it declares nothing.
+    /// The expectation for what the profile declares for the clause's choice. Without a declaration, it is
+    /// observed.
     Choice(BTreeMap<String, Expectation>),
 }
 
-/// How exactly a refusal must look.
-#[expect(clippy::struct_excessive_bools, reason = "each is a word of a case file")]
+/// The required details of a rejection.
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of a case file")]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
-    /// The statuses of which it has one, where the document gives them; any where there are none.
+    /// Allowed statuses, if the document gives them. Empty allows any.
     pub statuses: Vec<u16>,
-    /// Codes of its messages, one of which it has, where the document gives some.
+    /// Codes, if the document gives some. A message must have one of them.
     pub codes: Vec<String>,
-    /// Whether a resource that is created and rejected is no refusal, since nothing may be created.
+    /// True if a resource that is created and rejected is not a rejection, since nothing may be created.
     pub nothing_created: bool,
-    /// Whether a resource that is created and rejected is the refusal whatever the profile says of
-    /// rejections, since the document says so.
+    /// True if a resource that is created and rejected is a rejection because the document says so, whatever
+    /// the profile says.
     pub or_rejected: bool,
-    /// Whether its body says something: a text or a code.
+    /// True if its body must have a text or a code.
     pub text: bool,
-    /// Whether a 429 is the refusal itself, and not a target that is only busy.
+    /// True if a 429 is the rejection itself, and not the sign of a busy target.
     pub quota: bool,
 }
 
 impl Refusal {
-    /// `status 400 or 401`; `None` where any status will do.
+    /// Returns `status 400 or 401`, or `None` if any status is allowed.
     pub fn said_statuses(&self) -> Option<String> {
         let statuses: Vec<String> = self.statuses.iter().map(u16::to_string).collect();
         (!statuses.is_empty()).then(|| format!("status {}", statuses.join(" or ")))
     }
 
-    /// `code BAD_REQUEST or FORBIDDEN`; `None` where any code will do.
+    /// Returns `code BAD_REQUEST or FORBIDDEN`, or `None` if any code is allowed.
     pub fn said_codes(&self) -> Option<String> {
         (!self.codes.is_empty()).then(|| format!("code {}", self.codes.join(" or ")))
     }
@@ -85,8 +86,8 @@ impl Expectation {
         }
     }
 
-    /// The placeholders in the values that a body must have: what the target profile says, and what was kept
-    /// from the requests that prepare the case.
+    /// Returns the placeholders in the values that a body must have. They are filled in from the bank profile
+    /// or from the requests that prepare the case.
     pub fn placeholders(&self) -> Vec<String> {
         match self {
             Self::Shows(values) => values.values().flat_map(template::names).collect(),
@@ -94,7 +95,7 @@ impl Expectation {
         }
     }
 
-    /// The expectation with its placeholders filled.
+    /// Returns the expectation with its placeholders filled in.
     pub fn filled(&self, fill: &dyn Fn(&str) -> Option<Value>) -> Result<Cow<'_, Self>, ExpandError> {
         match self {
             Self::Shows(values) if !self.placeholders().is_empty() => {
@@ -106,7 +107,7 @@ impl Expectation {
         }
     }
 
-    /// Whether a case with this expectation can serve as a control.
+    /// Returns true if a case with this expectation can serve as a control.
     pub fn is_accepted(&self) -> bool {
         *self == Self::Accepted
     }
@@ -114,14 +115,14 @@ impl Expectation {
 
 fn shows(values: &serde_json::Map<String, Value>) -> Result<Expectation, String> {
     if values.is_empty() {
-        return Err("`body` wants at least one JSON pointer with its value".to_owned());
+        return Err("`body` needs at least one JSON pointer with its value".to_owned());
     }
-    // In a name nothing is filled, and a value that nobody has may be nothing at all.
+    // Placeholders in a pointer are not filled in, so it would name an absent field.
     if let Some(pointer) = values.keys().find(|pointer| pointer.contains("${")) {
-        return Err(format!("`body` wants a JSON pointer without placeholders, found `{pointer}`"));
+        return Err(format!("`body` needs JSON pointers without placeholders, found `{pointer}`"));
     }
     match values.keys().find(|pointer| !pointer.is_empty() && !pointer.starts_with('/')) {
-        Some(pointer) => Err(format!("`body` wants JSON pointers (`/member`), found `{pointer}`")),
+        Some(pointer) => Err(format!("`body` needs JSON pointers (`/field`), found `{pointer}`")),
         None => Ok(Expectation::Shows(
             values.iter().map(|(pointer, value)| (pointer.clone(), value.clone())).collect(),
         )),
@@ -141,14 +142,14 @@ fn refusal(conditions: &serde_json::Map<String, Value>) -> Result<Refusal, Strin
                 let statuses = listed.iter().map(number).collect::<Option<Vec<u16>>>();
                 let statuses = statuses.filter(|statuses| !statuses.is_empty());
                 refusal.statuses =
-                    statuses.ok_or("`status` wants a number from 400 to 499, or a list of them")?;
+                    statuses.ok_or("`status` must be a number from 400 to 499, or a list of them")?;
             }
             ("code", code) => {
                 let listed = code.as_array().cloned().unwrap_or_else(|| vec![code.clone()]);
                 let text = |code: &Value| code.as_str().map(str::to_owned);
                 let codes = listed.iter().map(text).collect::<Option<Vec<String>>>();
                 let codes = codes.filter(|codes| !codes.is_empty());
-                refusal.codes = codes.ok_or("`code` wants a text, or a list of them")?;
+                refusal.codes = codes.ok_or("`code` must be a string, or a list of strings")?;
             }
             ("nothing-created", Value::Bool(nothing)) => refusal.nothing_created = *nothing,
             ("or-rejected", Value::Bool(rejected)) => refusal.or_rejected = *rejected,
@@ -156,7 +157,7 @@ fn refusal(conditions: &serde_json::Map<String, Value>) -> Result<Refusal, Strin
             ("quota", Value::Bool(quota)) => refusal.quota = *quota,
             _ => {
                 return Err(format!(
-                    "`refused` has status, code, nothing-created, or-rejected, text and quota, found `{key}: {value}`"
+                    "`refused` accepts only status, code, nothing-created, or-rejected, text and quota, found `{key}: {value}`"
                 ));
             }
         }
@@ -170,7 +171,7 @@ impl fmt::Display for Expectation {
             Self::Accepted => f.write_str("accepted"),
             Self::Shows(values) => {
                 let values = values.iter().map(|(pointer, value)| match value.get("same-as") {
-                    // What was kept may be a whole body.
+                    // The kept value may be a whole body.
                     Some(_) => format!("body{pointer} as it was"),
                     None => format!("body{pointer} = {value}"),
                 });
@@ -197,7 +198,7 @@ impl fmt::Display for Expectation {
                 if refusal.or_rejected {
                     f.write_str(", or created and rejected")?;
                 }
-                if refusal.quota { f.write_str(", be it with status 429") } else { Ok(()) }
+                if refusal.quota { f.write_str(", possibly with status 429") } else { Ok(()) }
             }
         }
     }
@@ -232,7 +233,7 @@ mod tests {
             shown(json!({"refused": {"or-rejected": true}})).unwrap(),
             "refused, or created and rejected"
         );
-        assert_eq!(shown(json!({"refused": {"quota": true}})).unwrap(), "refused, be it with status 429");
+        assert_eq!(shown(json!({"refused": {"quota": true}})).unwrap(), "refused, possibly with status 429");
         assert_eq!(
             shown(json!({"body": {"/a": "x", "/b/0": false}})).unwrap(),
             r#"answered with body/a = "x" and body/b/0 = false"#

@@ -15,15 +15,15 @@ use crate::{
 /// The cases of all forms of an operation.
 #[derive(Debug, Default)]
 pub(crate) struct FormCases {
-    /// In the order of the forms, each with what must become of it. None where the form changes nothing: the
-    /// plain request has its value, or has nothing that it could take away.
+    /// The cases in the order of the forms, each with the required response. `None` if the form changes
+    /// nothing, because the baseline already has its value or has nothing to remove.
     pub(crate) cases: Vec<Option<(Case, Due)>>,
-    /// Their numbers by place and label.
+    /// The indexes of the cases, by place and label.
     numbers: HashMap<(String, String), usize>,
 }
 
 impl FormCases {
-    /// Those of each operation, by its name.
+    /// Returns the cases of each operation, by its name.
     pub(crate) fn of_each_operation(parts: &Parts) -> BTreeMap<&str, Self> {
         let requests = parts.requests();
         let forms =
@@ -40,25 +40,26 @@ impl FormCases {
         all
     }
 
-    /// The number of the form of a place with a label.
+    /// Returns the index of the form with this place and label.
     pub(crate) fn number(&self, form: &(String, String)) -> Option<usize> {
         self.numbers.get(form).copied()
     }
 }
 
-/// The plain request with this form and no other, and what must become of it.
+/// Returns the case of the baseline request with this form alone, and the response that it requires.
 pub(crate) fn alone(operation: &str, form: &Form, parts: &Parts) -> Option<(Case, Due)> {
     let mut combination = Combination::plain(operation);
     combination.add(moved(operation, form));
     combination.case(parts)
 }
 
-/// What a form does, the same each time.
+/// Returns the effect of a form, with the same values each time.
 pub(crate) fn moved(operation: &str, form: &Form) -> AppliedForm {
     AppliedForm::draw(form, &form.touches(), &mut numbers(&format!("{operation} {}", form.name)))
 }
 
-/// The id of the case of a form: the clause, and what of operation and place the clause does not say.
+/// Returns the id of the case of a form: the clause, then the operation and place unless the clause names
+/// them.
 pub(crate) fn id(clause: &str, operation: &str, form: &Form) -> String {
     let mut id = of_operation(clause, operation);
     let (part, place) = form.place.split_once('/').unwrap_or(("", &form.place));
@@ -68,13 +69,13 @@ pub(crate) fn id(clause: &str, operation: &str, form: &Form) -> String {
     format!("{id}/{}", form.label)
 }
 
-/// A clause with the operation, where it does not say which: the beginning of an id.
+/// Returns the start of an id: the clause, with the operation unless the clause names it.
 pub(crate) fn of_operation(clause: &str, operation: &str) -> String {
     let is_said = clause.split('.').any(|part| part == operation);
     if is_said { clause.to_owned() } else { format!("{clause}/{operation}") }
 }
 
-/// Numbers that are the same for the same name, whatever else a suite has.
+/// Returns a generator of numbers that depend on the name alone, not on the rest of the suite.
 fn numbers(name: &str) -> impl FnMut(u64) -> u64 {
     let hash = Sha256::digest(name);
     let mut state = hash[..8].iter().fold(0u64, |number, byte| number << 8 | u64::from(*byte));

@@ -1,5 +1,5 @@
-//! A request that is made from a valid one when it is first looked at: few of the cases that a suite has are
-//! asked by one command, and their requests are most of what it holds.
+//! A request that is built from a valid one on first use. A command sends few of the cases of a suite, and
+//! their requests would take up most of its memory.
 
 use std::{
     ops::Deref,
@@ -12,20 +12,20 @@ use crate::{
     template,
 };
 
-/// A request of a case, as a valid request and what is different from it.
+/// The request of a case, stored as a valid request with changes.
 #[derive(Debug, Clone)]
 pub struct LazyRequest {
     plain: Arc<RequestSpec>,
     changes: Vec<Arc<Change>>,
-    /// How it is signed, where another way than the valid one.
+    /// The way of signing, if it differs from that of the valid request.
     signing: Option<Arc<Signing>>,
-    /// Whether it is the first and only one of a connection, or its bytes matter.
+    /// True if it must be the first and only request of a connection, or if its exact bytes matter.
     exact: bool,
     made: OnceLock<Arc<RequestSpec>>,
 }
 
 impl LazyRequest {
-    /// This request, which is a valid one after these changes.
+    /// Stores a request that results from these changes to a valid one.
     pub(crate) fn made(plain: &Arc<RequestSpec>, changes: Vec<Change>, made: RequestSpec) -> Self {
         Self {
             plain: Arc::clone(plain),
@@ -36,7 +36,7 @@ impl LazyRequest {
         }
     }
 
-    /// A valid request after these changes, each of which is known to be possible.
+    /// Stores a valid request with these changes, which must all be possible.
     pub(crate) fn later(
         plain: &Arc<RequestSpec>,
         changes: Vec<Arc<Change>>,
@@ -46,28 +46,28 @@ impl LazyRequest {
         Self { plain: Arc::clone(plain), changes, signing, exact, made: OnceLock::new() }
     }
 
-    /// Its operation, which no change changes.
+    /// Returns its operation, which no change affects.
     pub fn operation(&self) -> &str {
         &self.plain.operation
     }
 
-    /// What is different from the valid request.
+    /// Returns the changes to the valid request.
     pub(crate) fn changes(&self) -> &[Arc<Change>] {
         &self.changes
     }
 
-    /// The same, one line each.
+    /// Returns the changes to the valid request, one line each.
     pub(crate) fn described(&self) -> impl Iterator<Item = String> {
         self.changes.iter().map(|change| describe(change))
     }
 
-    /// Returns true if what is different from the valid request holds a placeholder with this in its name.
+    /// Returns true if the changes add a placeholder whose name contains this string.
     pub fn adds(&self, name: &str) -> bool {
         let values = self.changes.iter().filter_map(|change| change.to.as_ref());
         values.flat_map(template::names).any(|placeholder| placeholder.contains(name))
     }
 
-    /// How it is signed, where another way than the valid request.
+    /// Returns the way of signing, if it differs from that of the valid request.
     pub(crate) fn signing(&self) -> Option<&Arc<Signing>> {
         self.signing.as_ref()
     }
@@ -76,7 +76,7 @@ impl LazyRequest {
         self.exact
     }
 
-    /// Makes its bytes matter, and it the only request of its connection.
+    /// Marks its exact bytes as relevant, and makes it the only request of its connection.
     pub(crate) fn make_exact(&mut self) {
         self.exact = true;
         if let Some(made) = self.made.get_mut() {
@@ -84,7 +84,7 @@ impl LazyRequest {
         }
     }
 
-    /// The request.
+    /// Returns the request, and builds it on first use.
     pub fn whole(&self) -> &Arc<RequestSpec> {
         self.made.get_or_init(|| {
             if self.changes.is_empty() && self.signing.is_none() && self.exact == self.plain.exact {

@@ -1,7 +1,7 @@
-//! What is to be checked: clauses, cases and axes.
+//! The tests of a document: clauses, cases and axes.
 //!
-//! [`Tree`] holds the files, [`Suite`] reads and expands them and reports every mistake with its place,
-//! [`Plan`] says which cases a run has. Nothing here sends anything.
+//! [`Tree`] holds the files. [`Suite`] reads and expands them, and reports every mistake with its location.
+//! [`Plan`] selects the cases of a run. This crate sends no requests.
 
 pub mod alternatives;
 mod answer_matrix;

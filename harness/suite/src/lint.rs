@@ -1,14 +1,13 @@
 //! The authoring rules that loading does not enforce.
 //!
-//! - Every case but the plain request of an operation has a control.
-//! - A case that expects a refusal differs from its control in exactly one thing.
-//! - Nothing is expected beyond the document: acceptance and refusal only for what it states or what follows,
-//!   a status or code
-//!   only where the clause names it, a choice only for a choice.
-//! - A limit is shown on both sides, by just so much and by one more.
-//! - Every clause that can be shown has a case, and every baseline and table is used.
-//! - Every clause that the rules for answers name is in the ledger, and of every answer that differs from a
-//!   sample in one thing is decided what is said of it.
+//! - Every case except the baseline case of an operation has a control.
+//! - A case that expects a rejection differs from its control in exactly one place.
+//! - A case expects only what the document says: acceptance and rejection only for what it states or implies,
+//!   a status or code only if the clause names it, a choice only for a choice.
+//! - A limit is tested on both sides, at exactly its size and at one more.
+//! - Every clause that can be tested has a case, and every baseline and table is used.
+//! - Every clause that the rules for responses name is declared, and every response that differs from a
+//!   sample in one place is decided.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +25,7 @@ use crate::{
     template,
 };
 
-/// Every breach of the authoring rules, sorted by place.
+/// Returns every violation of the authoring rules, sorted by location.
 pub fn lint(suite: &Suite) -> Vec<Problem> {
     let mut problems: Vec<Problem> = Vec::new();
     for case in suite.cases() {
@@ -42,9 +41,9 @@ pub fn lint(suite: &Suite) -> Vec<Problem> {
     for statement in coverage.to_do() {
         if let Some(clause) = suite.clauses().get(&statement.clause) {
             let message = format!(
-                "clause `{}` is {} by the document, and no case and no check on answers can break it",
+                "clause `{}` is {} by the document, but no case or check of responses can find it violated",
                 clause.id,
-                if statement.is_demanded() { "demanded" } else { "left to the bank" }
+                if statement.is_demanded() { "required" } else { "left to the bank" }
             );
             problems.push(Problem {
                 line: clause.file_line,
@@ -56,7 +55,7 @@ pub fn lint(suite: &Suite) -> Vec<Problem> {
     for line in &coverage.lines_without_clause {
         problems.push(Problem::of_file(
             document::FILE,
-            format!("line {line} says something and no clause of the ledger names it"),
+            format!("line {line} has content, but no clause quotes it"),
         ));
     }
     problems.extend(unknown(suite));
@@ -70,9 +69,9 @@ pub fn lint(suite: &Suite) -> Vec<Problem> {
 }
 
 fn no_control(case: &Case) -> Option<Problem> {
-    let message = format!("case `{}` leans on nothing: its operation has no plain request", case.id);
+    let message = format!("case `{}` has no control: its operation has no baseline case", case.id);
     (case.control.is_none() && !case.is_plain).then(|| {
-        case.problem(message).help("give it a `control`, or its operation a case with `control: none`")
+        case.problem(message).help("add a `control`, or a case of its operation with `control: none`")
     })
 }
 
@@ -84,9 +83,11 @@ fn one_fault(suite: &Suite, case: &Case) -> Option<Problem> {
     let found = differences(case, control);
     (found.len() != 1).then(|| {
         let message =
-            format!("case `{}` differs from its control in {} things: {found:?}", case.id, found.len());
-        case.problem(message)
-            .help(format!("a refused case is its control ({}) and exactly one fault", control.id))
+            format!("case `{}` differs from its control in {} places: {found:?}", case.id, found.len());
+        case.problem(message).help(format!(
+            "a case that expects a rejection is its control ({}) with exactly one difference",
+            control.id
+        ))
     })
 }
 
@@ -106,13 +107,13 @@ fn beyond(case: &Case, clause: &Clause) -> Option<Problem> {
             if choice.expected && !values.contains_key(&choice.default) =>
         {
             wrong(format!(
-                "case `{}` says nothing of `{}`, the plain reading of its clause",
+                "case `{}` has no expectation for `{}`, the plain reading of its clause",
                 case.id, choice.default
             ))
         }
         (Expectation::Choice(_), Strength::Choice(_)) => None,
         (Expectation::Choice(_), _) => {
-            wrong(format!("case `{}` leaves a choice that its clause does not", case.id))
+            wrong(format!("case `{}` expects a choice, but its clause leaves none", case.id))
         }
         (Expectation::Refused(refusal), _) => {
             let named = |text: &str| clause.says.contains(text);
@@ -133,11 +134,13 @@ fn beyond(case: &Case, clause: &Clause) -> Option<Problem> {
     }
 }
 
-/// A stated limit is shown by a case of just so much that must be accepted, and by one of one more that must
-/// be refused. Where nothing of the size of the limit can be demanded, a case that is observed and says why
-/// in `about` stands for the first. The cases are those of the clause itself; what is accepted may also be of
-/// one below it (`.limit.ten` below `.limit`), or of the one that it is below (`periodic.months` above
-/// `.range`). A clause that does not say how much has any cases on both sides.
+/// Checks that cases test both sides of each stated limit: one of exactly its size that must be accepted, and
+/// one of one more that must be rejected.
+///
+/// If the document cannot require anything for the exact size, an observed case that says why in `about`
+/// replaces the first. The cases belong to the clause itself. Accepted ones may also belong to a clause below
+/// it (`.limit.ten` below `.limit`) or to the clause above it (`periodic.months` above `.range`). A clause
+/// without a number may have any cases on both sides.
 fn bounds(suite: &Suite) -> Vec<Problem> {
     let limited = |id: &str| [".length", ".limit", ".range"].iter().any(|ending| id.ends_with(ending));
     let mut problems = Vec::new();
@@ -170,31 +173,32 @@ fn bounds(suite: &Suite) -> Vec<Problem> {
             });
         };
         if !near.into_iter().any(is_within) {
-            let size = limit.map_or_else(String::new, |limit| format!(" of just {limit}"));
+            let size = limit.map_or_else(String::new, |limit| format!(" of exactly {limit}"));
             missing(format!("clause `{}` has no case{size} that must be accepted", clause.id));
         }
         if !own().any(is_beyond) {
             let size = limit.map_or_else(String::new, |limit| format!(" of {}", limit + 1));
-            missing(format!("clause `{}` has no case{size} that must be refused", clause.id));
+            missing(format!("clause `{}` has no case{size} that must be rejected", clause.id));
         }
     }
     problems
 }
 
-/// The limit that a clause speaks of: `at most 70 characters`, `more than 10 payments`.
+/// Returns the limit that a clause names: `at most 70 characters`, `more than 10 payments`.
 fn limit(says: &str) -> Option<usize> {
     let after = ["at most ", "more than "].iter().find_map(|words| Some(says.split_once(words)?.1))?;
     after.split(' ').next()?.parse().ok()
 }
 
-/// How much there is where a case differs from its control: characters of texts, entries of lists.
+/// Returns the sizes at the places where a case differs from its control: characters of strings, entries of
+/// lists.
 fn sizes(suite: &Suite, case: &Case) -> BTreeSet<usize> {
     let mut sizes = BTreeSet::new();
     let control = case.control.as_deref().and_then(|id| suite.case(id));
     let (Some(control), BodySpec::Json(body, _)) = (control, &case.request.body) else { return sizes };
     for place in differences(case, control) {
         if place == "before" {
-            // Lists of what preparing requests leave, which is no difference of its own.
+            // Lists of what preparing requests keep are not places of their own.
             let values = body.as_object().into_iter().flat_map(|members| members.values());
             values.filter(|value| kept(value)).for_each(|value| size(case, value, &mut sizes));
         } else if let Some(value) = place.strip_prefix("body").and_then(|pointer| body.pointer(pointer)) {
@@ -228,20 +232,20 @@ fn size(case: &Case, value: &Value, sizes: &mut BTreeSet<usize>) {
     }
 }
 
-/// Clauses that the rules for requests and answers name and that are not there: a finding could not say what
-/// is broken.
+/// Returns a problem for each clause that the rules name and that is not declared. A finding could not show
+/// its text.
 fn unknown(suite: &Suite) -> impl Iterator<Item = Problem> {
     let of_answers = suite.answers().of_every_answer().into_iter().map(|id| (answer::FILE, id));
     let of_requests = suite.requests().clauses().map(|id| (request::FILE, id));
     let of_clients = suite.spec().client.clauses().map(|id| (client::FILE, id));
     let named: BTreeSet<(&str, &str)> = of_answers.chain(of_requests).chain(of_clients).collect();
     named.into_iter().filter(|(_, id)| !suite.clauses().contains_key(*id)).map(|(file, id)| {
-        let message = format!("names clause `{id}`, in this file or in a schema: it is not in the ledger");
+        let message = format!("clause `{id}`, named in this file or in a schema, is not declared");
         Problem::of_file(file, message).nearest(id, suite.clauses().keys().map(String::as_str))
     })
 }
 
-/// Forms that sign in a way that nobody knows.
+/// Returns a problem for each form whose way of signing cannot be read.
 fn unknown_signing(suite: &Suite) -> impl Iterator<Item = Problem> {
     let forms = suite.requests().operations().flat_map(|operation| suite.requests().forms(operation));
     forms.filter_map(|form| {
@@ -251,7 +255,7 @@ fn unknown_signing(suite: &Suite) -> impl Iterator<Item = Problem> {
     })
 }
 
-/// Baselines and tables that nothing uses.
+/// Returns a problem for each baseline and table that nothing uses.
 fn orphans(suite: &Suite) -> Vec<Problem> {
     let mut used = BTreeSet::new();
     for case in suite.cases() {
@@ -276,5 +280,5 @@ fn orphans(suite: &Suite) -> Vec<Problem> {
         .collect()
 }
 
-/// The table that other tables are held to by a test, and that the rules for answers read.
+/// The table that a test compares other tables with, and that the rules for responses read.
 const SOURCE: &str = "currencies";

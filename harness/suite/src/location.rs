@@ -1,26 +1,26 @@
-//! Where in a request a change is made, or where in an answer a value is found.
+//! Places in a request or a response.
 
 use std::{fmt, str::FromStr};
 
 /// A place in a message: `header/PSU-ID`, `query/withAccounts`, `body/creditorAccount/iban`, `body`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Location {
-    /// A header field by name.
+    /// A header, by name.
     Header(String),
-    /// A query parameter by name.
+    /// A query parameter, by name.
     Query(String),
-    /// A member of the body, by JSON pointer (RFC 6901); empty for the whole body.
+    /// A field of the body, by JSON pointer (RFC 6901). Empty for the whole body.
     Body(String),
     /// The path of a request, below the base URL.
     Path,
-    /// A header field as the request had it, by name; only to keep it.
+    /// A header that the request had, by name. Only `keep` can use it.
     Sent(String),
 }
 
-/// Why a text is no location.
+/// The error for a string that is not a location.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no place in a message: expected `header/NAME`, `query/NAME`, `body`, `body/MEMBER/..` or `path`"
+    "`{0}` is not a place in a message: expected `header/NAME`, `query/NAME`, `body`, `body/FIELD/..` or `path`"
 )]
 pub struct NoLocation(String);
 

@@ -1,5 +1,5 @@
-//! The matrix: one case for each form of each place of the spec. What must come back, and the clause that
-//! says so, is what the rules of the place make of it.
+//! The matrix: one case for each form of each place of the spec. The rules of the place determine the
+//! expected response and its clause.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ use crate::{
     surrounded,
 };
 
-/// The file in which the places are written.
+/// The file that defines the places.
 const FILE: &str = xs2aspec_spec::request::FILE;
 
-/// The operations of a group.
+/// Returns the operations of a group.
 pub(crate) fn operations<'a>(
     path: &str,
     group: &'a At<FormGroup>,
@@ -38,7 +38,7 @@ pub(crate) fn operations<'a>(
     Ok(parts.requests().operations().filter(is_wanted))
 }
 
-/// The cases of a group for one operation.
+/// Returns the cases of a group for one operation.
 pub(crate) fn cases(
     path: &str,
     group: &At<FormGroup>,
@@ -69,67 +69,67 @@ pub(crate) fn cases(
     Ok(cases)
 }
 
-/// One field of the matrix: a form of a place, and what must come back.
+/// A cell of the matrix: a form of a place, and the decision about it.
 #[derive(Debug, Clone, Serialize)]
 pub struct Cell {
     /// The operation.
     pub operation: String,
-    /// The place; none for the request as a whole.
+    /// The place. Empty for the request as a whole.
     pub place: String,
-    /// The form: a mistake or a lawful value. Where no case is made of it, its name as it is written.
+    /// The form: an invalid or allowed value. If it has no case, its name as written.
     pub form: String,
-    /// Where the form is written; the same for all items of its `each`.
+    /// The block and name that define the form, which are the same for all items of its `each`.
     #[serde(skip)]
     pub written: Arc<str>,
-    /// What is decided.
+    /// The decision.
     pub decision: Decision,
-    /// The clause that says what must come back.
+    /// The clause that decides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clause: Option<String>,
-    /// Strength of the clause, in a word.
+    /// Strength of the clause, as a word.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strength: Option<&'static str>,
-    /// What must come back.
+    /// The expected response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expect: Option<String>,
-    /// Why nothing is expected, or nothing is sent.
+    /// The reason why nothing is expected or sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// What is decided of a cell.
+/// The decision about a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decision {
-    /// A refusal, or it is a violation.
+    /// Acceptance is a violation.
     Refused,
-    /// A refusal, or it is a warning.
+    /// Acceptance is a warning.
     RefusedOrWarned,
-    /// Acceptance, or it is a violation.
+    /// A rejection is a violation.
     Accepted,
-    /// Acceptance, or it is a warning.
+    /// A rejection is a warning.
     AcceptedOrWarned,
-    /// What the target profile chooses.
+    /// The bank profile decides.
     Choice,
-    /// Nothing: it is recorded.
+    /// The response is recorded without any requirement.
     Observed,
-    /// The plain request is that already.
+    /// The baseline request already is this.
     Plain,
-    /// A case file has it better.
+    /// A case file tests it better.
     Written,
-    /// Not asked: it makes no sense at this place.
+    /// Not sent, since it makes no sense at this place.
     LeftOut,
-    /// An answer that is a violation.
+    /// A response that is a violation.
     Denied,
-    /// An answer that is a warning.
+    /// A response that is a warning.
     Warned,
-    /// An answer that is recorded, and no more.
+    /// A response that is only recorded.
     Noted,
-    /// An answer of which nothing is said.
+    /// A response that is allowed.
     Lawful,
 }
 
-/// Every field of the matrix, in the order of places and forms.
+/// Returns every cell of the matrix, in the order of places and forms.
 pub(crate) fn cells(parts: &Parts) -> Vec<Cell> {
     let of_operation = |(operation, all): (&str, FormCases)| {
         let forms = parts.requests().forms(operation).iter().zip(&all.cases);
@@ -183,7 +183,7 @@ fn is_at(form: &Form, at: Option<&str>) -> bool {
     at.is_none_or(|at| if at.is_empty() { form.place.is_empty() } else { form.place.starts_with(at) })
 }
 
-/// The case of a form, with its control.
+/// Returns the case of a form, with its control.
 fn case(
     operation: &str,
     form: &Form,
@@ -193,7 +193,7 @@ fn case(
 ) -> Result<Case, Problem> {
     let problem = |message: String| Problem { line: form.line, column: 5, ..Problem::of_file(FILE, message) };
     if !parts.spec.clauses.contains_key(&case.clause) {
-        let message = format!("`{}`: no clause `{}` in the ledger", form.name, case.clause);
+        let message = format!("`{}`: clause `{}` is not declared", form.name, case.clause);
         let known = parts.spec.clauses.keys().map(String::as_str);
         return Err(problem(message).nearest(&case.clause, known));
     }
@@ -202,13 +202,13 @@ fn case(
         Some(twin) => {
             let number = all.number(twin).ok_or_else(|| {
                 let (place, label) = twin;
-                problem(format!("`{}`: `{place}` has no form `{label}` to be its twin", form.name))
+                problem(format!("`{}`: its twin `{label}` does not exist at `{place}`", form.name))
             })?;
-            // A twin that changes nothing is the plain request.
+            // A twin that changes nothing is the baseline.
             all.cases[number].as_ref().map(|twin| (&parts.requests().forms(operation)[number], twin))
         }
     };
-    // Where the bank may refuse the twin, the mistake is judged only if it does not.
+    // If the bank may reject the twin, the invalid value is judged only after the twin was accepted.
     let is_sure = twin.is_none_or(|(_, (case, due))| {
         matches!(due, Due::Accepted { .. }) && !parts.is_expected(&case.clause)
     });

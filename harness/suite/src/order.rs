@@ -1,6 +1,7 @@
-//! Which cases say most: the order in which a run asks that may send so many requests only. The plain
-//! requests come first, then the cases that the kill matrix shows to catch faults, by what each adds for what
-//! it costs, and then the rest, spread over clauses and operations.
+//! The order of cases by effectiveness, for runs with a limited number of requests.
+//!
+//! Baseline requests come first. The cases that detect faults in the kill matrix follow, by what each adds
+//! for its cost. The rest follows, spread over clauses and operations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,55 +12,55 @@ use crate::{
     suite::Suite,
 };
 
-/// The file of the order: cases by what they add. `xs2aspec prove order` makes it.
+/// Path of the order: cases by what they add. `xs2aspec prove order` generates the file.
 pub const FILE: &str = "fixtures/kill-matrix/order.tsv";
 
-/// So many refusals are believed, and then the plain requests of their operations are asked again.
+/// Number of rejections after which the baseline requests of their operations are sent again.
 pub const CONFIRMED_AT_ONCE: usize = 100;
 
-/// What a choice of cases costs: how many requests a target gets that answers each as it should.
+/// The cost of a choice of cases: the number of requests to a target that returns the expected responses.
 #[derive(Debug, Clone)]
 pub struct Cost<'a> {
     suite: &'a Suite,
-    /// Cases that are sent, by their numbers.
+    /// Numbers of the cases that are sent.
     sent: BTreeSet<usize>,
     requests: usize,
-    /// Those of them that may be refused, so that their verdict waits.
+    /// Number of these cases that may be rejected, so that their verdict waits.
     refusals: usize,
-    /// The plain requests on which those lean.
+    /// Numbers of the baseline cases that those depend on.
     plain: BTreeSet<usize>,
-    /// Requests of these plain cases.
+    /// Number of requests of these baseline cases.
     of_plain: usize,
 }
 
 impl<'a> Cost<'a> {
-    /// Nothing, so far.
+    /// Creates the cost of no cases.
     pub fn new(suite: &'a Suite) -> Self {
         let (sent, plain) = (BTreeSet::new(), BTreeSet::new());
         Self { suite, sent, requests: 0, refusals: 0, plain, of_plain: 0 }
     }
 
-    /// The requests of the cases alone: a control and a plain request count once.
+    /// Returns the number of requests of the cases alone. A control or baseline request counts once.
     pub fn requests(&self) -> usize {
         self.requests
     }
 
-    /// Requests that only show that valid ones are still accepted.
+    /// Returns the number of requests that only show that valid ones are still accepted.
     pub fn confirming(&self) -> usize {
         rounds(self.refusals) * self.of_plain
     }
 
-    /// All of them.
+    /// Returns the number of all requests.
     pub fn total(&self) -> usize {
         self.requests + self.confirming()
     }
 
-    /// Whether a case is sent already, be it as the control of another.
+    /// Returns true if a case is already sent, possibly as the control of another one.
     pub fn has(&self, number: usize) -> bool {
         self.sent.contains(&number)
     }
 
-    /// What it would be with one case more.
+    /// Returns the number of all requests with one more case.
     pub fn total_with(&self, number: usize) -> usize {
         let (is_refusal, plain) = self.leans(number);
         let is_new = is_refusal && !self.plain.contains(&plain);
@@ -68,13 +69,13 @@ impl<'a> Cost<'a> {
         self.requests + self.of(number) + rounds(refusals) * of_plain
     }
 
-    /// How many requests a case would add to those of the cases.
+    /// Returns the number of requests that a case adds, without those that only confirm.
     pub fn of(&self, number: usize) -> usize {
         let new = self.suite.leans_on(number).into_iter().filter(|next| !self.sent.contains(next));
         new.map(|next| of_its_own(&self.suite.cases()[next])).sum()
     }
 
-    /// Adds a case and what it leans on.
+    /// Adds a case and the cases that it depends on.
     pub fn add(&mut self, number: usize) {
         self.requests += self.of(number);
         self.sent.extend(self.suite.leans_on(number));
@@ -87,7 +88,8 @@ impl<'a> Cost<'a> {
         }
     }
 
-    /// Whether a case may be refused, and the plain request at the end of its controls.
+    /// Returns true if a case may be rejected, and the number of the baseline case at the end of its
+    /// controls.
     fn leans(&self, number: usize) -> (bool, usize) {
         let case = &self.suite.cases()[number];
         let is_silent = matches!(case.expect, Expectation::Observed | Expectation::Shows(_));
@@ -96,18 +98,18 @@ impl<'a> Cost<'a> {
     }
 }
 
-/// One request of so many is kept for doubts in between, whether a plain request is still accepted; and of
-/// all no more than these.
+/// One in this many requests is reserved for doubts if a baseline request is still accepted. The next
+/// constant is the highest number of reserved requests.
 const DOUBTS: usize = 100;
 const MOST_DOUBTS: usize = 10;
 
-/// How often the plain requests are asked again, where so many verdicts wait for it: once at the end at
-/// least, and some of them for refusals that look as if the target knew nobody any more.
+/// Returns how often the baseline requests are sent again for this many waiting verdicts. This is at least
+/// once at the end, and sometimes after rejections that look as if the target no longer knows the client.
 fn rounds(refusals: usize) -> usize {
     if refusals == 0 { 0 } else { refusals / CONFIRMED_AT_ONCE + 2 }
 }
 
-/// The requests of a case without those of its control.
+/// Returns the number of requests of a case without those of its control.
 fn of_its_own(case: &Case) -> usize {
     if case.same_as.is_some() {
         return 0;
@@ -117,8 +119,8 @@ fn of_its_own(case: &Case) -> usize {
 }
 
 impl Suite {
-    /// A case and what is sent because of it: the case that it shares an answer with, its controls, and
-    /// theirs.
+    /// Returns the numbers of a case and of all cases sent because of it: the case that it shares a response
+    /// with, its controls, and theirs.
     fn leans_on(&self, number: usize) -> Vec<usize> {
         let mut found = vec![number];
         let mut read = 0;
@@ -131,7 +133,7 @@ impl Suite {
         found
     }
 
-    /// The plain request at the end of the controls of a case, or the case itself.
+    /// Returns the number of the baseline case at the end of the controls of a case, or of the case itself.
     fn plain_request_of(&self, mut number: usize) -> usize {
         let mut passed = BTreeSet::new();
         while passed.insert(number) {
@@ -142,26 +144,26 @@ impl Suite {
         number
     }
 
-    /// What these cases cost together.
+    /// Returns the cost of these cases together.
     pub fn cost<'a>(&'a self, cases: impl Iterator<Item = &'a Case>) -> Cost<'a> {
         let mut cost = Cost::new(self);
         cases.filter_map(|case| self.number(&case.id)).for_each(|number| cost.add(number));
         cost
     }
 
-    /// The cases that the order of the suite names, the most telling first; none where it has no order. What
-    /// it names and is not there any more is passed over.
+    /// Returns the cases that the order of the suite names, most effective first. Returns none if it has no
+    /// order. Cases that no longer exist are skipped.
     pub fn most_telling(&self) -> impl Iterator<Item = &Case> {
         let lines = self.tree().text(FILE).unwrap_or_default().lines();
         let named = lines.filter(|line| !line.starts_with('#')).filter_map(|line| line.split('\t').next());
         named.filter_map(|id| self.case(id))
     }
 
-    /// The numbers of all cases, the most telling first.
+    /// Returns the numbers of all cases, most effective first.
     pub fn by_information(&self) -> Vec<usize> {
         let cases = self.cases();
         let mut order: Vec<usize> = (0..cases.len()).filter(|number| cases[*number].is_plain).collect();
-        // What nothing prepares comes first: others are prepared by it.
+        // Cases that need no preparation come first, since they prepare others.
         order.sort_by_key(|number| !cases[*number].before.is_empty());
         order.extend(self.most_telling().filter_map(|case| self.number(&case.id)));
         let mut seen = BTreeSet::new();
@@ -170,8 +172,8 @@ impl Suite {
         order
     }
 
-    /// The cases that are not among these, so that each clause has one of each operation before any has a
-    /// second one; and of many alike those that lie far from each other.
+    /// Returns the other cases so that each clause has one of each operation before any has a second one. Of
+    /// many similar cases, those far from each other come first.
     fn spread(&self, known: &BTreeSet<usize>) -> Vec<usize> {
         let mut groups = BTreeMap::<(&str, &str), (usize, Vec<usize>)>::new();
         for (number, case) in self.cases().iter().enumerate() {
@@ -193,8 +195,8 @@ impl Suite {
         ranked.into_iter().map(|(.., number)| number).collect()
     }
 
-    /// The cases of a plan that say most, as many as so many requests suffice for, and what they cost; the
-    /// others are left out.
+    /// Returns the most effective cases of a plan, as many as this number of requests allows, and their cost.
+    /// The other cases are skipped.
     pub fn within<'a>(&'a self, plan: &Plan<'a>, requests: u64) -> Result<(Plan<'a>, Cost<'a>), PlanError> {
         let most = usize::try_from(requests).unwrap_or(usize::MAX);
         let most = most - (most / DOUBTS).min(MOST_DOUBTS);
@@ -214,13 +216,13 @@ impl Suite {
         }
         let is_chosen = |case: &Case| self.number(&case.id).is_some_and(|number| chosen.contains(&number));
         let mut part = self.part(plan, is_chosen);
-        let why = format!("--requests {requests} does not reach to it");
+        let why = format!("beyond the limit of --requests {requests}");
         let beyond = plan.selected.iter().filter(|case| !is_chosen(case));
         part.left_out.extend(beyond.map(|case| (*case, why.clone().into())));
         Ok((part, cost))
     }
 
-    /// Those of the selected cases of a plan, with the controls that they need.
+    /// Returns some of the selected cases of a plan, with the controls that they need.
     pub fn part<'a>(&'a self, plan: &Plan<'a>, is_in: impl Fn(&Case) -> bool) -> Plan<'a> {
         let selected = plan.selected.iter().copied().filter(|case| is_in(case)).collect();
         self.with_controls(selected, plan.left_out.clone())

@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl RequestSpec {
-    /// Returns the request with others instead of some values of the target, by their names.
+    /// Returns the request with some values of the target replaced, by their names.
     #[must_use]
     pub fn with_values(&self, other: &dyn Fn(&str) -> Option<Value>) -> Self {
         let fill = |name: &str| other(name.strip_prefix("target.")?);

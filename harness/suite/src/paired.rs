@@ -1,4 +1,4 @@
-//! Lawful forms beside each other: rows of them, each of which must be accepted.
+//! Combinations of allowed forms. Each row of them must be accepted.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,10 +12,11 @@ use crate::{
     parts::Parts,
 };
 
-/// Lawful forms of one place that meet those of other places, at most. The plain value is one more.
+/// Maximum number of allowed forms of one place that are combined with those of other places, in addition to
+/// the value of the baseline.
 const LEVELS: usize = 5;
 
-/// Lawful forms of one place that are there once in each of the surroundings, at most.
+/// Maximum number of allowed forms of one place that occur once in each of the surroundings.
 const AROUND_LEVELS: usize = 16;
 
 pub(crate) fn lawful(operation: &str, around: &request::Surrounding, parts: &Parts) -> Vec<AppliedForm> {
@@ -23,10 +24,11 @@ pub(crate) fn lawful(operation: &str, around: &request::Surrounding, parts: &Par
     forms.map(|form| moved(operation, form)).collect()
 }
 
-/// A place, and the lawful forms of it that meet those of other places.
+/// The allowed forms of one place that are combined with those of other places.
 pub(crate) type Factor = Vec<AppliedForm>;
 
-/// A covering array of strength two of lawful forms; then, in each of the surroundings, more of them once.
+/// Returns the cases of a covering array of strength two of allowed forms. Further cases combine more of
+/// them, once each, with the surroundings.
 pub(crate) fn paired<'a>(
     operation: &str,
     forms: &(impl Iterator<Item = (&'a Form, &'a (Case, Due))> + Clone),
@@ -56,7 +58,7 @@ pub(crate) fn paired<'a>(
     cases
 }
 
-/// How many levels each factor has.
+/// Returns the number of levels of each factor.
 pub(crate) fn levels(factors: &[Factor]) -> Vec<usize> {
     factors.iter().map(Vec::len).collect()
 }
@@ -72,8 +74,8 @@ pub(crate) fn is_accepted(
     matches!(due, Some(Due::Accepted { .. }))
 }
 
-/// The case of lawful forms together, under the clause of the plain request: which of them is minded, a run
-/// finds out. None if it need not be accepted.
+/// Returns the case of combined allowed forms, under the clause of the baseline. A run finds out which of the
+/// forms a target rejects. Returns None if the request need not be accepted.
 pub(crate) fn lawful_case(id: String, combination: &Combination, parts: &Parts) -> Option<Case> {
     let (case, Due::Accepted { .. }) = combination.case(parts)? else { return None };
     let numbers = numbers(&combination.operation, parts);
@@ -82,7 +84,7 @@ pub(crate) fn lawful_case(id: String, combination: &Combination, parts: &Parts) 
     Some(Case { id, clause, together: together.collect(), ..case })
 }
 
-/// The request with the forms of a row beside those of a surrounding, if they go together.
+/// Returns the request with the forms of a row and of a surrounding, unless they conflict.
 fn combined(
     operation: &str,
     around: &[AppliedForm],
@@ -94,13 +96,13 @@ fn combined(
     forms.all(|one| combination.add(one.clone())).then_some(combination)
 }
 
-/// The number of each form of an operation, by its name.
+/// Returns the number of each form of an operation, by its name.
 fn numbers<'a>(operation: &str, parts: &'a Parts) -> HashMap<&'a str, usize> {
     let names = parts.requests().forms(operation).iter().enumerate();
     names.map(|(number, form)| (form.name.as_str(), number)).collect()
 }
 
-/// The request in which these lawful forms of an operation, by their numbers, are together, if it must be
+/// Returns the request that combines these allowed forms of an operation, by their numbers, if it must be
 /// accepted.
 pub(crate) fn of_forms(operation: &str, numbers: &[usize], parts: &Parts) -> Option<Case> {
     let forms = parts.requests().forms(operation);
@@ -121,13 +123,13 @@ pub(crate) fn factors<'a>(
     let mut places: BTreeMap<&str, Vec<&'a Form>> = BTreeMap::new();
     let is_alone = |form: &Form| form.place.is_empty() || form.alone.is_some() || !form.before.is_empty();
     for (form, (case, due)) in forms.filter(|(form, _)| !is_alone(form)) {
-        // Another reading may refuse what is only expected to be accepted.
+        // Under another reading, a bank may reject a value that is only expected to be accepted.
         if !parts.is_expected(&case.clause) && matches!(due, Due::Accepted { .. }) {
             places.entry(&form.place).or_default().push(form);
         }
     }
     let few = |forms: Vec<&'a Form>| {
-        // From the first to the last, as far from each other as can be.
+        // Keep forms that are spread evenly from the first to the last.
         let levels = most.min(forms.len());
         let kept = (0..levels).map(|level| level * (forms.len() - 1) / (levels.max(2) - 1));
         kept.map(|at| moved(operation, forms[at])).collect()

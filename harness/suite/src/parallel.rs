@@ -1,4 +1,4 @@
-//! Work that is shared out among the processors.
+//! Distributes work over the processors.
 
 use std::{
     num::NonZero,
@@ -7,7 +7,7 @@ use std::{
     thread,
 };
 
-/// What `work` makes of each item, in the order of the items.
+/// Returns the results of `work` for all items, in the order of the items.
 pub(crate) fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let share = || {
@@ -23,7 +23,7 @@ pub(crate) fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R 
         let others: Vec<_> = (1..processors).map(|_| scope.spawn(share)).collect();
         let mut done = share();
         for other in others {
-            // A panic of ours goes on here.
+            // A panic of a worker continues here.
             done.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
         }
         done

@@ -1,4 +1,4 @@
-//! Which cases a run has: those that patterns select, and the controls that they need.
+//! Selects the cases of a run: those that patterns match, and the controls that they need.
 
 use std::{
     borrow::Cow,
@@ -12,17 +12,17 @@ use crate::{case::Case, definition::Depth, nearest, suite::Suite};
 /// The cases of a run, in the order of the suite.
 #[derive(Debug)]
 pub struct Plan<'a> {
-    /// Cases that were asked for.
+    /// The selected cases.
     pub selected: Vec<&'a Case>,
     /// Cases that run only because a selected one, or its control, needs them as control.
     pub controls: Vec<&'a Case>,
-    /// Cases that the patterns select and the depth leaves out, each with the reason.
+    /// Cases that the patterns select but the depth excludes, each with the reason.
     pub left_out: Vec<(&'a Case, Cow<'static, str>)>,
 }
 
 impl Plan<'_> {
-    /// How many of the selected cases are the plain request of their operation once more, so that nothing is
-    /// sent for them.
+    /// Returns the number of selected cases that repeat the baseline request of their operation, so that
+    /// nothing is sent for them.
     pub fn said_by_name(&self) -> usize {
         self.selected.iter().filter(|case| case.same_as.is_some()).count()
     }
@@ -31,9 +31,9 @@ impl Plan<'_> {
 /// One of several parts of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
-    /// Which, from 1.
+    /// Number of the part, from 1.
     pub number: u32,
-    /// Of how many.
+    /// Number of parts.
     pub of: u32,
 }
 
@@ -55,7 +55,7 @@ impl std::fmt::Display for Shard {
 impl std::str::FromStr for Shard {
     type Err = String;
 
-    /// Reads `2/3`.
+    /// Parses `2/3`.
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || format!("expected K/N with 1 <= K <= N, found `{text}`");
         let (number, of) = text.split_once('/').ok_or_else(wrong)?;
@@ -65,51 +65,49 @@ impl std::str::FromStr for Shard {
     }
 }
 
-/// Why there is no plan.
+/// The reason why no plan is possible.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// A pattern without a match.
+    /// A pattern that matches no case.
     #[error("`{}{pattern}` matches no case{}", .option.map(|option| format!("{option} ")).unwrap_or_default(), .near.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
     NoMatch {
-        /// `--only` or `--skip`; none for an argument without a name.
+        /// `--only` or `--skip`, or `None` for a positional argument.
         option: Option<&'static str>,
         /// The pattern.
         pattern: String,
-        /// The nearest id.
+        /// The most similar id.
         near: Option<String>,
     },
-    /// Everything is skipped.
-    #[error("`--skip` takes away {}", if *.has_only { "all that `--only` selects" } else { "every case" })]
+    /// All selected cases are skipped.
+    #[error("`--skip` excludes {}", if *.has_only { "all cases that `--only` selects" } else { "every case" })]
     Skipped {
-        /// Whether `--only` was given.
+        /// True if `--only` was given.
         has_only: bool,
     },
-    /// Nothing of what is left runs at this depth.
-    #[error("nothing of what was asked for runs at depth {}: {case}: {why}", .depth.word())]
+    /// None of the selected cases runs at this depth.
+    #[error("none of the selected cases runs at depth {}: {case}: {why}", .depth.word())]
     Depth {
         /// The depth.
         depth: Depth,
-        /// A case that was asked for.
+        /// A selected case.
         case: String,
-        /// Why it does not run.
+        /// The reason why it does not run.
         why: String,
     },
-    /// Not even the first case can be asked.
-    #[error(
-        "`--requests {requests}` suffices for nothing of what was asked for: {case} takes {needs} with its control"
-    )]
+    /// The limit does not even allow the first case.
+    #[error("`--requests {requests}` is too low: {case} needs {needs} requests with its control")]
     Requests {
-        /// How many there may be.
+        /// The highest number of requests.
         requests: u64,
-        /// The case that comes first.
+        /// The first case.
         case: String,
-        /// What it takes.
+        /// The number of requests that it needs.
         needs: usize,
     },
 }
 
 impl PlanError {
-    /// The same for patterns that are given as arguments without a name.
+    /// Returns the same error for patterns that are positional arguments.
     #[must_use]
     pub fn of_arguments(self) -> Self {
         match self {
@@ -120,11 +118,11 @@ impl PlanError {
 }
 
 impl Suite {
-    /// Selects cases. Without `only` all are selected; `skip` takes away. A pattern that matches nothing is
-    /// an error.
+    /// Selects cases. Without `only`, all are selected, and `skip` removes some. A pattern that matches
+    /// nothing is an error.
     ///
-    /// A pattern is an area, a clause id, a case id, or a beginning of an id that ends before `.` or `/`; `*`
-    /// stands for any characters.
+    /// A pattern is an area, a clause id, a case id, or the start of an id up to a `.` or `/`. `*` matches
+    /// any characters.
     pub fn plan(&self, only: &[String], skip: &[String], depth: Depth) -> Result<Plan<'_>, PlanError> {
         for (option, patterns) in [("--only", only), ("--skip", skip)] {
             for pattern in patterns {
@@ -150,8 +148,8 @@ impl Suite {
         Ok(self.with_controls(selected, left_out))
     }
 
-    /// The part of a plan that a shard runs: cases by a hash of their ids, so that a new case moves no other
-    /// one, and the controls that they need.
+    /// Returns the part of a plan that a shard runs, with the controls that its cases need. A hash of its id
+    /// assigns a case to a shard, so that a new case moves no other one.
     pub fn shard<'a>(&'a self, plan: &Plan<'a>, shard: Shard) -> Plan<'a> {
         let quota = self.answers().quota();
         self.part(plan, |case| shard.has(case.shard_key(quota)))
@@ -179,8 +177,8 @@ impl Suite {
         Plan { selected, controls, left_out }
     }
 
-    /// Parts the cases into those that run at a depth and those that do not, with the reason. At depth quick
-    /// these are the most telling ones, and one of each class that has none of them.
+    /// Splits the cases into those that run at a depth and those that do not, with the reason. Depth quick
+    /// has the most effective cases, and one of each class that has none of them.
     fn at_depth<'a>(
         &'a self,
         cases: impl Iterator<Item = &'a Case>,
@@ -204,7 +202,7 @@ impl Suite {
                 let representative = representatives[&class(case)];
                 let is_quick = representative == case.id || is_telling(case);
                 if !is_quick {
-                    left_out.push((case, format!("at depth quick {representative} stands for it").into()));
+                    left_out.push((case, format!("at depth quick, {representative} represents it").into()));
                 }
                 is_quick
             });
@@ -218,8 +216,8 @@ impl Suite {
     }
 }
 
-/// Whether a pattern is meant for a case: an area, a clause id, a case id, a beginning of an id that ends
-/// before `.` or `/`, or a text in which `*` stands for any characters.
+/// Returns true if a pattern matches a case: an area, a clause id, a case id, or the start of an id up to a
+/// `.` or `/`. `*` matches any characters.
 pub fn matches(pattern: &str, case: &Case) -> bool {
     if pattern.contains('*') {
         return [&case.id, &case.clause, &case.area].into_iter().any(|text| glob(pattern, text));
@@ -227,18 +225,18 @@ pub fn matches(pattern: &str, case: &Case) -> bool {
     begins(pattern, &case.id) || pattern == case.area
 }
 
-/// Whether a pattern is meant for a clause: its id, a beginning of it that ends before `.`, or a text in
-/// which `*` stands for any characters.
+/// Returns true if a pattern matches a clause: its id, or the start of it up to a `.`. `*` matches any
+/// characters.
 pub fn matches_clause(pattern: &str, clause: &str) -> bool {
     if pattern.contains('*') { glob(pattern, clause) } else { begins(pattern, clause) }
 }
 
-/// Whether an id is this one, or one below it.
+/// Returns true if an id is this one or one below it.
 fn begins(pattern: &str, id: &str) -> bool {
     id.strip_prefix(pattern).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '.']))
 }
 
-/// Whether the whole text fits a pattern in which `*` stands for any characters.
+/// Returns true if the whole string matches a pattern in which `*` matches any characters.
 fn glob(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };

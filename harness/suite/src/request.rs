@@ -1,5 +1,5 @@
-//! The request of a case: a baseline with changes. Only placeholders that are filled when it is sent are left
-//! in it.
+//! The request of a case: a baseline with changes. The only placeholders in it are those that are filled in
+//! when it is sent.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::{
     template,
 };
 
-/// A request to be filled, digested, signed and sent.
+/// A request to fill in, digest, sign and send.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RequestSpec {
     /// Operation id.
@@ -23,16 +23,16 @@ pub struct RequestSpec {
     pub path: String,
     /// Query parameters in order.
     pub query: Vec<(String, Value)>,
-    /// Header fields in the order of the wire. Requests share those that they have from one baseline.
+    /// Headers in the order of the wire. Requests that have them from one baseline share them.
     pub headers: Arc<Vec<(String, Value)>>,
     /// Body.
     pub body: BodySpec,
-    /// How it is signed, where not as the document says.
+    /// Deviation from the signing in the document.
     pub signing: Signing,
-    /// Whether the exact bytes of the header section matter (letter case, repetition), so that no client may
-    /// touch them.
+    /// True if the exact bytes of the header section matter (letter case, repetition), so that no HTTP client
+    /// may change them.
     pub exact: bool,
-    /// Names of header fields that are sent as they are written here. All others are sent in title case.
+    /// Names of headers that are sent as written here. All others are sent in title case.
     pub spelled: Vec<String>,
 }
 
@@ -41,52 +41,52 @@ pub struct RequestSpec {
 pub enum BodySpec {
     /// No body.
     None,
-    /// A JSON value, written compactly, with members that are sent a second time: JSON pointer and value.
-    /// Requests share the value that they have from one baseline.
+    /// A JSON value, written compactly, with fields that are sent a second time: JSON pointer and value.
+    /// Requests that have the value from one baseline share it.
     Json(Arc<Value>, Vec<(String, Value)>),
-    /// These characters, or a function that gives them, whatever they are.
+    /// These characters, or a function that returns them, even if they are not JSON.
     Raw(Value),
 }
 
-/// Why a change cannot be made.
+/// The reason why a change is not possible.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChangeError {
     /// No verb, or more than one.
-    #[error("a change has exactly one of `set`, `remove`, `repeat`, `rename` and `raw`")]
+    #[error("a change needs exactly one of `set`, `remove`, `repeat`, `rename` and `raw`")]
     Verb,
-    /// A value too many or too few.
-    #[error("`{0}` wants {1}")]
+    /// A missing or unexpected value.
+    #[error("`{0}` takes {1}")]
     To(&'static str, &'static str),
-    /// The verb does not apply there.
-    #[error("`{0}` cannot be done to `{1}`")]
+    /// The verb does not apply to the place.
+    #[error("`{0}` does not apply to `{1}`")]
     Place(&'static str, String),
-    /// There is nothing to change, so that the case would be its baseline.
-    #[error("`{0}` is not in the request, so that `{1}` would change nothing")]
+    /// There is nothing to change, so the case would equal its baseline.
+    #[error("`{0}` is not in the request, so `{1}` would change nothing")]
     Missing(String, &'static str),
     /// Not a location.
     #[error(transparent)]
     Location(#[from] crate::location::NoLocation),
-    /// A path that would make another URL of the base URL of a profile.
-    #[error("the path is `{0}`: expected one that begins with one `/`, without a dot segment")]
+    /// A path that would lead out of the base URL of a profile.
+    #[error("expected a path that starts with one `/` and has no dot segment, found `{0}`")]
     Path(String),
     /// A placeholder or function in a raw body.
     #[error(transparent)]
     Expand(#[from] template::ExpandError),
-    /// The value is there already.
-    #[error("`{0}` has this value already, so that `set` would change nothing")]
+    /// The place already has this value.
+    #[error("`{0}` already has this value, so `set` would change nothing")]
     Same(String),
 }
 
-/// Returns the path of a request if it is below the base URL of any profile: a whole placeholder, which
-/// stands for a link, or what [`is_path`] takes.
+/// Returns the path of a request if it stays below the base URL of any profile. It is either a single
+/// placeholder for a link, or a path that [`is_path`] accepts.
 pub(crate) fn checked_path(path: String) -> Result<String, ChangeError> {
     let name = path.strip_prefix("${").and_then(|name| name.strip_suffix('}'));
     let is_link = name.is_some_and(|name| !name.contains(['$', '{', '}']));
     if is_link || is_path(&path) { Ok(path) } else { Err(ChangeError::Path(path)) }
 }
 
-/// Returns true if a path begins with one slash and has no segment `.` or `..`, percent-encoded or not (RFC
-/// 3986 section 5.2.4). Appended to a base URL, it is then below it.
+/// Returns true if a path starts with one slash and has no segment `.` or `..`, percent-encoded or not (RFC
+/// 3986 section 5.2.4). Appended to a base URL, it then stays below it.
 pub fn is_path(path: &str) -> bool {
     let segments = path.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
     let segments = segments.replace("%2e", ".").replace("%2f", "/").replace("%5c", "/");
@@ -98,7 +98,7 @@ pub fn is_path(path: &str) -> bool {
 }
 
 impl RequestSpec {
-    /// Applies one change whose placeholders for axes are filled.
+    /// Applies a change whose placeholders for axes are filled in.
     pub fn apply(&mut self, change: &Change) -> Result<(), ChangeError> {
         match change {
             Change { set: Some(at), remove: None, repeat: None, rename: None, raw: None, to } => {
@@ -129,18 +129,18 @@ impl RequestSpec {
             Change { rename: Some(_), .. } => {
                 Err(ChangeError::To("rename", "the new name in `to`, and no other verb"))
             }
-            Change { raw: Some(_), .. } => Err(ChangeError::To("raw", "text in `to`, and no other verb")),
+            Change { raw: Some(_), .. } => Err(ChangeError::To("raw", "a string in `to`, and no other verb")),
             Change { remove: Some(_), to: Some(_), .. } => Err(ChangeError::To("remove", "no `to`")),
             _ => Err(ChangeError::Verb),
         }
     }
 
-    /// Value of a header by its name in any letter case; the first, if it is sent twice.
+    /// Returns the first value of a header, by its name in any letter case.
     pub fn header(&self, name: &str) -> Option<&Value> {
         self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
-    /// Every placeholder that is filled when the request is sent.
+    /// Returns every placeholder that is filled in when the request is sent.
     pub fn placeholders(&self) -> Vec<String> {
         let mut names = template::names(&Value::String(self.path.clone()));
         for (_, value) in self.query.iter().chain(self.headers.iter()) {
@@ -158,7 +158,8 @@ impl RequestSpec {
         names
     }
 
-    /// The request as the rules of the spec look at it. `signing` is what [`Signing::differing`] says.
+    /// Returns the request as the rules of the spec see it. `signing` is the result of
+    /// [`Signing::differing`].
     pub fn view<'a>(&'a self, signing: &'a Map<String, Value>) -> View<'a> {
         View {
             operation: &self.operation,
@@ -174,7 +175,7 @@ impl RequestSpec {
         }
     }
 
-    /// The members of a body that is a JSON object.
+    /// Returns the fields of a body that is a JSON object.
     pub fn members(&self) -> Option<&Map<String, Value>> {
         match &self.body {
             BodySpec::Json(value, _) => value.as_object(),
@@ -182,7 +183,7 @@ impl RequestSpec {
         }
     }
 
-    /// The members of a JSON body that are sent a second time: JSON pointer and value.
+    /// Returns the fields of a JSON body that are sent a second time: JSON pointer and value.
     pub fn repeats(&self) -> &[(String, Value)] {
         match &self.body {
             BodySpec::Json(_, repeats) => repeats,
@@ -193,7 +194,7 @@ impl RequestSpec {
     fn set(&mut self, at: &Location, to: Value) -> Result<(), ChangeError> {
         let slot = match at {
             Location::Path => {
-                let Value::String(path) = to else { return Err(ChangeError::To("set", "a text in `to`")) };
+                let Value::String(path) = to else { return Err(ChangeError::To("set", "a string in `to`")) };
                 if self.path == path {
                     return Err(ChangeError::Same(at.to_string()));
                 }
@@ -220,7 +221,7 @@ impl RequestSpec {
                 }
             }
         };
-        // A new member starts as null; setting it to null is a change all the same.
+        // A new field starts as null, and setting it to null is still a change.
         if *slot == to && !to.is_null() {
             return Err(ChangeError::Same(at.to_string()));
         }
@@ -282,7 +283,7 @@ impl RequestSpec {
         }
     }
 
-    /// `${body}` is the JSON text of the body so far, in which placeholders are texts and stand inside
+    /// Sets a raw body. `${body}` is the JSON text of the body so far, in which placeholders are strings in
     /// quotation marks.
     fn raw(&mut self, at: &Location, to: &Value) -> Result<(), ChangeError> {
         match at {
@@ -313,7 +314,8 @@ impl RequestSpec {
     }
 }
 
-/// A change in one line: `header/PSU-ID removed`, `body/monthsOfExecution = [3,3]`. Long values are cut.
+/// Describes a change in one line: `header/PSU-ID removed`, `body/monthsOfExecution = [3,3]`. Cuts long
+/// values.
 pub fn describe(change: &Change) -> String {
     let value = || {
         if let Some(Value::String(text)) = &change.to
@@ -341,7 +343,7 @@ pub fn describe(change: &Change) -> String {
 
 const UNSET: Value = Value::Null;
 
-/// The value of a field, added with null where it is not there.
+/// Returns the value of a header or parameter, which is added with null if it is missing.
 fn field<'a>(fields: &'a mut Vec<(String, Value)>, name: &str, any_case: bool) -> &'a mut Value {
     let same = |known: &str| if any_case { known.eq_ignore_ascii_case(name) } else { known == name };
     let index = fields.iter().position(|(known, _)| same(known)).unwrap_or_else(|| {
@@ -351,7 +353,8 @@ fn field<'a>(fields: &'a mut Vec<(String, Value)>, name: &str, any_case: bool) -
     &mut fields[index].1
 }
 
-/// The container of the member that a pointer names, and the member's key or index (RFC 6901 section 4).
+/// Returns the container of the field that a pointer names, and the field's key or index (RFC 6901 section
+/// 4).
 fn parent<'a>(body: &'a mut BodySpec, pointer: &str) -> Option<(&'a mut Value, String)> {
     let BodySpec::Json(value, _) = body else { return None };
     let (above, key) = pointer.rsplit_once('/')?;

@@ -1,4 +1,5 @@
-//! The shape of rule files (`cases/AREA/RULE.yaml`). The JSON Schema for editors is made from these types.
+//! The shape of rule files (`cases/AREA/RULE.yaml`). The JSON Schema for editors is generated from these
+//! types.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, de::IgnoredAny};
@@ -8,47 +9,47 @@ use xs2aspec_spec::yaml::At;
 
 use crate::definition::{FormGroup, Group};
 
-/// A rule file, `cases/AREA/RULE.yaml`: what the document says of one matter, the cases that show it, and the
-/// faults that break it.
+/// A rule file, `cases/AREA/RULE.yaml`: what the document says about one subject, the cases that test it, and
+/// the faults that violate it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(title = "xs2aspec case file")]
 pub struct CaseFile {
     /// The subject of the file, in one line.
     pub title: String,
-    /// The statements of the document, which `xs2aspec-spec` reads.
+    /// The statements of the document. `xs2aspec-spec` reads them.
     #[serde(default)]
     #[schemars(with = "Vec<xs2aspec_spec::clause::Entry>")]
     pub clauses: Skipped,
     /// The groups. Each is one case, or one case for every combination of its axes.
     #[serde(default)]
     pub cases: Vec<At<Group>>,
-    /// Groups of which each is one case for every form of every place.
+    /// Groups that each have one case for every form of every place.
     #[serde(default)]
     pub forms: Vec<At<FormGroup>>,
-    /// Ways in which a bank breaks the clauses, which `xs2aspec-reference` reads.
+    /// Ways in which a bank violates the clauses. `xs2aspec-reference` reads them.
     #[serde(default)]
     #[schemars(with = "Vec<Map<String, Value>>")]
     pub faults: Skipped,
-    /// Ways in which a conforming bank differs from the usual one, which `xs2aspec-reference` reads.
+    /// Ways in which a conforming bank differs from the usual one. `xs2aspec-reference` reads them.
     #[serde(default)]
     #[schemars(with = "Vec<Map<String, Value>>")]
     pub variations: Skipped,
-    /// Faults that show only if two things of a request come together.
+    /// Faults that show only if two parts of a request come together.
     #[serde(default)]
     #[schemars(with = "Vec<Map<String, Value>>")]
     pub interactions: Skipped,
 }
 
 impl CaseFile {
-    /// Returns true if it says nothing.
+    /// Returns true if all its lists are empty.
     pub fn is_empty(&self) -> bool {
         let skipped = [self.clauses, self.faults, self.variations, self.interactions];
         self.cases.is_empty() && self.forms.is_empty() && skipped.iter().all(|list| list.0 == 0)
     }
 }
 
-/// A list of a rule file that something else reads: its length.
+/// The length of a list of a rule file that another crate reads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Skipped(pub usize);
 
@@ -58,15 +59,15 @@ impl<'de> Deserialize<'de> for Skipped {
     }
 }
 
-/// The lists of a rule file that say how banks differ. No run is planned from them.
+/// The lists of a rule file that describe how banks differ. No run is planned from them.
 pub(crate) const OF_BANKS: [&str; 3] = ["faults:", "variations:", "interactions:"];
 
-/// Returns true if a line begins a list of a rule file.
+/// Returns true if a line starts a list of a rule file.
 pub(crate) fn begins_list(line: &str) -> bool {
     line.starts_with(|first: char| first.is_ascii_lowercase())
 }
 
-/// The JSON Schema (2020-12) of case files, for editors.
+/// Returns the JSON Schema (2020-12) of case files, for editors.
 pub fn case_file_schema() -> Value {
     schemars::schema_for!(CaseFile).to_value()
 }

@@ -1,4 +1,4 @@
-//! A new clause, to be filled in: its entry in a rule file, and a case that sends what breaks it.
+//! Scaffolds for new clauses: an entry in a rule file to fill in, and a case that violates it.
 
 use std::collections::BTreeSet;
 
@@ -14,24 +14,26 @@ use crate::{
 /// A rule file with a new clause and its first case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scaffold {
-    /// The name of the file, as it can be opened.
+    /// Path of the file, as a user can open it.
     pub file: String,
-    /// Its whole text.
+    /// The whole text of the file.
     pub text: String,
-    /// The line, from 1, in which the clause begins.
+    /// Line of the clause, from 1.
     pub clause: usize,
-    /// The line, from 1, in which the case begins.
+    /// Line of the case, from 1.
     pub case: usize,
 }
 
-/// Why there is no scaffold.
+/// The reason why no scaffold is possible.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ScaffoldError {
-    /// The id is no id.
-    #[error("expected an id such as `subject.what`, of small letters, digits, `-` and `.`, found `{0}`")]
+    /// The id is not valid.
+    #[error(
+        "expected an id such as `subject.aspect`, of lowercase letters, digits, `-` and `.`, found `{0}`"
+    )]
     Id(String),
-    /// There is such a clause.
-    #[error("there is a clause `{id}`, at {file}:{line}")]
+    /// The clause already exists.
+    #[error("clause `{id}` already exists at {file}:{line}")]
     Exists {
         /// The id.
         id: String,
@@ -40,18 +42,18 @@ pub enum ScaffoldError {
         /// Its line there.
         line: u32,
     },
-    /// No clause with cases begins as it does.
+    /// No clause with cases has an id that starts like this one.
     #[error(
-        "no clause with cases has an id that begins with `{0}.`: write the first one of a subject by hand"
+        "no clause with cases has an id that starts with `{0}.`: write the first one of a subject by hand"
     )]
     Subject(String),
-    /// The quote is not in one line of the document.
-    #[error("expected a quote that stands in one line of the document, found it in {0}")]
+    /// The quote is not in exactly one line of the document.
+    #[error("expected a quote that appears in exactly one line of the document, found it in {0}")]
     Quote(usize),
 }
 
 impl Suite {
-    /// A scaffold of a clause with this id, whose words stand in the document.
+    /// Returns a scaffold for a clause with this id, which quotes these words of the document.
     pub fn scaffold(&self, id: &str, quote: &str) -> Result<Scaffold, ScaffoldError> {
         let is_word = |part: &str| {
             let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
@@ -90,8 +92,8 @@ impl Suite {
         Ok(Scaffold { file: beside.file.clone(), text: format!("{}\n", lines.join("\n")), clause, case })
     }
 
-    /// The clause whose id has the most parts in common with this one, the shortest of those, and its last
-    /// case.
+    /// Returns the clause whose id has the most parts in common with this one, and its last case. Of several
+    /// such clauses, returns the one with the shortest id.
     fn nearest_clause(&self, id: &str) -> Option<(&Clause, &Case)> {
         let common =
             |case: &Case| id.split('.').zip(case.clause.split('.')).take_while(|(a, b)| a == b).count();
@@ -101,8 +103,8 @@ impl Suite {
     }
 }
 
-/// Adds an entry at the end of a list of a rule file, which it begins if there is none. Returns the line of
-/// the entry, from 1.
+/// Adds an entry at the end of a list of a rule file, and the list itself if it is missing. Returns the line
+/// of the entry, from 1.
 fn append<'a>(lines: &mut Vec<&'a str>, list: &'a str, entry: &'a str) -> usize {
     if let Some(start) = lines.iter().position(|line| *line == list) {
         let end = (start + 1..lines.len()).find(|at| begins_list(lines[*at])).unwrap_or(lines.len());
@@ -113,14 +115,15 @@ fn append<'a>(lines: &mut Vec<&'a str>, list: &'a str, entry: &'a str) -> usize 
     insert(lines, end + 2, entry)
 }
 
-/// Inserts an entry before line `end`, counted from 0, and before the blank lines above it.
+/// Inserts an entry before line `end`, counted from 0, and before the empty lines above it. Returns its line,
+/// from 1.
 fn insert<'a>(lines: &mut Vec<&'a str>, end: usize, entry: &'a str) -> usize {
     let last = lines[..end].iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
     lines.splice(last..last, entry.lines());
     last + 1
 }
 
-/// A place of a request where something can be wrong.
+/// Returns a place of a request for the violation.
 fn place(request: &RequestSpec) -> &'static str {
     if request.body == BodySpec::None { "query/to-be-named" } else { "body/to-be-named" }
 }

@@ -1,6 +1,6 @@
-//! The cases of the embedded files as they were expanded once, since judging each form of each place at every
-//! start takes ten times as long as reading what came of it. `bash .ci/bless` writes them, and a test holds
-//! them to what is expanded. Where the files are others, the cases are expanded from them.
+//! The cases of the embedded files in expanded form. Judging each form of each place at every start would
+//! take ten times as long as reading the results. `bash .ci/bless` writes them, and a test compares them with
+//! a new expansion. If a tree has other files, its cases are expanded from them.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -23,35 +23,37 @@ use crate::{
     parallel::in_parallel,
 };
 
-/// The cases of all depths but exhaustive. Lines of JSON, packed: first [`Lists`], then some of the cases in
-/// each line. A comment in its head has the digest of the files that the cases were expanded from.
+/// The cases of all depths except exhaustive, as packed lines of JSON. [`Lists`] comes first, then some of
+/// the cases in each line. A comment in the gzip header has the digest of the files that the cases were
+/// expanded from.
 static STANDARD: &[u8] = include_bytes!("../../../fixtures/expanded/standard.json.gz");
 
-/// The others in the same form: most runs do not read them.
+/// The cases of depth exhaustive in the same format, which most runs do not read.
 static EXHAUSTIVE: &[u8] = include_bytes!("../../../fixtures/expanded/exhaustive.json.gz");
 
 /// The stored cases of a tree: one file or both.
 pub(crate) struct Stored(Vec<&'static [u8]>);
 
-/// What is read of them.
+/// The content of the stored files.
 pub(crate) struct StoredCases {
-    /// The ledger by id.
+    /// The clauses by id.
     pub(crate) clauses: BTreeMap<String, Clause>,
-    /// Operations with a column of their own, and its heading.
+    /// Operations with a column of their own, and the heading of the column.
     pub(crate) columns: Vec<(String, String)>,
     pub(crate) cases: Vec<Case>,
 }
 
-/// How many cases stand in a line: each line is read by one processor.
+/// Number of cases in a line. One processor reads each line.
 const CASES_OF_A_LINE: usize = 2500;
 
-/// What many cases have. Cases have its number here; the second file goes on where the first one ends.
+/// Data that many cases share. Cases refer to it by number. The numbers of the second file continue those of
+/// the first.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Lists {
     clauses: Vec<Clause>,
     columns: Vec<(String, String)>,
-    /// How many cases stand before the first one of the other file, how many of that follow, and so on by
-    /// turns: the order of both together.
+    /// Numbers of cases to take from each file in turn, which restores the original order. The first number
+    /// is for the first file.
     turns: Vec<usize>,
     texts: Vec<String>,
     changes: Vec<Change>,
@@ -61,7 +63,7 @@ struct Lists {
     rows: Vec<Row>,
 }
 
-/// What the cases of a row of a case file have in common.
+/// Data that the cases of one row of a case file share.
 #[derive(Debug, Serialize, Deserialize)]
 struct Row {
     clause: usize,
@@ -80,7 +82,7 @@ struct Row {
     needs: Vec<usize>,
 }
 
-/// Some cases: one list for each field.
+/// Some cases, with one list for each field.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Columns {
     id: Vec<String>,
@@ -88,12 +90,12 @@ struct Columns {
     notes: Vec<Vec<usize>>,
     together: Vec<Vec<usize>>,
     request: Vec<StoredRequest>,
-    /// By the place of the case among those of both files, one after the other.
+    /// By the position of the case among those of both files, one after the other.
     control: Vec<Option<usize>>,
     same_as: Vec<Option<usize>>,
 }
 
-/// Changes of a baseline, how it is signed, and whether its bytes matter.
+/// Changes to a baseline, the way of signing, and true if the exact bytes matter.
 #[derive(Debug, Serialize, Deserialize)]
 struct StoredRequest(Vec<usize>, Option<usize>, bool);
 
@@ -110,7 +112,7 @@ struct StoredStep {
 }
 
 impl Lists {
-    /// Adds those of the next file.
+    /// Adds the lists of the next file.
     fn extend(&mut self, next: Self) {
         self.clauses.extend(next.clauses);
         self.columns.extend(next.columns);
@@ -125,8 +127,7 @@ impl Lists {
 }
 
 impl Stored {
-    /// Those of the files with this digest that run at this depth or before, if they were expanded from the
-    /// same ones.
+    /// Returns the stored cases up to this depth, if they were expanded from files with this digest.
     pub(crate) fn of(sha256: &str, depth: Depth) -> Option<Self> {
         let files = if depth == Depth::Exhaustive { vec![STANDARD, EXHAUSTIVE] } else { vec![STANDARD] };
         let is_same = |bytes: &&[u8]| {
@@ -136,7 +137,7 @@ impl Stored {
         files.iter().all(is_same).then_some(Self(files))
     }
 
-    /// The cases. None if they cannot be read.
+    /// Returns the cases, or None if they cannot be read.
     pub(crate) fn cases(&self, tree: &Tree, baselines: &BTreeMap<String, Baseline>) -> Option<StoredCases> {
         let mut lists = Lists::default();
         let mut all = Vec::new();
@@ -174,7 +175,7 @@ impl Stored {
             .collect::<Option<_>>()?;
         let text = |number: &usize| texts.get(*number).cloned();
         let listed = |numbers: &[usize]| numbers.iter().map(text).collect::<Option<Vec<_>>>();
-        // Where a file was read from a folder, it is shown with it.
+        // A file that was read from a folder is shown with that folder.
         let files: Vec<String> = texts.iter().map(|text| tree.shown(text)).collect();
         let case = |cases: &Columns, at: usize| {
             let row = rows.get(*cases.row.get(at)?)?;
@@ -203,7 +204,7 @@ impl Stored {
             })
         };
         let made = in_parallel(&all, |cases| {
-            // With room for all of them at once, which a list of what may fail has not.
+            // Collecting into an `Option` would not reserve memory for all of them at once.
             let mut made = Vec::with_capacity(cases.id.len());
             for at in 0..cases.id.len() {
                 made.push(case(cases, at)?);
@@ -220,7 +221,7 @@ impl Stored {
     }
 }
 
-/// What is in a file: its lists, and its cases.
+/// Returns the lists and the cases of a file.
 fn unpacked(packed: &[u8]) -> Option<(Lists, Vec<Columns>)> {
     let mut bytes = Vec::with_capacity(packed.len() * 16);
     GzDecoder::new(packed).read_to_end(&mut bytes).ok()?;
@@ -235,7 +236,7 @@ fn unpacked(packed: &[u8]) -> Option<(Lists, Vec<Columns>)> {
     Some((lists?, cases.into_iter().collect::<Option<_>>()?))
 }
 
-/// The cases of both files in the order in which they were expanded; those of one as they are.
+/// Returns the cases of both files in the order in which they were expanded, or those of one file unchanged.
 fn by_turns(cases: Vec<Case>, turns: &[usize]) -> Option<Vec<Case>> {
     if turns.is_empty() {
         return Some(cases);
@@ -252,17 +253,17 @@ fn by_turns(cases: Vec<Case>, turns: &[usize]) -> Option<Vec<Case>> {
     Some(ordered)
 }
 
-/// The item with a number, or none without one. None where there is no such item.
-#[expect(clippy::option_option, reason = "what is not there and what cannot be read are two things")]
+/// Returns the item with a number, or `Some(None)` without a number. Returns None if there is no such item.
+#[expect(clippy::option_option, reason = "a missing item differs from one that cannot be read")]
 fn chosen<T: Clone>(items: &[T], number: Option<usize>) -> Option<Option<T>> {
     number.map_or(Some(None), |number| items.get(number).cloned().map(Some))
 }
 
-/// A list in which equal things stand once.
+/// A list in which equal items occur once.
 struct Distinct<T> {
-    /// Those that are not written yet.
+    /// Items that are not written yet.
     items: Vec<T>,
-    /// Numbers by the JSON of the things.
+    /// Numbers of the items, by their JSON.
     numbers: HashMap<String, usize>,
 }
 
@@ -283,13 +284,13 @@ impl<T: Serialize> Distinct<T> {
         number
     }
 
-    /// Those that came since the last time.
+    /// Returns the items that were added since the last call.
     fn new_ones(&mut self) -> Vec<T> {
         std::mem::take(&mut self.items)
     }
 }
 
-/// What was written of both files so far.
+/// The shared data that was written to both files so far.
 #[derive(Default)]
 struct Writing {
     texts: Distinct<String>,
@@ -321,7 +322,7 @@ impl Writing {
         }
     }
 
-    /// Adds a case; `number` gives the place of another one.
+    /// Adds a case. `number` returns the position of another case.
     fn add(&mut self, case: &Case, cases: &mut Columns, number: &dyn Fn(&str) -> Option<usize>) {
         let steps = case.before.iter().map(|step| self.step(step)).collect();
         let row = Row {
@@ -349,7 +350,7 @@ impl Writing {
         cases.same_as.push(case.same_as.as_deref().and_then(number));
     }
 
-    /// What came since the last time.
+    /// Returns the lists of what was added since the last call.
     fn lists(&mut self) -> Lists {
         Lists {
             clauses: Vec::new(),
@@ -365,7 +366,8 @@ impl Writing {
     }
 }
 
-/// The files with these cases, each with its name, of the files with a digest.
+/// Returns the files with these cases, each with its name. `sha256` is the digest of the files that the cases
+/// were expanded from.
 pub(crate) fn written(
     all: &[Case],
     clauses: &BTreeMap<String, Clause>,
@@ -402,7 +404,7 @@ pub(crate) fn written(
     [("standard.json.gz", first), ("exhaustive.json.gz", second)]
 }
 
-/// How many cases of the first file come, how many of the second one follow, and so on.
+/// Returns how many cases come from the first file, how many from the second one follow, and so on.
 fn turns(all: &[Case]) -> Vec<usize> {
     let mut turns = vec![0];
     for case in all {

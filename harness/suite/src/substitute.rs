@@ -1,5 +1,6 @@
-//! What makes another lawful request differ from the plain one, put into further requests of the operation: a
-//! target that refuses the plain request and accepts the other one can be asked everything else with it.
+//! Applies the differences between a baseline and another allowed request to further requests of the
+//! operation. If a target rejects the baseline and accepts the other request, everything else can then be
+//! tested.
 
 use std::sync::Arc;
 
@@ -13,18 +14,18 @@ use crate::{
     request::{BodySpec, RequestSpec},
 };
 
-/// Another lawful request in place of a plain one.
+/// Another allowed request that replaces a baseline.
 #[derive(Debug, Clone)]
 pub struct Substitute {
     plain: Arc<RequestSpec>,
     other: Arc<RequestSpec>,
-    /// Where they differ.
+    /// The places where they differ.
     places: Vec<Location>,
 }
 
 impl Substitute {
-    /// One for the plain request of an operation. None where the other request is prepared in another way, or
-    /// differs in what cannot be put into a further request, such as the order of its members.
+    /// Returns a substitute for the baseline of an operation. Returns None if the other request is prepared
+    /// differently, or differs in something that cannot be transferred, such as the order of its fields.
     pub fn new(plain: &Case, other: &Case) -> Option<Self> {
         let mut places = Vec::new();
         for place in differences(other, plain) {
@@ -43,10 +44,12 @@ impl Substitute {
         (differs && is_alike).then_some(Self { plain, other, places })
     }
 
-    /// A request of the operation as it is sent in place of this one. A place at which it has something of
-    /// its own stays as it is where the plain request has nothing. None where the plain request has something
-    /// else there: what the target says of it then may be what it says of the plain request. None either
-    /// where it lacks what the other one lacks, and not the rest of it: filled up, it would be that one.
+    /// Returns the request to send instead of this one. If the baseline has nothing at a place, the request
+    /// keeps its own value there.
+    ///
+    /// Returns None if the request and the baseline have different values at a place, since the target may
+    /// object to either. Also returns None if the request lacks what the other one lacks but needs further
+    /// changes, since the result would be the other request.
     pub fn apply(&self, request: &RequestSpec) -> Option<RequestSpec> {
         let mut made = request.clone();
         let (mut lacks, mut is_changed) = (false, false);
@@ -87,8 +90,8 @@ impl Substitute {
         Some(made)
     }
 
-    /// Whether a request lacks what its control has at a place of the other one: put there, its mistake would
-    /// be gone.
+    /// Returns true if a request lacks what its control has at a place that the other request fills. The
+    /// substitute would undo its violation.
     pub fn mends(&self, request: &RequestSpec, control: &RequestSpec) -> bool {
         let is_mended = |place: &Location| {
             value(request, place).is_none()
@@ -98,7 +101,7 @@ impl Substitute {
         self.places.iter().any(is_mended)
     }
 
-    /// A place with the name of its header field as the other request writes it.
+    /// Returns a place with the name of its header as the other request writes it.
     fn written(&self, place: &Location) -> Location {
         let Location::Header(name) = place else { return place.clone() };
         let field = self.other.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
@@ -106,10 +109,10 @@ impl Substitute {
     }
 }
 
-/// How differences name the way of signing.
+/// The name of the way of signing among differences.
 const SIGNING: &str = "signing";
 
-/// What a request has at a place.
+/// Returns the value of a request at a place.
 fn value<'a>(request: &'a RequestSpec, place: &Location) -> Option<&'a Value> {
     match place {
         Location::Header(name) => request.header(name),
@@ -194,7 +197,7 @@ mod tests {
             set(request, "body/three", json!(3));
         };
         let substitute = Substitute::new(&plain, &case(instead)).unwrap();
-        // It lacks what the other one lacks; filled up, it would be that one.
+        // It lacks what the other request lacks. Completed, it would be that request.
         assert_eq!(substitute.apply(&case(|request| remove(request, "body/two")).request), None);
         assert_eq!(substitute.apply(&case(instead).request).as_ref(), Some(&*case(instead).request));
         let more = case(|request| set(request, "body/three", json!(1)));

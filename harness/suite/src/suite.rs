@@ -1,4 +1,4 @@
-//! The whole suite: ledger, baselines and expanded cases, loaded and checked together.
+//! The whole suite: clauses, baselines and expanded cases, loaded and checked together.
 
 use std::{
     collections::{BTreeMap, HashMap, hash_map::Entry},
@@ -32,7 +32,7 @@ use crate::{
     stored::{self, Stored, StoredCases},
 };
 
-/// Clauses, baselines and cases, free of mistakes.
+/// Clauses, baselines and cases without mistakes.
 #[derive(Debug)]
 pub struct Suite {
     parts: Parts,
@@ -41,18 +41,19 @@ pub struct Suite {
     by_id: HashMap<String, usize>,
     columns: Vec<(String, String)>,
     sha256: OnceLock<String>,
-    /// By operation, as far as they were asked for.
+    /// Cached alternatives, by operation.
     alternatives: Mutex<HashMap<String, Arc<[Alternative]>>>,
 }
 
 impl Suite {
-    /// Reads everything in the tree: the stored cases where they were expanded from the same files, or else
-    /// [`Self::expanded`]. All mistakes are reported together.
+    /// Reads everything in the tree. Uses the stored cases if they were expanded from the same files, or else
+    /// calls [`Self::expanded`]. Reports all mistakes together.
     pub fn load(tree: Tree) -> Result<Self, Problems> {
         Self::load_for(tree, Depth::Exhaustive)
     }
 
-    /// The same for a run of some depth: cases that run at a greater one only may be missing.
+    /// Reads everything in the tree for a run of some depth. Cases that run only at a greater depth may be
+    /// missing.
     pub fn load_for(tree: Tree, depth: Depth) -> Result<Self, Problems> {
         let sha256 = tree.sha256();
         let Some(stored) = Stored::of(&sha256, depth) else { return Self::expanded(tree) };
@@ -114,11 +115,11 @@ impl Suite {
         control::give(&mut cases, &mut problems);
         if cases.is_empty() && problems.is_empty() {
             let problem = Problem::of_file("cases", "has no cases");
-            problems.push(problem.help("rule files lie in `cases/AREA/RULE.yaml`"));
+            problems.push(problem.help("put rule files into `cases/AREA/RULE.yaml`"));
         }
         let by_id = index(&cases, &mut problems);
         if problems.is_empty() {
-            // Only where every case could be read does a missing control mean anything.
+            // A missing control is a mistake only if every case could be read.
             control::check(&cases, &by_id, &mut problems);
         }
         if let Some(answers) = answers.filter(|_| problems.is_empty()) {
@@ -142,8 +143,8 @@ impl Suite {
         Err(Problems(problems))
     }
 
-    /// The same suite with cases, at the end, for all entries that these values of a profile are of. Every
-    /// suite has those of the first few entries.
+    /// Adds cases for all entries of a profile that these values belong to. Every suite has the cases of the
+    /// first few entries.
     pub fn with_entries<'a>(mut self, values: impl IntoIterator<Item = &'a str>) -> Result<Self, Problem> {
         let further = self.further(values);
         if further.is_empty() {
@@ -168,12 +169,12 @@ impl Suite {
         twice.into_iter().next().map_or(Ok(self), Err)
     }
 
-    /// Whether it has cases for all entries that these values of a profile are of.
+    /// Returns true if it has cases for all entries of a profile that these values belong to.
     pub fn has_entries<'a>(&self, values: impl IntoIterator<Item = &'a str>) -> bool {
         self.further(values).is_empty()
     }
 
-    /// The numbers of entries, by list, that these values are of and that have no cases yet.
+    /// Returns the numbers of entries that these values belong to and that have no cases yet, by list.
     fn further<'a>(&self, values: impl IntoIterator<Item = &'a str>) -> Numbers {
         let profile = &self.parts.spec.profile;
         let further = |(table, last): (String, u32)| {
@@ -183,87 +184,89 @@ impl Suite {
         profile.entries(values).into_iter().filter_map(further).collect()
     }
 
-    /// All cases, in the order of files and groups.
+    /// Returns all cases, in the order of files and groups.
     pub fn cases(&self) -> &[Case] {
         &self.cases
     }
 
-    /// The case with this id.
+    /// Returns the case with this id.
     pub fn case(&self, id: &str) -> Option<&Case> {
         self.number(id).map(|number| &self.cases[number])
     }
 
-    /// The place of the case with this id among [`Self::cases`].
+    /// Returns the index of the case with this id in [`Self::cases`].
     pub fn number(&self, id: &str) -> Option<usize> {
         self.by_id.get(id).copied()
     }
 
-    /// The ledger by id.
+    /// Returns the clauses by id.
     pub fn clauses(&self) -> &BTreeMap<String, Clause> {
         &self.parts.spec.clauses
     }
 
-    /// What the document says of answers.
+    /// Returns the rules for responses.
     pub fn answers(&self) -> &AnswerRules {
         &self.answers
     }
 
-    /// What the document says of requests.
+    /// Returns the rules for requests.
     pub fn requests(&self) -> &RequestRules {
         self.parts.requests()
     }
 
-    /// Operations that have a column of their own in a table of the document, each with its heading.
+    /// Returns the operations that have a column in a table of the document, each with the heading of the
+    /// column.
     pub fn columns(&self) -> &[(String, String)] {
         &self.columns
     }
 
-    /// Its cases as [`Self::load`] finds them stored: names of files, and their bytes.
+    /// Returns its cases in the format that [`Self::load`] reads: names of files, and their bytes.
     pub fn stored(&self) -> [(&'static str, Vec<u8>); 2] {
         stored::written(&self.cases, self.clauses(), &self.columns, self.sha256())
     }
 
-    /// The document as a value.
+    /// Returns the document as a value.
     pub fn spec(&self) -> &Spec {
         &self.parts.spec
     }
 
-    /// Baselines by name.
+    /// Returns the baselines by name.
     pub fn baselines(&self) -> &BTreeMap<String, Baseline> {
         &self.parts.baselines
     }
 
-    /// A drawn request with what must become of it, as a case that can be run. `None` if its forms do not go
-    /// together.
+    /// Returns a case with a generated request, and the response that it requires. Returns `None` if its
+    /// forms conflict.
     pub fn drawn(&self, combination: &Combination) -> Option<(Case, Due)> {
         combination.case(&self.parts)
     }
 
-    /// The cases of a text that is no file of the tree.
+    /// Returns the cases of a text that is not a file of the tree.
     pub fn written(&self, path: &str, text: &str) -> Result<Vec<Case>, Problem> {
         let file: CaseFile = yaml::read(path, text)?;
         let cases = file.cases.iter().map(|group| expand::of_group(path, group, &self.parts));
         Ok(cases.collect::<Result<Vec<_>, _>>()?.concat())
     }
 
-    /// What must become of a drawn request. `None` if its forms do not go together.
+    /// Returns the response that a generated request requires. Returns `None` if its forms conflict.
     pub fn due_of(&self, combination: &Combination) -> Option<Due> {
         combination.due(&self.parts)
     }
 
-    /// What a request must come to that nothing is made for. None for an operation of no plain request.
+    /// Returns the response that a request without preparation requires. Returns None if its operation has no
+    /// baseline.
     pub fn due(&self, request: &RequestSpec) -> Option<Due> {
         let plain = self.parts.baselines.get(&request.operation)?;
         Some(self.parts.due(request, &plain.request, &Prepared::default()))
     }
 
-    /// The request in which these of the lawful forms that [`Case::together`] numbers are together. `None` if
-    /// it need not be accepted.
+    /// Returns the request that combines these allowed forms, numbered as in [`Case::together`]. Returns
+    /// `None` if it need not be accepted.
     pub fn with_forms(&self, operation: &str, numbers: &[usize]) -> Option<Case> {
         paired::of_forms(operation, numbers, &self.parts)
     }
 
-    /// Other lawful requests of an operation, for a target that refuses the plain one.
+    /// Returns other allowed requests of an operation, for a target that rejects the baseline.
     pub fn alternatives(&self, operation: &str) -> Arc<[Alternative]> {
         let mut known = self.alternatives.lock().unwrap_or_else(PoisonError::into_inner);
         let made =
@@ -271,23 +274,24 @@ impl Suite {
         Arc::clone(made)
     }
 
-    /// Every field of the matrix of places and forms.
+    /// Returns every cell of the matrix of places and forms.
     pub fn cells(&self) -> Vec<Cell> {
         matrix::cells(&self.parts)
     }
 
-    /// Every field of the matrix of answers.
+    /// Returns every cell of the matrix of responses.
     pub fn answer_cells(&self) -> Vec<Cell> {
         answer_matrix::cells(&self.parts, &self.answers)
     }
 
-    /// SHA-256 over paths and contents of these files, in hex: what a run was planned from.
+    /// Returns the SHA-256 over paths and contents of its files, in hex. It identifies what a run was planned
+    /// from.
     pub fn sha256(&self) -> &str {
         self.sha256.get_or_init(|| self.parts.tree.sha256())
     }
 
-    /// Returns the text of a rule file as far as a run is planned from it. The lines of faults and variations
-    /// are empty, so that the others keep their numbers.
+    /// Returns the lines of a rule file that a run is planned from. The lines of faults and variations are
+    /// empty, so that the others keep their numbers.
     pub fn source(&self, shown: &str) -> String {
         let Some(text) = self.tree().text_of_shown(shown) else { return String::new() };
         let mut is_of_banks = false;
@@ -298,21 +302,21 @@ impl Suite {
         format!("{}\n", kept.collect::<Vec<_>>().join("\n").trim_end())
     }
 
-    /// The files that the suite was read from.
+    /// Returns the files that the suite was read from.
     pub fn tree(&self) -> &Tree {
         &self.parts.tree
     }
 }
 
-/// Cases that are made apart from the others.
+/// Cases that are expanded independently of others.
 enum Unit<'a> {
-    /// A group and one of its operations.
+    /// A group, and one of its operations.
     Forms(&'a At<FormGroup>, &'a str),
     Cases(&'a At<Group>),
 }
 
-/// The cases of these files in their order. The work is shared out among the processors: the whole suite is
-/// read before the first request can be sent.
+/// Returns the cases of these files in their order. The work is distributed over the processors, since the
+/// whole suite must be read before the first request.
 fn expanded(files: &[(&str, &str)], parts: &Parts, problems: &mut Vec<Problem>) -> Vec<Case> {
     let read = in_parallel(files, |(path, text)| match yaml::read::<CaseFile>(path, text) {
         Ok(file) if file.is_empty() => Err(Problem::of_file(path, "has neither clauses nor cases")),
@@ -348,7 +352,7 @@ fn expanded(files: &[(&str, &str)], parts: &Parts, problems: &mut Vec<Problem>) 
     });
     for (path, group, own) in groups {
         if made[own].iter().all(|made| made.as_ref().is_ok_and(Vec::is_empty)) {
-            problems.push(group.problem(path, "there is no such form at these places"));
+            problems.push(group.problem(path, "no form exists at these places"));
         }
     }
     made.into_iter()

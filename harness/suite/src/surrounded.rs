@@ -1,4 +1,5 @@
-//! Mistakes beside lawful forms: a check that a bank leaves out where some other thing is there is found so.
+//! Invalid values in requests with further allowed forms. They reveal a bank that skips a check if something
+//! else is present.
 
 use std::{
     cmp::Reverse,
@@ -23,23 +24,26 @@ use crate::{
     request::{ChangeError, RequestSpec},
 };
 
-/// Lawful forms of one place beside which mistakes are made, at most.
+/// Maximum number of allowed forms of one place that are combined with invalid values.
 const ROW_LEVELS: usize = 9;
 
-/// Rows of them at the standard depth.
+/// Number of rows of such forms at the standard depth.
 const ROWS: usize = 9;
 
-/// Rows in which mistakes of every sort are made, and how many sorts of them at the standard depth.
+/// Number of rows with invalid values of every sort. The next constant is the number of sorts at the standard
+/// depth.
 const FULL_ROWS: usize = 2;
 const FULL_SORTS: usize = 3;
 
-/// From which depth on a mistake of a clause, by its number of so many, is made in surroundings: the first
-/// one, which whoever does not look at all takes, and one in the middle, since some only look less closely.
+/// Returns the lowest depth at which the `number`-th of `of` invalid values of a clause is tried in
+/// surroundings. The first one reveals a bank that does not check at all. The middle one reveals a bank that
+/// only checks less closely.
 fn depth_of(number: usize, of: usize) -> Depth {
     if number == 0 || number == of / 2 { Depth::Standard } else { Depth::Exhaustive }
 }
 
-/// Mistakes beside each of the surroundings, and each of these alone, which is the control.
+/// Returns the cases of invalid values in each of the surroundings, and the case of each surrounding alone,
+/// which is their control.
 pub(crate) fn surrounded<'a>(
     operation: &str,
     forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))> + Clone,
@@ -56,21 +60,21 @@ pub(crate) fn surrounded<'a>(
     in_parallel(&surroundings, |one| one.cases(operation, all, parts).unwrap_or_default()).concat()
 }
 
-/// Lawful forms, and the mistakes that are met beside them.
+/// Allowed forms, and the invalid values that are combined with them.
 struct Surrounding<'a> {
-    /// A part of case ids.
+    /// Name, which is part of case ids.
     name: String,
     lawful: Vec<AppliedForm>,
     own_connection: bool,
-    /// Of each list the one that leaves most of the lawful forms.
+    /// Lists of invalid values. From each list, the one that keeps most of the allowed forms is used.
     mistakes: Vec<Vec<Mistake<'a>>>,
-    /// Further lawful forms, each of which is met beside these, with the clauses of their cases.
+    /// Further allowed forms with the clauses of their cases. Each is combined with `lawful`.
     accepted: &'a [(&'a str, &'a Form)],
 }
 
 impl Surrounding<'_> {
-    /// The lawful forms alone, and each mistake and each further lawful form beside them. None if nothing can
-    /// be beside a mistake.
+    /// Returns the cases of the allowed forms alone, and with each invalid value and each further allowed
+    /// form. Returns None if nothing can be combined with an invalid value.
     fn cases(&self, operation: &str, all: &FormCases, parts: &Parts) -> Option<Vec<Case>> {
         let plain = parts.requests().plain_clause(operation)?;
         let own = || format!("{}/{}", of_operation(plain, operation), self.name);
@@ -79,7 +83,7 @@ impl Surrounding<'_> {
         if fitting.forms.is_empty() && !self.own_connection {
             return None;
         }
-        // Whoever may refuse what is around them is asked no more.
+        // If the bank may reject the allowed forms, the cases count only if it accepts them.
         let chosen = || self.by_choice(&fitting, parts).map(|case| (case, IfControlRefused::Observed));
         let (control, if_control_refused) = lawful_case(own(), &fitting, parts)
             .map(|case| (case, IfControlRefused::Inconclusive))
@@ -95,7 +99,7 @@ impl Surrounding<'_> {
             let Some(met) = around.first_met(any, all, &control) else { continue };
             let MetMistake { mistake: (clause, form, depth), case, twin } = met;
             let id = |clause: &str, form: &Form| format!("{}/{}", id(clause, operation, form), self.name);
-            // It may stand in for another mistake of its clause, and come again as itself.
+            // It may replace another invalid value of its clause, and occur again as itself.
             if !known.insert(id(clause, form)) {
                 continue;
             }
@@ -121,7 +125,7 @@ impl Surrounding<'_> {
                 cases.push(Case { id, clause, line: form.line, depth: Depth::Exhaustive, control, ..case });
             }
         }
-        // A control is asked where what leans on it is, as the twins are.
+        // A control runs at the depth of the cases that depend on it, and so do the twins.
         let depth = cases[1..].iter().map(|case| case.depth).min();
         cases[0].depth = depth.unwrap_or(Depth::Exhaustive);
         if self.own_connection {
@@ -130,20 +134,20 @@ impl Surrounding<'_> {
         Some(cases)
     }
 
-    /// The lawful forms alone, where the bank chooses whether it takes them.
+    /// Returns the case of the allowed forms alone, if the bank chooses whether to accept them.
     fn by_choice(&self, fitting: &Combination, parts: &Parts) -> Option<Case> {
         let (case, Due::Choice { .. }) = fitting.case(parts)? else { return None };
         Some(Case { id: format!("{}/{}", case.clause, self.name), ..case })
     }
 }
 
-/// Whether a request is to be accepted, or is where the bank's profile says so.
+/// Returns true if a request must be accepted, or if the bank's profile decides about it.
 fn may_be_accepted(due: &Due) -> bool {
     matches!(due, Due::Accepted { .. } | Due::Choice { .. })
 }
 
-/// The surroundings of the spec, rows in which every lawful form of every place is there once, and all that
-/// may be there at once.
+/// Returns the surroundings of the spec, rows with every allowed form of every place once, and rows with all
+/// forms that can be combined at once.
 fn surroundings<'a, 'b>(
     operation: &str,
     forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))> + Clone,
@@ -174,16 +178,16 @@ fn surroundings<'a, 'b>(
     for (number, row) in rows.iter().enumerate() {
         let lawful: Vec<AppliedForm> =
             row.iter().map(|(factor, level)| factors[*factor][*level].clone()).collect();
-        // What the rules of a place depend on is met early.
+        // Forms that the rules of a place depend on are combined with it at the standard depth.
         let depth = |form: &Form| {
             let is_there = |part: &str| lawful.iter().any(|one| one.touches.contains(part));
             let is_near = || parts.requests().depends_on(operation, &form.place).any(is_there);
             if number < ROWS || is_near() { Depth::Standard } else { Depth::Exhaustive }
         };
-        // Each clause in each row, with another mistake in each: in the first rows, which have something of
-        // every place, one of each sort.
+        // Each row has an invalid value of each clause, and another one than the row before. The first rows,
+        // which have a form of every place, have one of each sort.
         let of_clause = |(clause, all): (&&'b str, &'b Vec<&'b Form>)| {
-            // Another one first in each row.
+            // Each row starts with another one.
             let turned = |mut any: Vec<Mistake<'b>>| {
                 let first = number % any.len();
                 any.rotate_left(first);
@@ -209,7 +213,7 @@ fn surroundings<'a, 'b>(
             accepted: &[],
         });
     }
-    // Every mistake beside all that may be there at once.
+    // Every invalid value is combined with all forms that fit into one request.
     let one_by_one = |(clause, all): (&&'b str, &'b Vec<&'b Form>)| {
         let clause = *clause;
         let of = all.len();
@@ -217,8 +221,8 @@ fn surroundings<'a, 'b>(
     };
     let Some(plain) = parts.baselines.get(operation).map(|baseline| &baseline.request) else { return made };
     let gives = |one: &&AppliedForm| adds(one, plain);
-    // Of each place what gives most and takes nothing away; then the last form, from the last place on, so
-    // that what does not go together with another one is there in one of the two.
+    // Of each place, take the form that sets most and removes nothing. Then take the last form, starting with
+    // the last place. If two forms conflict, each of them is in one of the two requests.
     let richest = |factor: &Factor| {
         let all = factor.iter().filter(gives).filter(|one| one.edits.iter().all(is_set));
         all.min_by_key(|one| Reverse(members_given(one))).cloned()
@@ -242,7 +246,7 @@ fn is_set(edit: &Edit) -> bool {
     matches!(edit, Edit::Set(..))
 }
 
-/// Whether a form gives a request something that the plain one does not have.
+/// Returns true if a form adds something to a request that the baseline lacks.
 fn adds(one: &AppliedForm, plain: &RequestSpec) -> bool {
     let is_absent = |at: &str| {
         let without = Change { remove: Some(at.to_owned()), ..Change::default() };
@@ -251,7 +255,7 @@ fn adds(one: &AppliedForm, plain: &RequestSpec) -> bool {
     one.edits.iter().any(|edit| matches!(edit, Edit::Set(at, _) if is_absent(at)))
 }
 
-/// How many members of objects a form sets.
+/// Returns the number of fields of objects that a form sets.
 fn members_given(one: &AppliedForm) -> usize {
     let members = |edit: &Edit| match edit {
         Edit::Set(_, Value::Object(members)) => members.len(),
@@ -260,17 +264,18 @@ fn members_given(one: &AppliedForm) -> usize {
     one.edits.iter().map(members).sum()
 }
 
-/// The valid form beside a mistake, and its case.
+/// The valid form for an invalid value, and its case.
 type Twin<'a> = (&'a Form, Rc<Case>);
 
-/// Lawful forms beside which others are met.
+/// Allowed forms that are combined with others.
 struct Around<'a> {
     operation: &'a str,
     lawful: Vec<AppliedForm>,
     parts: &'a Parts,
-    /// The cases of twins beside them, by the number of the twin; None where it cannot be a control.
+    /// The cases of twins with these forms, by the number of the twin. `None` if the twin cannot be a
+    /// control.
     twins: HashMap<usize, Option<Rc<Case>>>,
-    /// Whether the bank chooses if it takes them.
+    /// True if the bank chooses whether to accept them.
     by_choice: bool,
 }
 
@@ -279,7 +284,7 @@ impl<'a> Around<'a> {
         Self { operation, lawful, parts, twins: HashMap::new(), by_choice }
     }
 
-    /// Those of its lawful forms that go together with a twin.
+    /// Returns the allowed forms that are compatible with a twin.
     fn beside_twin(&self, twin: usize) -> Self {
         let mut combination = Combination::plain(self.operation);
         combination.add(moved(self.operation, self.form(twin)));
@@ -291,8 +296,8 @@ impl<'a> Around<'a> {
         &self.parts.requests().forms(self.operation)[number]
     }
 
-    /// The request with a form beside them. Of the lawful forms what is at the place of the form gives way;
-    /// all of such a form where the rest of it may be wrong without what is taken away.
+    /// Returns the request with a form in addition to these. Of the allowed forms, edits at the place of the
+    /// form are dropped. The whole allowed form is dropped if the rest of it may be wrong alone.
     fn beside(&self, form: &Form) -> Option<(Case, Due)> {
         let one = moved(self.operation, form);
         let mut combination = Combination::plain(self.operation);
@@ -315,8 +320,8 @@ impl<'a> Around<'a> {
         combination.case(self.parts)
     }
 
-    /// The case of a mistake of this clause beside them, and that of its twin beside them where the mistake
-    /// is more than one thing away from the control.
+    /// Returns the case of an invalid value of this clause with these forms. Also returns the case of its
+    /// twin with these forms if the invalid value differs from the control in more than one place.
     fn met(
         &mut self,
         clause: &str,
@@ -335,7 +340,7 @@ impl<'a> Around<'a> {
         (differences(&case, &twin_case).len() == 1).then_some((case, Some((self.form(twin?), twin_case))))
     }
 
-    /// The case of a twin beside them, if it can be a control.
+    /// Returns the case of a twin with these forms, if it can be a control.
     fn twin(&mut self, number: usize) -> Option<Rc<Case>> {
         if !self.twins.contains_key(&number) {
             let is_control = |(case, due): &(Case, Due)| {
@@ -345,7 +350,7 @@ impl<'a> Around<'a> {
             };
             let form = self.form(number);
             let made = self.beside(form).filter(is_control);
-            // It is about its own form, since the others are in the control as well; or about the choice.
+            // It is about its own form, since the control has the others as well, or about the choice.
             let about_form = |case: Case| Case { clause: form.clause.clone(), ..case };
             let made = made.map(|(case, _)| Rc::new(if self.by_choice { case } else { about_form(case) }));
             self.twins.insert(number, made);
@@ -354,7 +359,7 @@ impl<'a> Around<'a> {
     }
 }
 
-/// Lawful forms, and those of them that go together with each twin.
+/// Allowed forms, and those of them that are compatible with each twin.
 struct AroundTwins<'a> {
     whole: Around<'a>,
     /// By the number of the twin.
@@ -366,8 +371,8 @@ impl<'a> AroundTwins<'a> {
         self.beside.entry(twin).or_insert_with(|| self.whole.beside_twin(twin))
     }
 
-    /// Of these mistakes the one beside which most of the lawful forms stay; what does not go together with
-    /// its twin is left out.
+    /// Returns the invalid value that keeps most of the allowed forms. Forms that conflict with its twin are
+    /// dropped.
     fn first_met<'m>(
         &mut self,
         any: &[Mistake<'m>],
@@ -406,15 +411,15 @@ impl<'a> AroundTwins<'a> {
     }
 }
 
-/// A mistake beside lawful forms.
+/// An invalid value combined with allowed forms.
 struct MetMistake<'m, 'a> {
     mistake: Mistake<'m>,
     case: Case,
-    /// The valid form that its control has, where that is not the control of the surrounding.
+    /// The valid form that its control has, if that is not the control of the surrounding.
     twin: Option<Twin<'a>>,
 }
 
-/// Why a request might be refused by what the document leaves open.
+/// Returns the reasons why a bank may reject a request because the document leaves something open.
 fn open(due: &Due) -> &[String] {
     match due {
         Due::Open(why) => slice::from_ref(why),
@@ -423,7 +428,8 @@ fn open(due: &Due) -> &[String] {
     }
 }
 
-/// Adds what of these forms the request is to be accepted with: all at once, or else what each half has.
+/// Adds those of these forms with which the request must be accepted: all at once, or else those that each
+/// half allows.
 fn add(combination: &mut Combination, forms: &[AppliedForm], parts: &Parts) {
     let before = combination.forms.len();
     let fits = forms.iter().all(|one| combination.add(one.clone()));
@@ -438,13 +444,13 @@ fn add(combination: &mut Combination, forms: &[AppliedForm], parts: &Parts) {
     }
 }
 
-/// A mistake: the clause that it breaks alone, its form, and from which depth on it is met.
+/// An invalid value: the clause that it violates alone, its form, and the lowest depth at which it runs.
 type Mistake<'a> = (&'a str, &'a Form, Depth);
 
-/// The mistakes of each clause, those first that begin a sort.
+/// The invalid values of each clause, starting with the first one of each sort.
 type OfClauses<'a> = BTreeMap<&'a str, Vec<&'a Form>>;
 
-/// Every mistake of one clause.
+/// Returns the invalid values that violate exactly one clause, by clause.
 fn mistakes<'a>(forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))>) -> OfClauses<'a> {
     let mut all: OfClauses<'a> = BTreeMap::new();
     for (form, (_, due)) in forms.filter(|(form, _)| form.before.is_empty()) {
@@ -462,12 +468,12 @@ fn mistakes<'a>(forms: impl Iterator<Item = (&'a Form, &'a (Case, Due))>) -> OfC
     all
 }
 
-/// What tells sorts of mistakes apart: what their labels begin with (`type-`, `near-`).
+/// Returns the sort of an invalid value, which is the start of its label (`type-`, `near-`).
 fn sort(form: &Form) -> &str {
     form.label.split('-').next().unwrap_or_default()
 }
 
-/// The first mistake of each sort of a clause, which stand first.
+/// Returns the first invalid value of each sort of a clause. The list starts with them.
 fn first_of_each_sort<'a, 'b>(all: &'b [&'a Form]) -> &'b [&'a Form] {
     let mut known = BTreeSet::new();
     let sorts = all.iter().take_while(|form| known.insert(sort(form))).count();

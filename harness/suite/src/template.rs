@@ -1,26 +1,33 @@
-//! Values with placeholders: `${axis.column}` is filled when cases are expanded, `${target.psu.private.id}`
-//! when one is sent.
+//! Values with placeholders. `${axis.column}` is filled in when cases are expanded, and
+//! `${target.psu.private.id}` when a request is sent.
 //!
-//! A scalar that is one placeholder and nothing else takes the value with its type; inside other text it
-//! becomes text. A mapping with one key that begins with `$` is a function of its argument.
+//! A scalar that is a single placeholder takes the value with its type. Inside other text, the value becomes
+//! text. A mapping with one key that starts with `$` is a function of its argument.
 
 use std::{fmt::Write, io::Write as _};
 
 use flate2::{Compression, write::GzEncoder};
 use serde_json::{Map, Value};
 
-/// First parts of the names that are filled when a request is built, not when cases are expanded.
+/// First parts of the names that are filled in when a request is built, not when cases are expanded.
 ///
-/// `target`: a value of the target profile. `fresh`: a UUID of this request alone. `number.N`: a number of
-/// N digits, much the same. `shared` and `shared-number.N`: the same in all requests of a case. `day+N`,
-/// `workday+N`: a date N days after the run's clock. `month-end+N`: the first end of a month from then on
-/// that is no weekend and no holiday. `year-end+N`: the first 31 December from then on. `month-of.DAYS+N`:
-/// the first workday from then on in a month of 28 (any February), 30 or 31 days. `leap-day`: the
-/// next 29 February that is some months ahead. `now`: the clock as a Date header has it. `host.capitals`
-/// and `host.with-port`: the target's authority, as Host may have it. `digest`, `certificate`, `signature`:
-/// what signing makes; `certificate.other` and the parts `.serial`, `.serial-decimal`, `.issuer`,
-/// `.subject` and `.pem` with it; `signature.base64` is the base64 of the Signature header.
-/// `beginning.NAME`: the [`beginning`] of the value of that name.
+/// - `target`: a value of the bank profile
+/// - `fresh`: a UUID for this request alone
+/// - `number.N`: a number of N digits for this request alone
+/// - `shared`, `shared-number.N`: the same in all requests of a case
+/// - `day+N`: the date N days after the run's clock
+/// - `workday+N`: the first workday from that date on
+/// - `month-end+N`: the first end of a month from that date on that is neither a weekend nor a holiday
+/// - `year-end+N`: the first 31 December from that date on
+/// - `month-of.DAYS+N`: the first workday from that date on in a month of 28 (any February), 30 or 31 days
+/// - `leap-day`: the next 29 February that is some months ahead
+/// - `now`: the clock in the format of a Date header
+/// - `host.capitals`, `host.with-port`: the target's authority in other notations that Host allows
+/// - `digest`, `certificate`, `signature`: the results of signing
+/// - `certificate.other`, and the parts `.serial`, `.serial-decimal`, `.issuer`, `.subject` and `.pem` of
+///   either certificate
+/// - `signature.base64`: the base64 of the Signature header
+/// - `beginning.NAME`: the [`beginning`] of the value with that name
 pub const RUN_TIME: [&str; 17] = [
     "target",
     "fresh",
@@ -41,29 +48,29 @@ pub const RUN_TIME: [&str; 17] = [
     "beginning",
 ];
 
-/// Why a value cannot be expanded.
+/// The reason why a value cannot be expanded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExpandError {
     /// A `${` without its `}`.
-    #[error("`{0}` opens a placeholder with `${{` and does not close it")]
+    #[error("unclosed placeholder `${{` in `{0}`")]
     Open(String),
-    /// A list or mapping where text is wanted.
-    #[error("`${{{0}}}` is a list or a mapping and cannot stand inside text")]
+    /// A list or mapping inside a string.
+    #[error("`${{{0}}}` is a list or a mapping and cannot be part of a string")]
     NotText(String),
     /// A function that does not exist.
     #[error(
-        "`{0}` is no function: known are $repeat, $concat, $join, $upper, $lower, $alternate, $lower-token, $drop-last, $without-last, $first, $last, $until, $bytes, $gzip"
+        "unknown function `{0}`: expected one of $repeat, $concat, $join, $upper, $lower, $alternate, $lower-token, $drop-last, $without-last, $first, $last, $until, $bytes, $gzip"
     )]
     NoFunction(String),
-    /// A text of which nothing can be made, since it does not end so.
+    /// A string that lacks the required ending.
     #[error("{0:?} does not end in {1:?}")]
     NoSuchEnd(String, String),
-    /// An argument that does not fit the function.
-    #[error("`{0}` wants {1}")]
+    /// An argument that the function does not accept.
+    #[error("`{0}` takes {1}")]
     Argument(&'static str, &'static str),
 }
 
-/// Fills the placeholders that `fill` knows and leaves the others as they stand.
+/// Fills in the placeholders that `fill` knows and keeps the others.
 pub fn expand(value: &Value, fill: &dyn Fn(&str) -> Option<Value>) -> Result<Value, ExpandError> {
     match value {
         Value::String(text) => expand_text(text, fill),
@@ -81,8 +88,8 @@ pub fn expand(value: &Value, fill: &dyn Fn(&str) -> Option<Value>) -> Result<Val
     }
 }
 
-/// Computes the functions in a value whose placeholders are filled. Arguments that still hold placeholders
-/// are left alone.
+/// Computes the functions in a value whose placeholders are filled in. Arguments that still contain
+/// placeholders are kept.
 pub fn compute(value: Value) -> Result<Value, ExpandError> {
     fn calls(value: &Value) -> bool {
         match value {
@@ -113,11 +120,11 @@ fn computed(value: Value) -> Result<Value, ExpandError> {
     }
 }
 
-/// The names of all placeholders in a value.
+/// Returns the names of all placeholders in a value.
 pub fn names(value: &Value) -> Vec<String> {
     fn collect(value: &Value, names: &mut Vec<String>) {
         match value {
-            // Nearly all texts have none, and some are long.
+            // Nearly all strings have none, and some are long.
             Value::String(text) if !text.as_bytes().contains(&b'$') => {}
             Value::String(text) => names.extend(pieces(text).filter_map(|piece| match piece {
                 Piece::Name(name) => Some(name.to_owned()),
@@ -133,7 +140,7 @@ pub fn names(value: &Value) -> Vec<String> {
     found
 }
 
-/// The first part of a placeholder's name: `target` of `target.psu.private.id`, `day` of `day+10`.
+/// Returns the first part of a placeholder's name: `target` of `target.psu.private.id`, `day` of `day+10`.
 pub fn head(name: &str) -> &str {
     name.split(['.', '+']).next().unwrap_or(name)
 }
@@ -195,9 +202,9 @@ fn call(name: &str, argument: &Value) -> Result<Value, ExpandError> {
         "$bytes" | "$gzip" => bytes(name, argument),
         _ if waits => Ok(Value::Object(Map::from_iter([(name.to_owned(), argument.clone())]))),
         "$concat" => {
-            let parts = argument.as_array().ok_or(ExpandError::Argument("$concat", "a list of texts"))?;
+            let parts = argument.as_array().ok_or(ExpandError::Argument("$concat", "a list of strings"))?;
             let parts: Option<Vec<&str>> = parts.iter().map(Value::as_str).collect();
-            Ok(Value::String(parts.ok_or(ExpandError::Argument("$concat", "a list of texts"))?.concat()))
+            Ok(Value::String(parts.ok_or(ExpandError::Argument("$concat", "a list of strings"))?.concat()))
         }
         "$join" => {
             let lists = argument.as_array().ok_or(ExpandError::Argument("$join", "a list of lists"))?;
@@ -218,9 +225,9 @@ fn call(name: &str, argument: &Value) -> Result<Value, ExpandError> {
     }
 }
 
-/// The bytes of a value that is `{$bytes: [TEXT or NUMBER, ..]}`: texts in UTF-8, and numbers from 0 to 255
-/// as they are; or of one that is `{$gzip: TEXT}`. They need be neither UTF-8 nor JSON, and no [`Value`] can
-/// hold them.
+/// Returns the bytes of `{$bytes: [TEXT or NUMBER, ..]}` or `{$gzip: TEXT}`. Strings are in UTF-8, and
+/// numbers from 0 to 255 are single bytes. The bytes need be neither UTF-8 nor JSON, so no [`Value`] can hold
+/// them.
 pub fn as_bytes(value: &Value) -> Option<Vec<u8>> {
     if let Some(text) = value.get("$gzip").and_then(Value::as_str) {
         let mut packed = GzEncoder::new(Vec::new(), Compression::default());
@@ -237,27 +244,28 @@ pub fn as_bytes(value: &Value) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Stays what it is: see [`as_bytes`]. Parts that are functions still wait.
+/// Returns the function unchanged, since [`as_bytes`] evaluates it later. An argument without placeholders is
+/// checked now.
 fn bytes(name: &str, argument: &Value) -> Result<Value, ExpandError> {
     let value = Value::Object(Map::from_iter([(name.to_owned(), argument.clone())]));
     if !names(argument).is_empty() || as_bytes(&value).is_some() {
         return Ok(value);
     }
     Err(match name {
-        "$gzip" => ExpandError::Argument("$gzip", "a text"),
-        _ => ExpandError::Argument("$bytes", "a list of texts and of numbers from 0 to 255"),
+        "$gzip" => ExpandError::Argument("$gzip", "a string"),
+        _ => ExpandError::Argument("$bytes", "a list of strings and of numbers from 0 to 255"),
     })
 }
 
-/// A text without its last character, and without the digits before that: of numbers that follow each other
-/// the beginning may be one as well. Nothing of a text that has no more.
+/// Returns a string without its last character and the digits before that. The digits are removed because the
+/// start of a number may itself be a number that exists. Returns None if nothing remains.
 pub fn beginning(text: &str) -> Option<&str> {
     let (last, _) = text.char_indices().next_back()?;
     Some(text[..last].trim_end_matches(|letter: char| letter.is_ascii_digit()))
         .filter(|kept| !kept.is_empty())
 }
 
-/// The text before the first of a sign.
+/// Returns the string before the first occurrence of a sign.
 fn until(argument: &Value) -> Result<Value, ExpandError> {
     let part = |name: &str| argument.get(name).and_then(Value::as_str);
     let found = part("of").zip(part("sign")).and_then(|(text, sign)| text.split_once(sign));
@@ -265,20 +273,20 @@ fn until(argument: &Value) -> Result<Value, ExpandError> {
     Ok(Value::from(before))
 }
 
-/// The parts of `{of: TEXT, characters: NUMBER}`.
+/// Returns the parts of `{of: TEXT, characters: NUMBER}`.
 fn counted(argument: &Value) -> Option<(&str, usize)> {
     let characters = usize::try_from(argument.get("characters")?.as_u64()?).ok()?;
     Some((argument.get("of")?.as_str()?, characters))
 }
 
-/// The first characters of a text: all of it where it has no more.
+/// Returns the first characters of a string, or all of it if it is shorter.
 fn first(argument: &Value) -> Result<Value, ExpandError> {
     let (of, most) =
         counted(argument).ok_or(ExpandError::Argument("$first", "{of: TEXT, characters: NUMBER}"))?;
     Ok(Value::String(of.chars().take(most).collect()))
 }
 
-/// The last characters of a text: all of it where it has no more.
+/// Returns the last characters of a string, or all of it if it is shorter.
 fn last(argument: &Value) -> Result<Value, ExpandError> {
     let (of, most) =
         counted(argument).ok_or(ExpandError::Argument("$last", "{of: TEXT, characters: NUMBER}"))?;
@@ -296,7 +304,7 @@ fn drop_last(argument: &Value) -> Result<Value, ExpandError> {
     kept.map(|kept| Value::String(of.chars().take(kept).collect())).ok_or(wanted)
 }
 
-/// The text without what it must end in.
+/// Returns a string without its required ending.
 fn without_last(argument: &Value) -> Result<Value, ExpandError> {
     let part = |name: &str| argument.get(name).and_then(Value::as_str);
     let (Some(of), Some(text)) = (part("of"), part("text")) else {
@@ -317,10 +325,11 @@ fn repeat(argument: &Value) -> Result<Value, ExpandError> {
 }
 
 fn text_of<'a>(name: &'static str, argument: &'a Value) -> Result<&'a str, ExpandError> {
-    argument.as_str().ok_or(ExpandError::Argument(name, "a text"))
+    argument.as_str().ok_or(ExpandError::Argument(name, "a string"))
 }
 
-/// Letters in turn lower and upper case, so that no letter case that a server may favour is kept.
+/// Alternates lowercase and uppercase letters, so that the result differs from any letter case that a server
+/// may prefer.
 fn alternate(text: &str) -> String {
     let mut upper = true;
     text.chars()
@@ -331,11 +340,11 @@ fn alternate(text: &str) -> String {
         .collect()
 }
 
-/// `TOKEN=VALUE` with the token alone in lower case, as the algorithm of a Digest may be written (RFC 3230,
-/// section 4.1.1).
+/// Lowercases the token in `TOKEN=VALUE`, as the algorithm of a Digest may be written (RFC 3230, section
+/// 4.1.1).
 fn lower_token(text: &str) -> Result<String, ExpandError> {
     let (token, value) =
-        text.split_once('=').ok_or(ExpandError::Argument("$lower-token", "a text with `=` in it"))?;
+        text.split_once('=').ok_or(ExpandError::Argument("$lower-token", "a string that contains `=`"))?;
     Ok(format!("{}={value}", token.to_lowercase()))
 }
 

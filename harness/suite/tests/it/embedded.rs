@@ -1,4 +1,4 @@
-//! The suite that the binary carries: free of mistakes, and as large as its inventory says.
+//! Tests of the embedded suite. It has no mistakes, and as many cases as its inventory says.
 
 use xs2aspec_suite::{Suite, Tree, rule_file::case_file_schema};
 
@@ -8,7 +8,7 @@ fn embedded() -> Suite {
 
 #[test]
 fn the_embedded_suite_is_free_of_mistakes() {
-    // As many as the inventory counts, which is kept beside them: `4 accepted, 12 refused`.
+    // The inventory counts the cases of each clause: `4 accepted, 12 refused`.
     let inventory =
         include_str!("../../../../cases/inventory.tsv").lines().filter(|line| !line.starts_with('#'));
     let counts = inventory.filter_map(|line| line.rsplit('\t').next()).flat_map(|cover| cover.split(", "));
@@ -31,7 +31,7 @@ fn only_the_plain_request_of_each_operation_has_no_control() {
     ];
     assert_eq!(without, plain.map(|id| (id, true)));
     let again = suite.cases().iter().filter(|case| case.same_as.is_some()).count();
-    assert!(again > 40, "{again} cases are the plain request, said by name");
+    assert!(again > 40, "{again} cases repeat the baseline request");
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! The ledger and the authoring rules: complete, and shown to notice what is missing or wrong.
+//! Tests of the clauses and of the authoring rules. They are complete, and `lint` reports what is missing or
+//! wrong.
 
 use xs2aspec_suite::{Coverage, Suite, Tree, lint};
 
@@ -30,7 +31,7 @@ fn breaches(cases: &str, more: &[(&str, &str)]) -> String {
     ]);
     let suite = Suite::load(tree.and(more)).unwrap_or_else(|problems| panic!("{problems}"));
     let found = lint::lint(&suite);
-    // The small ledger of this test names one line of the document, and few clauses of answers.
+    // The few clauses of this test leave most of the document and of its rules uncovered.
     let document =
         ["fixtures/spec/interface.md", "fixtures/spec/answers.yaml", "fixtures/spec/client-rules.yaml"];
     let found = found.into_iter().filter(|problem| !document.contains(&problem.file.as_str()));
@@ -48,7 +49,7 @@ fn each_rule_is_silent_on_what_keeps_it_and_speaks_on_what_breaks_it() {
         (
             "[{remove: header/C}]",
             "[{remove: header/C}, {remove: body/m}]",
-            "differs from its control in 2 things: [\"header/c\", \"body/m\"]",
+            "differs from its control in 2 places: [\"header/c\", \"body/m\"]",
         ),
         (
             "[{remove: header/C}]",
@@ -71,24 +72,28 @@ fn each_rule_is_silent_on_what_keeps_it_and_speaks_on_what_breaks_it() {
             "control: a.root/plain, expect: refused",
             "expects `refused` for a clause that is observed",
         ),
-        ("expect: observed", "expect: {choice: {x: refused}}", "leaves a choice that its clause does not"),
+        (
+            "expect: observed",
+            "expect: {choice: {x: refused}}",
+            "expects a choice, but its clause leaves none",
+        ),
         (
             "name: three, baseline: base, change: [{set: body/m, to: xxx}], control: a.root/plain, expect: accepted",
             "name: three, baseline: base, change: [{set: body/m, to: xxxxx}], control: a.root/plain, expect: refused",
-            "clause `a.name.length` has no case of just 3 that must be accepted",
+            "clause `a.name.length` has no case of exactly 3 that must be accepted",
         ),
-        // One that is near the limit, or only observed, shows nothing.
-        ("to: xxx}]", "to: xx}]", "no case of just 3 that must be accepted"),
+        // A case that is only near the limit, or only observed, does not count.
+        ("to: xxx}]", "to: xx}]", "no case of exactly 3 that must be accepted"),
         (
             "to: xxx}], control: a.root/plain, expect: accepted",
             "to: xxx}], control: a.root/plain, expect: observed",
-            "no case of just 3 that must be accepted",
+            "no case of exactly 3 that must be accepted",
         ),
-        ("to: xxxx}]", "to: xxxxx}]", "no case of 4 that must be refused"),
+        ("to: xxxx}]", "to: xxxxx}]", "no case of 4 that must be rejected"),
         (
             "name: four, baseline: base, change: [{set: body/m, to: xxxx}], control: a.root/plain, expect: refused",
             "name: four, baseline: base, change: [{set: body/m, to: xxxx}], control: a.root/plain, expect: accepted",
-            "clause `a.name.length` has no case of 4 that must be refused",
+            "clause `a.name.length` has no case of 4 that must be rejected",
         ),
     ];
     for (from, to, expected) in table {
@@ -96,12 +101,12 @@ fn each_rule_is_silent_on_what_keeps_it_and_speaks_on_what_breaks_it() {
         assert_eq!(found.matches("cases/").count(), 1, "{found}");
         assert!(found.contains(expected), "{expected}\n{found}");
     }
-    // Where nothing of that size can be demanded, the case says why.
+    // If the document cannot require anything for that size, the case says why.
     let near = "to: xxx}], control: a.root/plain, expect: accepted";
     assert_eq!(with(near, "to: xxx}], control: a.root/plain, expect: observed, about: why"), "");
     let without_mix = GOOD.split("  - {clause: a.mix").next().unwrap();
     assert!(breaches(without_mix, &[]).contains(
-        "cases/clauses/a.yaml:4:5: clause `a.mix` is demanded by the document, and no case and no"
+        "cases/clauses/a.yaml:4:5: clause `a.mix` is required by the document, but no case or check"
     ));
     assert!(
         breaches(GOOD, &[("fixtures/requests/other.yaml", BASELINE)])
@@ -135,7 +140,7 @@ fn an_expected_clause_demands_and_a_choice_says_what_its_plain_reading_is() {
     assert_eq!(with(plain, "{choice: {no: refused, yes: accepted}}"), "");
     let silent = with(plain, "{choice: {yes: accepted}}");
     assert!(
-        silent.contains("case `a.free/f` says nothing of `no`, the plain reading of its clause"),
+        silent.contains("case `a.free/f` has no expectation for `no`, the plain reading of its clause"),
         "{silent}"
     );
     assert_eq!(with("choice, choice: {key: free, default: no}", "{choice: {yes: accepted}}"), "");
@@ -154,7 +159,7 @@ fn a_line_without_a_clause_and_a_clause_without_cover_are_to_do() {
     assert!(coverage.lines_without_clause.len() > 100);
     let found = lint::lint(&suite).iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     assert!(
-        found.contains("fixtures/spec/answers.yaml: names clause `payment.response`, in this"),
+        found.contains("fixtures/spec/answers.yaml: clause `payment.response`, named in this"),
         "{found}"
     );
     assert!(!coverage.is_complete());
@@ -179,8 +184,8 @@ fn what_requests_name_and_nobody_knows_is_a_breach() {
             "corupted: true",
             "`signing` of the form `signing one-bit`: unknown field `corupted`",
         ),
-        ("breaks: amount.string ", "breaks: amount.strings ", "no clause `amount.strings` in the ledger"),
-        ("longer: <most>", "longer: <mots>", "`<mots>` in `<mots>` is said nowhere"),
+        ("breaks: amount.string ", "breaks: amount.strings ", "clause `amount.strings` is not declared"),
+        ("longer: <most>", "longer: <mots>", "`<mots>` in `<mots>` is not defined"),
     ] {
         assert!(text.contains(right), "{right}");
         let found = match Suite::load(Tree::embedded().and(&[(FILE, &text.replace(right, wrong))])) {

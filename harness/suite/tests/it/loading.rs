@@ -1,5 +1,5 @@
-//! Mistakes in case files: each is an error with file, line and column, and with the near name where there is
-//! one.
+//! Tests of mistakes in case files. Each is an error with file, line and column, and with a similar name if
+//! there is one.
 
 use xs2aspec_suite::{Depth, PlanError, Suite, Tree};
 
@@ -33,7 +33,7 @@ fn each_mistake_is_placed_and_named() {
     let cases = [
         (
             "{clause: a.rot, name: x, baseline: base, expect: accepted}",
-            "3:5: no clause `a.rot`",
+            "3:5: clause `a.rot` is not declared",
             "did you mean `a.root`?",
         ),
         (
@@ -41,7 +41,7 @@ fn each_mistake_is_placed_and_named() {
             "3:5: there is no baseline",
             "did you mean `base`?",
         ),
-        ("{clause: a.root, baseline: base, expect: accepted}", "3:5: a case without axes has a `name`", ""),
+        ("{clause: a.root, baseline: base, expect: accepted}", "3:5: a case without axes needs a `name`", ""),
         ("{clause: a.root, name: x, baseline: base}", "3:31: missing field `expect`", ""),
         (
             "{clause: a.root, name: x, baseline: base, exepct: accepted}",
@@ -56,8 +56,8 @@ fn each_mistake_is_placed_and_named() {
         ),
         (
             "{clause: a.root, name: a b/ä, baseline: base, expect: accepted}",
-            "3:5: the name `a b/ä` cannot be part of an id: `a b` is none",
-            "give it a name of the letters",
+            "3:5: the name `a b/ä` cannot be part of an id: `a b` is not allowed",
+            "choose a name of ASCII letters",
         ),
         (
             "{clause: a.root, name: a//b, baseline: base, expect: accepted}",
@@ -76,7 +76,7 @@ fn each_mistake_is_placed_and_named() {
         ),
         (
             "{clause: a.root, name: x, baseline: base, control: a.root/plan, expect: refused}",
-            "3:5: case `a.root/x`: there is no case `a.root/plan`",
+            "3:5: case `a.root/x`: its control `a.root/plan` does not exist",
             "did you mean `a.root/plain`?",
         ),
         (
@@ -86,7 +86,7 @@ fn each_mistake_is_placed_and_named() {
         ),
         (
             "{clause: a.root, name: x, baseline: base, control: a.root/x, expect: accepted}",
-            "a control of itself",
+            "its own control",
             "",
         ),
         (
@@ -96,17 +96,17 @@ fn each_mistake_is_placed_and_named() {
         ),
         (
             "{clause: a.root, name: x, baseline: base, change: [{set: header/B, to: \"${targte.x}\"}], expect: accepted}",
-            "3:5: `${targte.x}` is neither an axis nor known here",
+            "3:5: `${targte.x}` is neither an axis nor a known placeholder",
             "did you mean `target`?",
         ),
         (
             "{clause: a.root, name: x, baseline: base, change: [{set: header/B, to: \"${target.psu.privat.id}\"}], expect: accepted}",
-            "a target profile has no `psu.privat.id`",
+            "a bank profile has no value `psu.privat.id`",
             "did you mean `psu.private.id`?",
         ),
         (
             "{clause: a.root, name: x, baseline: base, expect: {body: {/id: \"${made.id}\"}}}",
-            "`${made.id}` is neither a value of the target nor kept by a step before",
+            "`${made.id}` is neither a value of the target nor kept by an earlier step",
             "",
         ),
         (
@@ -116,28 +116,28 @@ fn each_mistake_is_placed_and_named() {
         ),
         (
             "{clause: a.root, name: x, baseline: base, before: [{name: p, baseline: base, keep: {id: cookie}}], expect: accepted}",
-            "`cookie` is no place in a message",
+            "`cookie` is not a place in a message",
             "",
         ),
         (
             "{clause: a.root, name: x, baseline: base, before: [{name: p, baseline: base, times: 1000}], expect: accepted}",
-            "`times` wants a number up to 100",
+            "`times` must be a number up to 100",
             "",
         ),
         (
             "{clause: a.root, name: x, baseline: base, before: [{name: p, baseline: base, at-once: true}], expect: accepted}",
-            "`at-once` and `distinct` of step `p` want `times`",
+            "`at-once` and `distinct` of step `p` need `times`",
             "",
         ),
         (
             "{clause: a.root, name: x, baseline: base, before: [{name: p, baseline: base, times: 2, keep: {number: body/id}, distinct: [numbr]}], expect: accepted}",
-            "`distinct` of step `p`: it keeps no `numbr`",
+            "`distinct` of step `p`: the step does not keep `numbr`",
             "did you mean `number`?",
         ),
         ("{clause: a.root, name: x, name: y, baseline: base, expect: accepted}", "duplicate", ""),
         (
             "{clause: a.root, name: x, baseline: base, change: [{set: header/B, to: c}], control: none, expect: accepted}",
-            "3:5: case `a.root/x` changes something or need not be accepted: it has a control",
+            "3:5: case `a.root/x` needs a control, since it changes its baseline or need not be accepted",
             "",
         ),
     ];
@@ -181,7 +181,7 @@ fn a_case_without_a_control_leans_on_the_plain_request_of_its_operation() {
     assert_eq!(of("a.other/prepared"), (plain, None, false));
     let one = loaded.plan(&["a.other/again".to_owned()], &[], Depth::Standard).unwrap();
     assert_eq!((one.said_by_name(), one.controls[0].id.as_str()), (1, "a.root/plain"));
-    // Which one is plain can be said, once.
+    // One case of an operation can declare itself the baseline case.
     let said = text.replace("name: again, baseline: base,", "name: again, baseline: base, control: none,");
     let said = suite(&said).unwrap();
     assert_eq!(said.case("a.root/plain").unwrap().same_as.as_deref(), Some("a.other/again"));
@@ -189,7 +189,7 @@ fn a_case_without_a_control_leans_on_the_plain_request_of_its_operation() {
         .replace("baseline: base, expect: accepted", "baseline: base, control: none, expect: accepted")
         + "  - {clause: a.other, name: twice, baseline: base, control: none, expect: accepted}\n";
     let error = suite(&twice).unwrap_err();
-    assert!(error.contains("`a.other/twice` is a second plain request of `ncbct`"), "{error}");
+    assert!(error.contains("`a.other/twice` is a second baseline case of `ncbct`"), "{error}");
 }
 
 #[test]

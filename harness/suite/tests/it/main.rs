@@ -1,4 +1,4 @@
-//! The suite from outside: what the program carries, and how mistakes in it are found.
+//! Tests of the suite through its public interface.
 
 mod embedded;
 mod ledger;

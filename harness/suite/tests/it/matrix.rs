@@ -1,4 +1,4 @@
-//! The matrix of places and forms has no hole.
+//! Tests that the matrix of places and forms has no gap.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,14 +9,14 @@ use xs2aspec_suite::{
     matrix::{Cell, Decision},
 };
 
-/// Names of the forms of a block of the file, as they are written.
+/// Returns the names of the forms of a block of the file, as written.
 fn names(block: &Value) -> Vec<String> {
     let forms = block.get("forms").and_then(Value::as_array).into_iter().flatten();
     forms.map(|form| form["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Every form that is written for all places of a part or of a kind is decided at each of them: cases are
-/// made of it, or the reason is given why it makes no sense.
+/// Every form that is defined for all places of a part or of a kind is decided at each of them. It has cases,
+/// or a reason why it makes no sense there.
 #[test]
 fn each_form_of_a_kind_is_a_case_or_has_a_reason_at_every_place_of_the_kind() {
     let suite = Suite::load(Tree::embedded()).unwrap();
@@ -66,7 +66,7 @@ fn what_is_not_expected_or_not_sent_has_a_reason_and_everything_else_a_clause() 
     assert_eq!(decisions.len(), 9, "{decisions:?}");
 }
 
-/// What is not asked beside everything else can be left out there by a bank that nobody finds.
+/// If an invalid value is never combined with everything else, a bank could skip its check there unnoticed.
 #[test]
 fn whatever_may_be_there_is_there_in_a_crowd_and_mistakes_are_made_in_it() {
     let suite = Suite::load(Tree::embedded()).unwrap();
@@ -91,8 +91,8 @@ fn whatever_may_be_there_is_there_in_a_crowd_and_mistakes_are_made_in_it() {
             .collect();
         assert!(places.len() > 30, "{places:?}");
         let absent: Vec<&String> = places.iter().filter(|at| !is_there(at)).collect();
-        // Their forms say why: an agreement is a company's, an identity is in place of another, and what a
-        // bank offers is its own.
+        // Their forms give the reason: an agreement belongs to a company, an identity replaces another one,
+        // and each bank decides what it offers.
         let open = ["PSU-Corporate-ID", "X-PSU-AuthMethod-Preferred", "X-PSU-IDENTITY", "executionRule"];
         let unknown: Vec<_> =
             absent.iter().filter(|at| !open.iter().any(|open| at.ends_with(open))).collect();
@@ -113,7 +113,7 @@ fn whatever_may_be_there_is_there_in_a_crowd_and_mistakes_are_made_in_it() {
             .filter(|case| case.area == "matrix")
             .map(|case| case.clause.as_str())
             .collect();
-        // A hole that is known: the parts of an address are met in rows alone.
+        // A known gap: the parts of an address occur in rows only.
         let known = |clause: &&str| *clause == "address.shape";
         let (holes, missed): (Vec<&str>, Vec<&str>) =
             alone.into_iter().filter(|clause| !mistakes.contains(clause)).partition(known);

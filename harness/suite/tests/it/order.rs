@@ -1,4 +1,4 @@
-//! The order in which cases say most, and what a choice of them costs.
+//! Tests of the order of cases, and of the cost of a choice of them.
 
 use std::collections::BTreeSet;
 
@@ -19,8 +19,8 @@ fn every_case_has_its_place_and_the_plain_requests_come_first() {
     assert!(order[..plain].iter().all(is_plain) && !order[plain..].iter().any(is_plain));
 }
 
-/// `prove order` makes it; what it says of costs follows from the cases, and is told here without asking
-/// anybody.
+/// `prove order` generates the file. Its costs follow from the cases, so they are computed here without any
+/// request.
 #[test]
 fn the_order_names_cases_of_this_suite_and_what_they_cost() {
     let suite = embedded();
@@ -54,7 +54,7 @@ fn as_many_cases_are_chosen_as_so_many_requests_suffice_for() {
         assert!(chosen.is_superset(&before), "{requests}");
         assert_eq!(cost.total(), suite.cost(part.selected.iter().copied()).total());
         let total = u64::try_from(cost.total()).unwrap();
-        // The next case does not fit: it would take some requests, and perhaps a round of plain ones.
+        // The next case does not fit. It would need some requests, and perhaps a round of baseline requests.
         assert!(total <= requests && total + 40 > requests, "{total} of {requests}");
         assert_eq!(part.left_out.len(), plan.left_out.len() + plan.selected.len() - part.selected.len());
         before = chosen;
@@ -77,7 +77,8 @@ fn patterns_and_parts_hold_for_the_choice_and_too_few_requests_are_said() {
     assert!(matches!(suite.within(&plan, 1), Err(PlanError::Requests { requests: 1, needs: 2.., .. })));
 }
 
-/// What nothing of a class catches is asked by its first case; where the order names several, all are asked.
+/// A class without an effective case runs its first case. If the order names several of a class, all of them
+/// run.
 #[test]
 fn quick_is_the_most_telling_cases_and_one_of_each_class_without_any() {
     type Class<'a> = (&'a str, u32, &'a str);
@@ -103,7 +104,7 @@ fn quick_is_the_most_telling_cases_and_one_of_each_class_without_any() {
     }
 }
 
-/// Without a file the cases are spread: the first hundred are of many clauses.
+/// Without a file the cases are spread, so that the first hundred belong to many clauses.
 #[test]
 fn a_suite_without_the_file_is_spread_over_its_clauses() {
     let tree = Tree::embedded().and(&[(order::FILE, "# nothing\n")]);

@@ -1,4 +1,4 @@
-//! A clause that is only begun can be loaded, with its case.
+//! Tests that a new scaffold can be loaded, with its case.
 
 use xs2aspec_suite::{Suite, Tree};
 
@@ -43,7 +43,7 @@ fn what_cannot_be_begun_says_why() {
         ("periodic", quote, "expected an id"),
         ("periodic.Months", quote, "expected an id"),
         ("periodic.months.duplicate", quote, "cases/periodic/months-of-execution.yaml:"),
-        ("nothing.at-all", quote, "begins with `nothing.`"),
+        ("nothing.at-all", quote, "starts with `nothing.`"),
         ("periodic.months.even", "no such words", "found it in 0"),
         ("periodic.months.even", "at most 70 characters", "found it in "),
     ] {

@@ -1,4 +1,4 @@
-//! The stored cases are those that are expanded.
+//! Tests that the stored cases are those that are expanded.
 
 use std::{collections::BTreeSet, io::Read};
 
@@ -7,13 +7,13 @@ use xs2aspec_suite::{Case, Depth, Expectation, Suite, Tree};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/expanded");
 
-/// The digest of the files, and the cases.
+/// Returns the digest of the files, and the cases.
 fn unpacked(bytes: &[u8]) -> (String, String) {
     let mut decoder = GzDecoder::new(bytes);
     let comment = decoder.header().and_then(|header| header.comment()).unwrap_or_default();
     let digest = String::from_utf8(comment.to_vec()).unwrap();
     let mut text = String::new();
-    // An empty file is one that has to be written.
+    // An empty file is one that has yet to be written.
     decoder.read_to_string(&mut text).unwrap_or_default();
     (digest, text)
 }
@@ -25,7 +25,7 @@ fn the_stored_cases_are_current() {
         if std::env::var_os("UPDATE_GENERATED").is_some() {
             std::fs::write(&file, &made).unwrap();
         }
-        // Packed bytes may be others from version to version of the packer.
+        // Packed bytes may differ between versions of the compressor.
         let kept = std::fs::read(&file).unwrap();
         assert!(unpacked(&kept) == unpacked(&made), "{file} is not current: bash .ci/bless");
     }
@@ -53,7 +53,7 @@ fn a_run_of_less_depth_reads_the_cases_that_it_may_ask_and_no_others() {
     let standard: Vec<&Case> = all.cases().iter().filter(|case| case.depth < Depth::Exhaustive).collect();
     assert!(standard.len() < all.cases().len());
     assert!(standard.into_iter().eq(some.cases()));
-    // What a profile is held to is in either.
+    // The clauses and choices that a profile is checked against are in both.
     let held_to = |suite: &Suite| -> BTreeSet<String> {
         let choices = suite.cases().iter().filter_map(|case| match &case.expect {
             Expectation::Choice(values) => Some(format!("{} {:?}", case.clause, values.keys())),

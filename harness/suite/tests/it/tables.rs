@@ -1,8 +1,8 @@
-//! The tables that are derived from others agree with them.
+//! Tests that tables agree with those that they are derived from.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The lines of a table, each by column.
+/// Returns the lines of a table, each by column.
 fn table(name: &str) -> Vec<BTreeMap<String, String>> {
     let path = format!("{}/../../fixtures/tables/{name}.csv", env!("CARGO_MANIFEST_DIR"));
     let mut reader = csv::Reader::from_path(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
@@ -24,7 +24,8 @@ fn sample_amounts_stand_beside_the_currencies_of_the_frozen_table() {
     }
 }
 
-/// How many digits a sample amount has: one that is written out, and those of the number behind it.
+/// Returns the number of digits of a sample amount: the first one, which is written out, and those of the
+/// number after it.
 fn digits(whole: &str) -> Option<usize> {
     if whole.is_empty() {
         return None;
@@ -100,7 +101,7 @@ fn the_readme_of_target_profiles_offers_what_a_profile_knows() {
     let known: BTreeSet<String> = known
         .into_iter()
         .filter(|name| name.contains('.') && !name.starts_with("x-accept-fix."))
-        // Further entries of a list have the keys of its first.
+        // Further entries of a list have the keys of the first one.
         .filter(|name| !name.split('.').any(|part| part.parse::<u8>().is_ok()))
         .map(str::to_owned)
         .collect();

@@ -234,22 +234,22 @@ async fn each_mistake_names_the_key_to_change() {
 fn a_plan_without_cases_says_what_took_them() {
     let mebibyte = "http.no-server-error/ncbct/mebibyte-in-unknown-member";
     for (arguments, says) in [
-        (&["run", "--skip", "*"][..], "error: `--skip` takes away every case\n"),
+        (&["run", "--skip", "*"][..], "error: `--skip` excludes every case\n"),
         (
             &["run", "--only", "basket", "--skip", "*"],
-            "error: `--skip` takes away all that `--only` selects\n",
+            "error: `--skip` excludes all cases that `--only` selects\n",
         ),
         (&["run", "--only", "nothing"], "error: `--only nothing` matches no case"),
         (&["run", "--skip", "nothing"], "error: `--skip nothing` matches no case"),
         (
             &["run", "--only", mebibyte],
-            "error: nothing of what was asked for runs at depth standard: http.no-server-error/ncbct/mebibyte-in-unknown-member: it \
+            "error: none of the selected cases runs at depth standard: http.no-server-error/ncbct/mebibyte-in-unknown-member: it \
              runs at depth exhaustive only\n",
         ),
         (&["list", "nothing"], "error: `nothing` matches no case"),
         (
             &["list", mebibyte, "--depth", "standard"],
-            "error: nothing of what was asked for runs at depth standard: ",
+            "error: none of the selected cases runs at depth standard: ",
         ),
     ] {
         let output = execute(arguments);

@@ -108,7 +108,7 @@ fn a_demanded_clause_whose_last_case_is_weakened_can_no_longer_be_broken() {
     let breaches = lint::lint(&suite);
     let breaches: Vec<String> = breaches.iter().map(ToString::to_string).collect();
     let said = format!(
-        "clause `{clause}` is demanded by the document, and no case and no check on answers can break it"
+        "clause `{clause}` is required by the document, but no case or check of responses can find it violated"
     );
     assert!(breaches.iter().any(|breach| breach.contains(&said)), "{breaches:#?}");
 }

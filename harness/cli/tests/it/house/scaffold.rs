@@ -61,7 +61,7 @@ fn a_clause_is_begun_in_a_folder_of_case_files() {
     let (exit, said) = run(&["list", "periodic.months.even"], &cases);
     assert!(exit == Some(0) && said.contains("periodic.months.even/to-be-named  refused"), "{said}");
     let (exit, said) = run(&scaffold, &cases);
-    assert!(exit == Some(2) && said.contains("there is a clause `periodic.months.even`"), "{said}");
+    assert!(exit == Some(2) && said.contains("clause `periodic.months.even` already exists"), "{said}");
     // The user's own cases for clauses of the program.
     let mine = folder.path().join("mine");
     fs::create_dir_all(mine.join("periodic")).unwrap();

@@ -29,7 +29,7 @@ const SAYINGS: [Line; 12] = [
         "demanded clauses were not asked",
     ),
     ("run --target BANK --only limit --out bare", 4, "to test more, add to the profile"),
-    ("run --only periodic.months --skip *", 2, "`--skip` takes away all that `--only` selects"),
+    ("run --only periodic.months --skip *", 2, "`--skip` excludes all cases that `--only` selects"),
     ("list nothing", 2, "matches no case"),
     ("curl nope --target BANK", 2, "no case"),
     ("curl transaction.path/plain --target BANK", 2, "the target profile has no `transaction.account-id`"),

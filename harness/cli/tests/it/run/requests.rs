@@ -45,7 +45,7 @@ fn no_more_is_sent_than_was_said_and_what_was_not_asked_is_left_out() {
     }
     let (exit, said) = xs2aspec(&["run", "--requests", "1", "--only", "periodic.months"]);
     assert_eq!(exit, Some(2), "{said}");
-    assert!(said.contains("`--requests 1` suffices for nothing of what was asked for"), "{said}");
+    assert!(said.contains("`--requests 1` is too low"), "{said}");
 }
 
 /// A target that is often unavailable costs unplanned requests, which reduce the number of cases.
