@@ -204,7 +204,7 @@ mod tests {
         let last = json!({"a": [{"b": 2.5}], "c": true, "d": -1});
         assert_eq!(both(text), (last, Some(json!({"a": [{"b": 1}], "c": true, "d": -1}))));
         assert_eq!(both(r#"{"a":1,"b":{"a":1}}"#), (json!({"a": 1, "b": {"a": 1}}), None));
-        assert_eq!(both(r#"{"a":1,"a":1}"#), (json!({"a": 1}), None), "whoever reads it sees the same");
+        assert_eq!(both(r#"{"a":1,"a":1}"#), (json!({"a": 1}), None), "every reader sees the same");
     }
 
     #[test]
