@@ -212,7 +212,7 @@ fn explain_of_a_clause_names_its_file_its_cases_and_what_breaks_it() {
     for line in [
         "file       cases/baskets/status.yaml:",
         "  basket.status.worst/with-a-rejected-payment/alone  ",
-        "  basket.status.worst/of-the-first  The status of a basket is that of its first payment.",
+        "  basket.status.worst/of-the-first  The bank takes the status of a basket from its first payment.",
         "    denied by basket.status.worst/",
     ] {
         assert!(said.lines().any(|one| one.starts_with(line)), "{line}: {said}");
