@@ -196,10 +196,7 @@ fn what_was_run_and_with_which_cases_is_said() {
     // The program's own cases count as its own, even if they come from a folder.
     let own = concat!(env!("CARGO_MANIFEST_DIR"), "/../../cases");
     let (_, said) = verified(&["--only", "ncbct.path", "--cases", own], 0);
-    assert!(
-        !said.contains("not those built into") && said.contains("give the same verdict in "),
-        "{said}"
-    );
+    assert!(!said.contains("not those built into") && said.contains("give the same verdict in "), "{said}");
     // The limits of the run are printed.
     let (_, said) = verified(&["--only", "ncbct", "--requests", "12", "--shard", "1/1"], 0);
     assert!(said.contains("\n- --requests 12: ") && said.contains("\n- shard 1/1 of "), "{said}");
