@@ -373,8 +373,7 @@ impl KillMatrix {
     /// the same suite and banks.
     pub fn snapshot(&self) -> String {
         let mut text = format!(
-            "# {}\n# bank, name, whether its own clause denies it or warns of it, and by which case, which is asked first; or what else \
-             is said of banks that keep the document; made by `xs2aspec prove --matrix FILE --update`\n",
+            "# {}\n# bank, name, the result of its own clause and the case that shows it, or the other findings; written by `xs2aspec prove --matrix FILE --update`\n",
             self.totals()
         );
         for row in &self.rows {

@@ -57,11 +57,11 @@ impl ClauseState {
     /// Returns the word that every report uses.
     pub const fn word(self) -> &'static str {
         match self {
-            Self::Kept => "kept",
-            Self::Broken => "broken",
+            Self::Kept => "passed",
+            Self::Broken => "violated",
             Self::Waived => "waived",
-            Self::NotAsked => "not asked",
-            Self::LeftOut => "left out",
+            Self::NotAsked => "not tested",
+            Self::LeftOut => "skipped",
         }
     }
 }
@@ -96,7 +96,7 @@ impl std::fmt::Display for Demanded {
         let waived = if self.waived > 0 { format!(", {} waived", self.waived) } else { String::new() };
         write!(
             f,
-            "{} demanded clauses: {} kept, {} broken{waived}, {} not asked, {} declared absent or left out",
+            "{} required clauses: {} passed, {} violated{waived}, {} not tested, {} skipped",
             self.total(),
             self.kept,
             self.broken,
@@ -411,8 +411,7 @@ mod tests {
         let mut clauses = DemandedClauses::default();
         clauses.demand("a");
         clauses.add(&waived("a"));
-        let words =
-            "1 demanded clauses: 0 kept, 0 broken, 1 waived, 0 not asked, 0 declared absent or left out";
+        let words = "1 required clauses: 0 passed, 0 violated, 1 waived, 0 not tested, 0 skipped";
         assert_eq!(clauses.numbers().to_string(), words);
     }
 
@@ -455,9 +454,6 @@ mod tests {
         assert_eq!(clauses.to_add(), [("two = 2", 2), ("one = 1", 1)]);
         let numbers = clauses.numbers();
         assert_eq!(numbers, Demanded { kept: 1, not_asked: 3, ..Demanded::default() });
-        assert_eq!(
-            numbers.to_string(),
-            "4 demanded clauses: 1 kept, 0 broken, 3 not asked, 0 declared absent or left out"
-        );
+        assert_eq!(numbers.to_string(), "4 required clauses: 1 passed, 0 violated, 3 not tested, 0 skipped");
     }
 }

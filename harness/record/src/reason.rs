@@ -191,7 +191,7 @@ pub enum Reason {
     NotWritten,
     /// A probe showed that the target lacks a capability.
     #[error(
-        "the target does not appear to support `{capability}` (it answered {answer}); to test it anyway, add {add}, else [capabilities] \
+        "the target does not appear to support `{capability}` (it responded {answer}); to test it anyway, add {add}, else [capabilities] \
          {capability} = false"
     )]
     CapabilityLacked {

@@ -39,7 +39,7 @@ pub struct Runner {
     target: Live,
     clock: Clock,
     known: RwLock<Known>,
-    /// Locks for the questions that cases share, so that each is answered once.
+    /// Locks for the tasks that cases share, so that each runs once.
     asked: Mutex<HashMap<Key, Arc<AsyncMutex<()>>>>,
     /// Number of calls that used up the quota of the day.
     calls: AtomicUsize,
@@ -49,7 +49,7 @@ pub struct Runner {
     signed: Option<Arc<RequestCache>>,
 }
 
-/// A question that is answered once.
+/// A task that runs once.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Key {
     Case(String),
@@ -238,9 +238,9 @@ impl Runner {
         self.judge.fill(probe, self.clock.now(), (self.target.cache(), self.signed.as_deref()))
     }
 
-    /// Answers a question of the judge. Questions that cases share are answered once.
+    /// Runs a task of the judge. A task that cases share runs once.
     ///
-    /// Boxed because answering a question may raise others.
+    /// Boxed because a task may need others.
     fn answer<'a>(&'a self, question: Question, view: &'a mut View) -> BoxFuture<'a, ()> {
         Box::pin(async move {
             match question {
@@ -275,7 +275,7 @@ impl Runner {
         })
     }
 
-    /// Waits until no other task is answering the same question.
+    /// Waits until nobody else runs the same task.
     async fn turn(&self, key: Key) -> OwnedMutexGuard<()> {
         let turn = {
             let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);

@@ -175,7 +175,7 @@ impl fmt::Display for Expectation {
                     Some(_) => format!("body{pointer} as it was"),
                     None => format!("body{pointer} = {value}"),
                 });
-                write!(f, "answered with {}", values.collect::<Vec<_>>().join(" and "))
+                write!(f, "responded with {}", values.collect::<Vec<_>>().join(" and "))
             }
             Self::Answered => f.write_str("answered below 500"),
             Self::Observed => f.write_str("observed"),
@@ -214,7 +214,7 @@ mod tests {
         let expect = Expectation::parse(&json!({"body": {"/id": "${made.id}", "/state": "new"}})).unwrap();
         assert_eq!(expect.placeholders(), ["made.id"]);
         let filled = expect.filled(&|name| (name == "made.id").then(|| json!(7))).unwrap();
-        assert_eq!(filled.to_string(), r#"answered with body/id = 7 and body/state = "new""#);
+        assert_eq!(filled.to_string(), r#"responded with body/id = 7 and body/state = "new""#);
         assert!(matches!(Expectation::Accepted.filled(&|_| None), Ok(Cow::Borrowed(_))));
     }
 
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(shown(json!({"refused": {"quota": true}})).unwrap(), "refused, possibly with status 429");
         assert_eq!(
             shown(json!({"body": {"/a": "x", "/b/0": false}})).unwrap(),
-            r#"answered with body/a = "x" and body/b/0 = false"#
+            r#"responded with body/a = "x" and body/b/0 = false"#
         );
         assert_eq!(shown(json!({"choice": {"a": "refused"}})).unwrap(), "as the target profile chooses");
         for wrong in [

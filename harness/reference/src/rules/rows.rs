@@ -405,7 +405,7 @@ variations:
     on: [ncbct, basket]
     each: [{ what: c }, { what: d }]
   - name: a.b/c
-    says: It is refused.
+    says: It is rejected.
     treats: { operation: [ncbct, basket], place: { header: date }, when: "null", then: refuse }
     alone: ncbct
 "#;
@@ -414,12 +414,12 @@ variations:
         assert_eq!(
             told,
             [
-                ("a.b/c", "It is refused.", 2),
-                ("a.b/c-on-basket", "Basket creation refuses it.", 1),
-                ("a.b/c-on-ncbct", "NCBCT creation refuses it.", 1),
-                ("a.b/c-on-ncbct", "It is refused (ncbct alone).", 1),
-                ("a.b/d-on-basket", "Basket creation refuses it.", 1),
-                ("a.b/d-on-ncbct", "NCBCT creation refuses it.", 1),
+                ("a.b/c", "It is rejected.", 2),
+                ("a.b/c-on-basket", "Basket creation rejects it.", 1),
+                ("a.b/c-on-ncbct", "NCBCT creation rejects it.", 1),
+                ("a.b/c-on-ncbct", "It is rejected (ncbct alone).", 1),
+                ("a.b/d-on-basket", "Basket creation rejects it.", 1),
+                ("a.b/d-on-ncbct", "NCBCT creation rejects it.", 1),
             ]
         );
     }

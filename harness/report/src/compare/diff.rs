@@ -405,7 +405,7 @@ mod tests {
         let (new, gone) = found(head.as_slice(), other.as_slice());
         assert_eq!(
             new,
-            ["basket.mix: expected a refusal (4xx), got 201 with transactionStatus RCVD (1 case)"]
+            ["basket.mix: expected a rejection (4xx), got 201 with transactionStatus RCVD (1 case)"]
         );
         assert_eq!(gone.len(), 2, "a violation and a warning: {gone:?}");
         let is_red = |base: &[u8], head: &[u8], denies_warnings| {

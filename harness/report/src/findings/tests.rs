@@ -282,7 +282,7 @@ fn what_an_answer_lacks_that_should_have_been_a_refusal_is_no_finding_of_its_own
     let all = run.summary().findings().all();
     assert_eq!(
         (all.len(), all[0].root.mismatch.as_str()),
-        (1, "expected a refusal (4xx), got 201 with transactionStatus RCVD")
+        (1, "expected a rejection (4xx), got 201 with transactionStatus RCVD")
     );
 }
 

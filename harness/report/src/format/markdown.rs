@@ -335,7 +335,7 @@ mod tests {
         - environment of the target `sandbox`
         - contact of the target `payments team`
         - 9 cases, 10 exchanges (1 retried), 2.500 s, 3.6 cases per second
-        - 7 demanded clauses: 3 kept, 1 broken, 1 not asked, 2 declared absent or left out
+        - 7 required clauses: 3 passed, 1 violated, 1 not tested, 2 skipped
         - `--only` `periodic`
         - `xs2aspec 0.1.0`, seed 7, clock `2030-01-02T03:04:05Z`
         - document SHA-256 `d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0`

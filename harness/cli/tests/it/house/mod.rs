@@ -9,4 +9,5 @@ mod files;
 mod imports;
 mod manual;
 mod names;
+mod prose;
 mod scaffold;

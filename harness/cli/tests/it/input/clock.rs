@@ -76,7 +76,7 @@ fn a_clock_that_jumps_in_the_middle_of_a_run() {
         let took = begun.elapsed();
         // A URL alone does not provide every value, so some cases are not tested. All others pass.
         assert_eq!(output.status.code(), Some(3), "{jump}: {}", printed(&output));
-        assert!(printed(&output).contains(" kept, 0 broken, "), "{jump}: {}", printed(&output));
+        assert!(printed(&output).contains(" passed, 0 violated, "), "{jump}: {}", printed(&output));
         let record = record();
         assert!(told * 2 < verdicts(&record), "{jump}: most cases came after it");
         let dates = record.match_indices("[\"Date\",\"").map(|(at, name)| &record[at + name.len()..]);

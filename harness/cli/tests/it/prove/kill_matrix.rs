@@ -1,6 +1,11 @@
-//! `xs2aspec prove` fails if the cases of a clause are missing, and README.md shows the latest results.
+//! `xs2aspec prove` fails if the cases of a clause are missing, and README.md and the book show the latest results.
 
-use std::{collections::BTreeSet, fs, path::PathBuf};
+use std::{
+    collections::BTreeSet,
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use proptest::{
     sample::subsequence,
@@ -76,7 +81,8 @@ fn a_matrix_that_would_not_be_looked_at_is_refused() {
     }
 }
 
-/// README.md shows the totals of the kill matrix and of the matrix of places, each between two markers.
+/// README.md shows a finding and what strangers found. The book shows the totals of the kill matrix and of the
+/// matrix of places. Each is between two markers.
 #[test]
 fn the_numbers_in_the_readme_are_current() {
     let matrix = fs::read_to_string(root().join("fixtures/kill-matrix/matrix.tsv")).unwrap();
@@ -107,21 +113,23 @@ fn the_numbers_in_the_readme_are_current() {
     let cells: Vec<&str> = drawn.lines().filter(|line| line.contains("cells, each decided: ")).collect();
     let cells = cells.join("\n>\n> ");
     assert!(cells.contains("responses: "), "{cells}");
-    let path = root().join("README.md");
-    let readme = fs::read_to_string(&path).unwrap();
-    let mut current = readme.clone();
+    let (table, last) = strangers();
+    let page = root().join("docs/src/trust.md");
+    let mut trust = fs::read_to_string(&page).unwrap();
     for (mark, numbers) in [
-        ("<!-- prove -->", numbers),
-        ("<!-- depths -->", &caught.join("\n>\n> ")),
-        ("<!-- requests -->", &curve.join("\n>\n> ")),
-        ("<!-- matrix -->", &cells),
+        ("prove", format!("> {numbers}")),
+        ("depths", format!("> {}", caught.join("\n>\n> "))),
+        ("requests", format!("> {}", curve.join("\n>\n> "))),
+        ("matrix", format!("> {cells}")),
+        ("strangers", table),
     ] {
-        let (before, rest) = current.split_once(&format!("{mark}\n")).unwrap();
-        let (_, after) = rest.split_once("<!-- end -->").unwrap();
-        current = format!("{before}{mark}\n> {numbers}\n<!-- end -->{after}");
+        trust = between(&trust, mark, &numbers);
     }
+    holds(&page, &trust);
+    let path = root().join("README.md");
+    let readme = between(&fs::read_to_string(&path).unwrap(), "held-out", &last);
     // The finding of the command above it, except for the response time.
-    let (before, rest) = current.split_once("## See it fail").unwrap();
+    let (before, rest) = readme.split_once("## See it fail").unwrap();
     let (command_line, rest) = rest.split_once("\n```text\n").unwrap();
     let (_, after) = rest.split_once("\n```\n").unwrap();
     let arguments = command_line.lines().find_map(|line| line.strip_prefix("xs2aspec ")).unwrap();
@@ -130,13 +138,48 @@ fn the_numbers_in_the_readme_are_current() {
     let shown = run.args(arguments.split(' ')).arg("--out").arg(out.path()).output().unwrap().stdout;
     let shown = String::from_utf8(shown).unwrap();
     let finding: Vec<String> = shown.lines().take_while(|line| !line.is_empty()).map(without_time).collect();
-    assert!(finding.len() > 5 && finding[0].starts_with("deny  "), "{shown}");
+    assert!(finding.len() > 5 && finding[0].starts_with("deny"), "{shown}");
     let finding = finding.join("\n");
-    let current = format!("{before}## See it fail{command_line}\n```text\n{finding}\n```\n{after}");
+    holds(&path, &format!("{before}## See it fail{command_line}\n```text\n{finding}\n```\n{after}"));
+}
+
+/// Returns the table of the banks that strangers wrote, and a sentence about the last one.
+fn strangers() -> (String, String) {
+    let measured = fs::read_to_string(root().join("fixtures/kill-matrix/strangers.tsv")).unwrap();
+    let mut rows = measured.lines().filter(|line| !line.starts_with('#')).map(|line| line.split('\t'));
+    let mut table = "| day | bank | faults | denied | warned about | conforming banks accused |\n".to_owned();
+    table += "|---|---|--:|--:|--:|--:|";
+    let mut last = String::new();
+    for row in rows.by_ref() {
+        let [day, bank, faults, denied, warned, accused] = row.collect::<Vec<_>>().try_into().unwrap();
+        let [all, deny, warn] = [faults, denied, warned].map(|number| number.parse::<f64>().unwrap());
+        let percent = |part: f64| format!("{:.0} %", part / all * 100.0);
+        _ = write!(table, "\n| {day} | {bank} | {faults} | {denied} | {warned} | {accused} |");
+        last = format!(
+            "A bank that the authors had never seen ({bank}, {day}): of its {faults} faults, xs2aspec denied {} and\n\
+             warned about {}. It accused {accused} conforming banks.",
+            percent(deny),
+            percent(warn),
+        );
+    }
+    (table, last)
+}
+
+/// Returns a page with these lines between its two markers.
+fn between(page: &str, mark: &str, lines: &str) -> String {
+    let mark = format!("<!-- {mark} -->\n");
+    let (before, rest) = page.split_once(&mark).unwrap_or_else(|| panic!("no {mark}"));
+    let (_, after) = rest.split_once("<!-- end -->").unwrap();
+    format!("{before}{mark}{lines}\n<!-- end -->{after}")
+}
+
+/// Asserts that a generated page is current, or writes it.
+fn holds(path: &Path, current: &str) {
     if std::env::var_os("UPDATE_GENERATED").is_some() {
-        fs::write(&path, &current).unwrap();
+        fs::write(path, current).unwrap();
     } else {
-        assert!(readme == current, "README.md is not current: bash .ci/bless");
+        let page = fs::read_to_string(path).unwrap();
+        assert!(page == current, "{} is not current: bash .ci/bless", path.display());
     }
 }
 

@@ -206,7 +206,7 @@ fn a_finding_has_its_sentence_its_exchange_and_what_was_accepted_without_a_scrip
         findings.split("<article").find(|one| one.contains("says periodic.months.duplicate")).unwrap();
     for wanted in [
         "- Months <mark>may not repeat</mark>; see below.",
-        "expected a refusal (4xx), got 201 with transactionStatus RCVD",
+        "expected a rejection (4xx), got 201 with transactionStatus RCVD",
         "<li><code>body/months = [3,&lt;a.b&gt;] instead of [1,2]</code></li>",
         "<mark>  &quot;months&quot;: [</mark>\n<mark>    3,</mark>\n<mark>    3</mark>",
         "<mark>    1,</mark>\n<mark>    2</mark>",

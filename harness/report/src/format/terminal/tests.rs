@@ -28,7 +28,7 @@ fn the_closing_summary() {
 
     target test bank 2.4, sandbox at https://bank.test/psd2, contact payments team
     9 cases, 10 exchanges (1 retried), 2.500 s, 3.6 cases per second
-    7 demanded clauses: 3 kept, 1 broken, 1 not asked, 2 declared absent or left out
+    7 required clauses: 3 passed, 1 violated, 1 not tested, 2 skipped
     violated: periodic.months.duplicate
     4 observations of choices that the document leaves open: see `summary.md` next to the record
     does not conform: at least one clause is violated (exit 1)
@@ -46,7 +46,7 @@ fn the_closing_summary_of_a_killed_run_says_so() {
 
     target test bank 2.4, sandbox at https://bank.test/psd2, contact payments team
     1 case, 1 exchange
-    7 demanded clauses: 1 kept, 0 broken, 6 not asked, 0 declared absent or left out
+    7 required clauses: 1 passed, 0 violated, 6 not tested, 0 skipped
     the run did not finish, 1 of 300 selected cases have a verdict; the result is inconclusive (exit 3)
     ");
 }
@@ -81,11 +81,9 @@ fn hundreds_of_cases_stay_readable() {
     assert_eq!(shown.lines().filter(|line| line.starts_with("deny  p")).count(), 500);
     let again = "   = again   xs2aspec run --only periodic.months/fail-";
     assert_eq!(shown.lines().filter(|line| line.starts_with(again)).count(), WHOLE);
-    assert!(
-        shown.contains(
-            "\ndeny  periodic.months / fail-499: body/member-499: expected a refusal (4xx), got 201"
-        )
-    );
+    assert!(shown.contains(
+        "\ndeny  periodic.months / fail-499: body/member-499: expected a rejection (4xx), got 201"
+    ));
     let rest = &shown[shown.find("INCONCLUSIVE").unwrap()..];
     let first =
         "INCONCLUSIVE  500 cases, by reason\n   | 17 cases: reason 0\n   |   periodic.months / unsure-000";
@@ -195,7 +193,7 @@ fn violations_come_before_warnings_and_each_is_shown_once_by_its_smallest_witnes
     deny  periodic.months    months 1 to 11 are accepted
       --> cases/periodic/months-of-execution.yaml:18
        | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms, request 4
-       | expected a refusal (4xx), got 201 with transactionStatus RCVD
+       | expected a rejection (4xx), got 201 with transactionStatus RCVD
        = witness periodic.months / one
        = clause  stated: Endpoints > Create periodic payment, line 242 of the document
        = again   xs2aspec run --only periodic.months/one --target 'my bank.toml' --now 2030-01-02T03:04:05Z
@@ -204,7 +202,7 @@ fn violations_come_before_warnings_and_each_is_shown_once_by_its_smallest_witnes
     warn  ncbct.name    a name has no letters but those of the table
       --> cases/periodic/months-of-execution.yaml:18
        | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms, request 4
-       | body/list/0/name: expected a refusal (4xx), got 201 with transactionStatus RCVD
+       | body/list/0/name: expected a rejection (4xx), got 201 with transactionStatus RCVD
        = witness periodic.months / one
        = clause  expected: Endpoints > Create periodic payment, line 242 of the document
        = again   xs2aspec run --only periodic.months/one --target 'my bank.toml' --now 2030-01-02T03:04:05Z
@@ -214,7 +212,7 @@ fn violations_come_before_warnings_and_each_is_shown_once_by_its_smallest_witnes
       --> cases/ncbct/months-of-execution.yaml:18
        | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms, request 3
        | three
-       | expected a refusal (4xx), got 201 with transactionStatus RCVD
+       | expected a rejection (4xx), got 201 with transactionStatus RCVD
        = witness ncbct.name / c
        = clause  expected: Endpoints > Create periodic payment, line 242 of the document
        = again   xs2aspec run --only ncbct.name/c --target 'my bank.toml' --now 2030-01-02T03:04:05Z
