@@ -228,14 +228,14 @@ impl Runner {
         if !probe.pause.is_zero() {
             tokio::time::sleep(probe.pause).await;
         }
-        let fill = || self.fill(probe).map_err(|error| self.judge.unfilled(error));
+        let fill = |attempt| self.fill(probe, attempt).map_err(|error| self.judge.unfilled(error));
         let calls_before = if probe.is_call { self.calls.fetch_add(1, Ordering::SeqCst) } else { 0 };
         let seen = self.target.send(&self.judge, probe, &fill, learned).await;
         Seen { calls_before, ..seen }
     }
 
-    fn fill(&self, probe: &Probe) -> Result<WireRequest, FillError> {
-        self.judge.fill(probe, self.clock.now(), (self.target.cache(), self.signed.as_deref()))
+    fn fill(&self, probe: &Probe, attempt: u32) -> Result<WireRequest, FillError> {
+        self.judge.fill((probe, attempt), self.clock.now(), (self.target.cache(), self.signed.as_deref()))
     }
 
     /// Runs a task of the judge. A task that cases share runs once.
@@ -301,7 +301,7 @@ impl Runner {
     /// Returns the judged request of a case, signed and ready for others to send. Sends the set-up requests.
     pub async fn ready(&self, case: &Case) -> Result<WireRequest, NotReady> {
         let probe = self.ask(|view, known| self.judge.ready(case, view, known)).await?;
-        self.fill(&probe).map_err(|error| match error {
+        self.fill(&probe, 1).map_err(|error| match error {
             FillError::Unusable(_) => NotReady::Target(*self.judge.unfilled(error).reason),
             _ => NotReady::Profile(*self.judge.unfilled(error).reason),
         })

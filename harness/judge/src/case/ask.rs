@@ -117,15 +117,18 @@ impl Judge {
 
     /// Returns the bytes of a probe's request. `requests` is a cache shared with runs against other targets.
     /// Requests that depend on earlier responses, are changed for this target, or are signed differently
-    /// bypass it. `signatures` holds signatures made earlier.
+    /// bypass it. `signatures` holds signatures made earlier. Each attempt, counted from 1, has ids and
+    /// numbers of its own.
     pub fn fill(
         &self,
-        probe: &Probe,
+        (probe, attempt): (&Probe, u32),
         now: DateTime<Utc>,
         (requests, signatures): (Option<&RequestCache>, Option<&RequestCache>),
     ) -> Result<WireRequest, FillError> {
         let Probe { case, step, sent, kept, values, .. } = probe;
         let signer = sent.signer.as_deref().ok_or_else(nobody)?;
+        let resent = (attempt > 1).then(|| format!("{step}/attempt-{attempt}"));
+        let step = resent.as_ref().unwrap_or(step);
         let builder = self.builder((case, step), kept, (signer, now));
         let root = match values {
             Values::First => builder.root,

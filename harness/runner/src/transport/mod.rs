@@ -59,12 +59,13 @@ impl Live {
     }
 
     /// Sends the request of a probe, and resends it while the target is too busy. Learns masks from the
-    /// responses. `fill` rebuilds the request for each attempt, because the date may have changed.
+    /// responses. `fill` rebuilds the request for each attempt, counted from 1, with another date and other
+    /// ids: X-Request-ID is unique per call, so a bank may reject one that it has seen.
     pub(crate) async fn send(
         &self,
         judge: &Judge,
         probe: &Probe,
-        fill: &(dyn Fn() -> Result<WireRequest, Stop> + Sync),
+        fill: &(dyn Fn(u32) -> Result<WireRequest, Stop> + Sync),
         learned: &mut Learned,
     ) -> Seen {
         let operation = &probe.sent.request.operation;
@@ -73,7 +74,7 @@ impl Live {
             let attempt = u32::try_from(exchanges.len() + 1).unwrap_or(u32::MAX);
             let under_way = self.pace.enter().await;
             let sent = self.pace.wait(operation).await;
-            let request = match fill() {
+            let request = match fill(attempt) {
                 Ok(request) => request,
                 Err(stop) => return Seen { exchanges, ..Seen::unsent(probe, stop) },
             };
