@@ -156,8 +156,8 @@ fn strangers() -> (String, String) {
         let percent = |part: f64| format!("{:.0} %", part / all * 100.0);
         _ = write!(table, "\n| {day} | {bank} | {faults} | {denied} | {warned} | {accused} |");
         last = format!(
-            "A bank that the authors had never seen ({bank}, {day}): of its {faults} faults, xs2aspec denied {} and\n\
-             warned about {}. It accused {accused} conforming banks.",
+            "The measure is a bank that the authors have never seen. The last one ({day}, {bank}) had {faults} faults. xs2aspec\n\
+             denied {} of them and warned about {}. It accused {accused} conforming banks.",
             percent(deny),
             percent(warn),
         );
