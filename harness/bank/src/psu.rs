@@ -91,7 +91,7 @@ impl Caller<'_> {
     /// Checks the corporate agreement: "Request for a corporate user lacks the PSU-CORPORATE-ID header: HTTP
     /// 400 `BAD_REQUEST`" (section Errors). Each way says whether the user counts as corporate for that
     /// reason.
-    pub(crate) fn check_agreement(
+    fn check_agreement(
         &self,
         fields: Fields<'_>,
         operation: Operation,

@@ -350,9 +350,9 @@ mod tests {
             (
                 "20250211-0000001",
                 "20250212!0000002=",
-                "/transactions/1/details/transactionId: expected an id",
+                "/transactions/1/details/transactionId: expected a unique id",
             ),
-            ("payment-rejected-0001", "payment-pending-0001", "/payments/2/paymentId: expected an id"),
+            ("payment-rejected-0001", "payment-pending-0001", "/payments/2/paymentId: expected a unique id"),
             (
                 "\"status\": \"RJCT\",\n   \"psuId\": \"0c5d",
                 "\"status\": \"RJCT\",\n   \"psuId\": \"1c5d",

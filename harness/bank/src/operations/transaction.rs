@@ -8,8 +8,6 @@ use serde_json::{Map, Value, json};
 use super::{Context, Request};
 use crate::date;
 use crate::header::{Fields, Header};
-use crate::operation::Operation;
-use crate::policy::Corporate;
 use crate::psu::Caller;
 use crate::refusal::{Code, Refusal};
 use crate::seed::Account;
@@ -23,7 +21,7 @@ const LISTED_MEMBERS: [&str; 4] = ["bookingDate", "valueDate", "transactionAmoun
 /// Returns one booked transaction. Batch fields are returned in corporate context only.
 pub(super) fn details(caller: &Caller<'_>, request: &Request<'_>) -> Result<Value, Refusal> {
     let (state, policy) = (&caller.bank.state, &caller.policy.transactions);
-    let account = account(caller, request, Operation::Transaction)?;
+    let account = account(caller, request)?;
     check_calls(caller, request, &account)?;
     let transaction_id = request.path_parameters.get(1).ok_or_else(unknown_transaction)?;
     let booked = state.transaction(&account.resource_id, transaction_id);
@@ -38,7 +36,7 @@ pub(super) fn details(caller: &Caller<'_>, request: &Request<'_>) -> Result<Valu
 /// Lists the booked transactions of an account, with their ids and without the fields of the details.
 pub(super) fn list(caller: &Caller<'_>, request: &Request<'_>) -> Result<Value, Refusal> {
     let Caller { bank: Context { state, .. }, today, .. } = *caller;
-    let account = account(caller, request, Operation::Transactions)?;
+    let account = account(caller, request)?;
     let is_shown = |details: &Map<String, Value>| {
         let booked_on = details.get("bookingDate").and_then(Value::as_str);
         let booked_on = booked_on.and_then(|text| date::parse(text).ok());
@@ -64,13 +62,8 @@ fn is_corporate(caller: &Caller<'_>, request: &Request<'_>) -> bool {
     caller.is_corporate || decides && request.headers.contains_key(Header::PsuCorporateId.name())
 }
 
-/// Returns the account in the path, if the caller may see it and its consent is not too old. A company's
-/// account requires an agreement.
-fn account(
-    caller: &Caller<'_>,
-    request: &Request<'_>,
-    operation: Operation,
-) -> Result<Arc<Account>, Refusal> {
+/// Returns the account in the path, if the caller may see it and its consent is not too old.
+fn account(caller: &Caller<'_>, request: &Request<'_>) -> Result<Arc<Account>, Refusal> {
     let Caller { bank: Context { state, .. }, owner, .. } = caller;
     let shown_to = caller.policy.transactions.shown_to;
     let account = request.path_parameters.first().and_then(|id| state.account(id));
@@ -84,10 +77,7 @@ fn account(
     {
         return Err(unknown_account());
     }
-    let fields = Fields(request.headers);
-    let is_company = state.is_of_a_company(&account);
-    caller.check_agreement(fields, operation, [(Corporate::Account, is_company)])?;
-    check_consent(caller, fields, &account)?;
+    check_consent(caller, Fields(request.headers), &account)?;
     Ok(account)
 }
 
@@ -271,9 +261,6 @@ mod tests {
         for _ in 0..5 {
             assert!(listed(&bank, PRIVATE_ACCOUNT, UNATTENDED).is_ok(), "the limit applies to the details");
         }
-        let first = booked[0]["transactionId"].as_str().unwrap();
-        let unnamed = Err((400, Code::BadRequest));
-        assert_eq!(read(&bank, account, first, ATTENDED), unnamed, "a company's account needs an agreement");
     }
 
     #[test]

@@ -262,7 +262,8 @@ fn a_gateway_that_lets_through_so_much_in_a_second_breaks_nothing() {
     assert_eq!(ran.code, Some(0), "{}", ran.said);
     assert!(refused > 0 && refused * 4 < all, "{refused} of {all} requests were too many");
     // X-Request-ID is unique per call, so that of a resent request is another one.
-    let ids: BTreeSet<_> = ran.exchanges.iter().filter_map(|one| one.request.header("X-Request-ID")).collect();
+    let ids: BTreeSet<_> =
+        ran.exchanges.iter().filter_map(|one| one.request.header("X-Request-ID")).collect();
     assert_eq!(ids.len(), ran.exchanges.len());
     assert!(ran.exchanges.iter().any(|exchange| exchange.attempt > 1));
 }
