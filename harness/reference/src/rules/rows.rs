@@ -400,7 +400,7 @@ faults:
         let text = r#"
 variations:
   - name: "a.b/{what}-on-{op}"
-    says: "{title} refuses it."
+    says: "{title} rejects it."
     treats: { operation: "{op}", place: { header: date }, when: { is: "{what}" }, then: refuse }
     on: [ncbct, basket]
     each: [{ what: c }, { what: d }]
