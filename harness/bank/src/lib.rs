@@ -12,6 +12,7 @@ pub mod account_number;
 mod authentication;
 pub mod certificate;
 pub mod clock;
+mod context;
 pub mod country;
 pub mod currency;
 pub mod date;

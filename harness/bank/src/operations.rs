@@ -18,8 +18,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::authentication::{self, Message, freshness};
-use crate::certificate::Certificates;
-use crate::clock::Clock;
+pub use crate::context::Context;
 use crate::digest;
 use crate::header::{Fields, Header};
 use crate::header_check;
@@ -29,7 +28,6 @@ use crate::operation::{Operation, Product};
 use crate::policy::Policy;
 use crate::psu::{self, Caller};
 use crate::refusal::Refusal;
-use crate::state::State;
 pub use payment::unknown as unknown_payment;
 pub use query::known as parameters;
 pub use twin::twin;
@@ -87,18 +85,6 @@ pub trait Between {
     fn bytes<'a>(&self, operation: Operation, body: &'a [u8]) -> Result<Cow<'a, [u8]>, JsonError>;
     /// Inspects or changes the fields of a body before they are checked.
     fn members(&self, operation: Operation, members: &mut Map<String, Value>) -> Result<(), Refusal>;
-}
-
-/// The parts of the bank that operations use.
-pub struct Context {
-    /// The path prefix of all routes.
-    pub prefix: String,
-    /// The clock.
-    pub clock: Clock,
-    /// The data and the memory of the bank.
-    pub state: State,
-    /// The certificates that TPPs have sent.
-    pub certificates: Certificates,
 }
 
 /// Performs an operation under this policy. The first violated rule rejects the request, in this order:

@@ -5,9 +5,9 @@ use http::StatusCode;
 use serde_json::{Map, Value};
 
 use crate::account_number;
+use crate::context::Context;
 use crate::header::{self, Fields, Header};
 use crate::operation::Operation;
-use crate::operations::Context;
 use crate::policy::{Corporate, Policy};
 use crate::refusal::{Code, Refusal};
 use crate::state::{Owner, Payment};

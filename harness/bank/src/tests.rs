@@ -6,7 +6,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 
 use crate::certificate::Certificates;
 use crate::clock::Clock;
-use crate::operations::Context;
+use crate::context::Context;
 use crate::policy::Policy;
 use crate::psu::Caller;
 use crate::seed::Seed;

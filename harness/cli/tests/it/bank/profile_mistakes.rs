@@ -81,7 +81,7 @@ const MISTAKES: [Mistake; 61] = [
         TOP,
         "signing = { key = \"tpp.key.pem\", certificate = \"other.cert.pem\" }",
         2,
-        "`[signing]` of the target profile: expected the certificate of this private key",
+        "`[signing]` of the target profile: the certificate does not match the private key",
     ),
     (
         TOP,

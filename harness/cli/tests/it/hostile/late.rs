@@ -31,7 +31,7 @@ fn a_payment_that_shows_a_moment_later_is_waited_for() {
     let of = |id: &str| ran.verdicts.iter().find(|verdict| verdict.case == id).unwrap();
     let own = of("basket.payment-status/own");
     assert_eq!(own.verdict, Verdict::Pass, "{own:?}");
-    assert!(own.observations.iter().any(|seen| seen.contains("750 ms later")), "{own:?}");
+    assert!(own.observations.iter().any(|seen| seen.contains("after 750 ms")), "{own:?}");
     assert_eq!(of("basket.payment-status.shown-to/another-tpp").verdict, Verdict::Pass);
     assert_eq!((ran.count(Verdict::Inconclusive), ran.code), (0, Some(0)), "{}", ran.said);
     let again = ran.exchanges.iter().filter(|exchange| exchange.step.starts_with("request/")).count();

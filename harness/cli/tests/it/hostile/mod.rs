@@ -177,7 +177,7 @@ fn a_connection_that_breaks_for_one_form_of_a_request_breaks_its_clause() {
     assert_eq!((&finding.clause, finding.expected.as_str()), (&verdict.clause, "acceptance (2xx)"));
     let words = "no response three times, while the baseline request is accepted: the response is broken: ";
     assert!(finding.actual.starts_with(words), "{finding:?}");
-    assert!(ran.said.contains("got no answer three times"), "{}", ran.said);
+    assert!(ran.said.contains("got no response three times"), "{}", ran.said);
 }
 
 /// Checks nothing more.

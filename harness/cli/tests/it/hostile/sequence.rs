@@ -86,7 +86,7 @@ fn what_a_sequence_shows_alone_is_one_finding_with_all_that_is_wrong_beside_othe
     assert_eq!(ran.code, Some(1), "{}", ran.said);
     let found = findings(&ran);
     assert!(found.len() == 1 && found[0].starts_with("deny  payment.stays "), "{}", ran.said);
-    let says = "\n   = order   a case of several requests, wrong also when it is asked alone";
+    let says = "\n   = order   this sequence of requests also fails in isolation; ";
     assert!(ran.said.contains(says), "{}", ran.said);
 }
 

@@ -180,6 +180,8 @@ fn of_markdown(name: &str, text: &str) -> Vec<Line> {
         if !is_code && !text.starts_with("    ") && !text.starts_with("```") {
             let prose = line(name, at, text, false);
             let is_prose = !text.trim_start().starts_with(['|', '>']) && !text.contains("http");
+            // The manual of the commands is generated.
+            let is_prose = is_prose && !name.starts_with("docs/src/reference/");
             let is_wide = is_prose && text.chars().count() > COLUMNS;
             assert!(!is_wide, "{}: more than {COLUMNS} columns", prose.place);
             lines.push(prose);

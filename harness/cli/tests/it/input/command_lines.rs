@@ -26,7 +26,7 @@ const SAYINGS: [Line; 12] = [
     (
         "run --target bare.toml --only transaction --only customers --out bare",
         3,
-        "demanded clauses were not asked",
+        "not tested or could not be judged",
     ),
     ("run --target BANK --only limit --out bare", 4, "to test more, add to the profile"),
     ("run --only periodic.months --skip *", 2, "`--skip` excludes all cases that `--only` selects"),
@@ -68,7 +68,7 @@ const EVIDENCE: [Line; 8] = [
     ("bundle edited --key key.pem --out edited.tar", 2, "pass"),
     ("verify zipped.tar", 2, "this is gzip; expected a tar"),
     ("verify part.tar --key certificate.pem", 0, "--only"),
-    ("merge run part-2 --out merged", 2, "run: record 1 of those given is not of a shard"),
+    ("merge run part-2 --out merged", 2, "run: record 1 is not from a shard"),
     ("report nowhere --format terminal", 2, "nowhere"),
 ];
 

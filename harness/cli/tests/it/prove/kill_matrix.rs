@@ -1,4 +1,4 @@
-//! `xs2aspec prove` fails if the cases of a clause are missing, and README.md and the book show the latest results.
+//! `xs2aspec prove` fails if the cases of a clause are missing. README.md and the book show the latest results.
 
 use std::{
     collections::BTreeSet,
@@ -125,7 +125,7 @@ fn the_numbers_in_the_readme_are_current() {
     ] {
         trust = between(&trust, mark, &numbers);
     }
-    holds(&page, &trust);
+    is_current(&page, &trust);
     let path = root().join("README.md");
     let readme = between(&fs::read_to_string(&path).unwrap(), "held-out", &last);
     // The finding of the command above it, except for the response time.
@@ -140,7 +140,7 @@ fn the_numbers_in_the_readme_are_current() {
     let finding: Vec<String> = shown.lines().take_while(|line| !line.is_empty()).map(without_time).collect();
     assert!(finding.len() > 5 && finding[0].starts_with("deny"), "{shown}");
     let finding = finding.join("\n");
-    holds(&path, &format!("{before}## See it fail{command_line}\n```text\n{finding}\n```\n{after}"));
+    is_current(&path, &format!("{before}## See it fail{command_line}\n```text\n{finding}\n```\n{after}"));
 }
 
 /// Returns the table of the banks that strangers wrote, and a sentence about the last one.
@@ -156,8 +156,8 @@ fn strangers() -> (String, String) {
         let percent = |part: f64| format!("{:.0} %", part / all * 100.0);
         _ = write!(table, "\n| {day} | {bank} | {faults} | {denied} | {warned} | {accused} |");
         last = format!(
-            "The measure is a bank that the authors have never seen. The last one ({day}, {bank}) had {faults} faults. xs2aspec\n\
-             denied {} of them and warned about {}. It accused {accused} conforming banks.",
+            "The measure is a bank that the authors have never seen. The last one ({day}, {bank}) had {faults} faults.\n\
+             xs2aspec denied {} of them and warned about {}. It accused {accused} conforming banks.",
             percent(deny),
             percent(warn),
         );
@@ -174,7 +174,7 @@ fn between(page: &str, mark: &str, lines: &str) -> String {
 }
 
 /// Asserts that a generated page is current, or writes it.
-fn holds(path: &Path, current: &str) {
+fn is_current(path: &Path, current: &str) {
     if std::env::var_os("UPDATE_GENERATED").is_some() {
         fs::write(path, current).unwrap();
     } else {
