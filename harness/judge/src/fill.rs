@@ -77,6 +77,8 @@ pub struct RequestBuilder<'a> {
     pub case: &'a str,
     /// Name of the step, with a number if it is sent several times.
     pub step: &'a str,
+    /// The number of times that the request was sent, this time included.
+    pub attempt: u32,
     /// Values kept from earlier responses, by `STEP.KEY`.
     pub kept: &'a BTreeMap<String, Value>,
     /// Signatures made earlier, when other targets get the same requests.
@@ -301,6 +303,9 @@ impl RequestBuilder<'_> {
                 let own = own.and_then(|own| self.profile.values.get(&own));
                 let value = own.or_else(|| self.profile.values.get(rest));
                 value.ok_or_else(|| FillError::NotOffered(rest.to_owned()))?.clone()
+            }
+            "fresh" if self.attempt > 1 => {
+                self.fresh(self.step, &format!("{rest}/attempt-{}", self.attempt)).to_string()
             }
             "fresh" => self.fresh(self.step, rest).to_string(),
             "shared" => self.fresh(SHARED, rest).to_string(),

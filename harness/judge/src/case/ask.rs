@@ -110,6 +110,7 @@ impl Judge {
             now,
             case,
             step,
+            attempt: 1,
             kept,
             signatures: None,
         }
@@ -117,8 +118,8 @@ impl Judge {
 
     /// Returns the bytes of a probe's request. `requests` is a cache shared with runs against other targets.
     /// Requests that depend on earlier responses, are changed for this target, or are signed differently
-    /// bypass it. `signatures` holds signatures made earlier. Each attempt, counted from 1, has ids and
-    /// numbers of its own.
+    /// bypass it. `signatures` holds signatures made earlier. Each attempt, counted from 1, has ids of its
+    /// own.
     pub fn fill(
         &self,
         (probe, attempt): (&Probe, u32),
@@ -127,20 +128,19 @@ impl Judge {
     ) -> Result<WireRequest, FillError> {
         let Probe { case, step, sent, kept, values, .. } = probe;
         let signer = sent.signer.as_deref().ok_or_else(nobody)?;
-        let resent = (attempt > 1).then(|| format!("{step}/attempt-{attempt}"));
-        let step = resent.as_ref().unwrap_or(step);
         let builder = self.builder((case, step), kept, (signer, now));
         let root = match values {
             Values::First => builder.root,
             Values::Others => builder.root.with(OTHER_VALUES),
         };
-        let builder = RequestBuilder { root, signatures: signatures.or(requests), ..builder };
+        let builder = RequestBuilder { root, attempt, signatures: signatures.or(requests), ..builder };
         let request = &sent.request;
         let fill = || builder.fill(request);
         // The cache leaves out requests with a Host of their own, because each target has another host. It
         // also leaves out requests that sign the request target, because paths may differ.
         let mut listed = request.signing.headers.iter().flatten();
         let is_shared = sent.is_usual
+            && attempt == 1
             && kept.is_empty()
             && request.header("host").is_none()
             && !listed.any(|name| name.starts_with('('));

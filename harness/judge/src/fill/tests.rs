@@ -72,6 +72,7 @@ fn with_headers(
         now: DateTime::UNIX_EPOCH,
         case: "case",
         step: "request",
+        attempt: 1,
         signatures: None,
         kept: &BTreeMap::new(),
     };
@@ -186,6 +187,7 @@ fn what_is_shared_is_the_same_in_all_requests_of_a_case_and_in_no_other() {
             now: DateTime::UNIX_EPOCH,
             case,
             step,
+            attempt: 1,
             kept: &BTreeMap::new(),
             signatures: None,
         };
@@ -232,6 +234,7 @@ fn url_after(path: &str, given: Value) -> Result<String, FillError> {
         now: DateTime::UNIX_EPOCH,
         case: "a",
         step: "b",
+        attempt: 1,
         kept: &kept,
         signatures: None,
     };

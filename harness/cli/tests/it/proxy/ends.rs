@@ -96,7 +96,7 @@ fn a_connection_that_is_closed_early() {
 #[test]
 fn a_head_without_end() {
     // The client may give up before the proxy does.
-    through(Verdict::Error, "has a head that is longer or the client is gone", |_, stream| {
+    through(Verdict::Error, "has a head that is too long or the client disconnected", |_, stream| {
         stream.write_all(b"HTTP/1.1 201 Created\r\n")?;
         let lines = "X-Synthetic: some value that goes on\r\n".repeat(1000);
         loop {
