@@ -131,7 +131,7 @@ const MISTAKES: [Mistake; 61] = [
         TOP,
         "signing = { pkcs12 = \"tpp.p12\", key = \"tpp.key.pem\" }",
         2,
-        "`[signing] pkcs12` holds key and certificate",
+        "`[signing] pkcs12` contains both key and certificate",
     ),
     (
         TOP,

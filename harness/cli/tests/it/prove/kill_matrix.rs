@@ -1,4 +1,4 @@
-//! `xs2aspec prove` fails if the cases of a clause are missing. README.md and the book show the latest results.
+//! `xs2aspec prove` fails if the cases of a clause are missing. README.md and the book show its results.
 
 use std::{
     collections::BTreeSet,

@@ -204,7 +204,7 @@ async fn a_hopeless_target_is_asked_again_when_a_run_goes_on_and_what_leans_on_i
         said.contains("no valid request was accepted: every response is 404; try `xs2aspec doctor"),
         "{said}"
     );
-    assert!(said.contains("\n  perhaps `[paths] customers`"), "{said}");
+    assert!(said.contains("\n  perhaps the path is wrong: check `[paths] customers`"), "{said}");
     assert_eq!(verdicts(&out).len(), whole, "{said}");
     // Verdicts of cases that were not sent the first time are not kept.
     cut(&lines[..lines.len() - 20]);

@@ -122,7 +122,7 @@ fn what_is_newly_broken_is_told_and_is_red() {
     assert_eq!(exit, Some(1), "{said}");
     assert!(
         said.contains(&format!("{denied} newly failing, 0 fixed"))
-            && said.contains("- `periodic.months.duplicate/2-apart`: `expected a refusal"),
+            && said.contains("- `periodic.months.duplicate/2-apart`: `expected a rejection"),
         "{said}"
     );
     let ungated = xs2aspec(&["diff", &clean, &faulty, "--gate", "none"]);
@@ -190,7 +190,7 @@ fn shards_make_one_run_and_none_may_be_missing() {
     for (parts, why) in [
         (&["1", "2"][..], "found 0 of shard 3"),
         (&["1", "2", "3", "3"], "found 2 of shard 3"),
-        (&["whole"], "record 1 of those given is not of a shard"),
+        (&["whole"], "record 1 is not from a shard"),
     ] {
         let (exit, said) = merge(parts);
         assert_eq!((exit, said.contains(why)), (Some(2), true), "{said}");
@@ -239,7 +239,7 @@ fn a_trend_is_drawn_of_several_records() {
     let (exit, said) = support::xs2aspec(&["trend", clean, broken, "--out", out]);
     assert_eq!(exit, Some(0), "{said}");
     let drawn = fs::read_to_string(&page).unwrap();
-    assert!(drawn.contains("2 runs in a row") && drawn.contains("points=\"10,110 630,10\""), "{drawn}");
+    assert!(drawn.contains("Trend of 2 runs") && drawn.contains("points=\"10,110 630,10\""), "{drawn}");
     let (exit, said) = support::xs2aspec(&["trend", clean, "--out", &format!("{clean}/record.jsonl")]);
     assert_eq!(exit, Some(2), "{said}");
 }

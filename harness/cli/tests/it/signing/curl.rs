@@ -76,7 +76,7 @@ async fn the_printed_line_sends_what_the_runner_sends() {
 #[test]
 fn what_is_no_single_case_is_refused() {
     for (case, says) in [
-        ("periodic.months.duplicate", "`periodic.months.duplicate` is "),
+        ("periodic.months.duplicate", "`periodic.months.duplicate` matches "),
         ("nope", "`nope` matches no case"),
         // Only the URL of the target is known.
         ("transaction.path/plain", "add [transaction] account-id = "),
