@@ -165,7 +165,7 @@ const MISTAKES: [Mistake; 61] = [
         TOP,
         "prepare = [{ name = \"a\", command = [\"echo\", \"no json\"] }]",
         2,
-        "`[[prepare]]` a: expected that it prints a JSON object",
+        "`[[prepare]]` a: expected a JSON object as output",
     ),
     (TOP, "contact = \"${prepare.a.b}\"", 2, "bank.toml:3:12: `${prepare.a.b}`: no `[[prepare]]`"),
     // Values that the bank does not know.
