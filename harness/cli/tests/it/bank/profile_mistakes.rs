@@ -167,7 +167,7 @@ const MISTAKES: [Mistake; 61] = [
         2,
         "`[[prepare]]` a: expected a JSON object as output",
     ),
-    (TOP, "contact = \"${prepare.a.b}\"", 2, "bank.toml:3:12: `${prepare.a.b}`: no `[[prepare]]`"),
+    (TOP, "contact = \"${prepare.a.b}\"", 2, "bank.toml:3:12: `${prepare.a.b}`: no earlier `[[prepare]]`"),
     // Values that the bank does not know.
     ("0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e7f", "0c5d9f0e-3a4b-4c7d-8e1f-2a3b4c5d6e70", 3, "`[psu.private] id`"),
     ("https://tpp.example/return", "return", 3, "`redirect-uri`"),
