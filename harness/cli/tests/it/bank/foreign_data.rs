@@ -174,7 +174,7 @@ async fn a_link_leads_nowhere_from_a_pack() {
         removed.unwrap();
         std::os::unix::fs::symlink(pack.join(linked), &link).unwrap();
         let (exit, said) = world.run(&["lint", "--pack", data.to_str().unwrap()]);
-        let missing = if linked == "cases/parcels" { "is not declared" } else { "missing" };
+        let missing = if linked == "cases/parcels" { "clause `parcel." } else { ": missing: a pack needs" };
         assert!(exit == Some(2) && said.contains(missing), "{linked}: {said}");
     }
 }

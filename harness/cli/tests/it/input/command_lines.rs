@@ -26,7 +26,7 @@ const SAYINGS: [Line; 12] = [
     (
         "run --target bare.toml --only transaction --only customers --out bare",
         3,
-        "not tested or could not be judged",
+        "required clauses were not tested or could not be judged",
     ),
     ("run --target BANK --only limit --out bare", 4, "to test more, add to the profile"),
     ("run --only periodic.months --skip *", 2, "`--skip` excludes all cases that `--only` selects"),
