@@ -14,7 +14,7 @@ use xs2aspec_spec::{
 use xs2aspec_suite::baseline::Baseline;
 
 use super::{
-    judge::TrafficJudge,
+    judge::{TrafficJudge, accepted_by},
     message::{Rejection, Sent, Traffic, decoded},
     routes::Route,
     session::{Exchange, PATH, Told, asks, wrong},
@@ -180,7 +180,7 @@ impl TrafficJudge {
             at,
             clause: clause.to_owned(),
             send: match known.and_then(|_| clauses.get(clause)) {
-                Some(clause) if is_firm => format!("conformance to \"{}\"", clause.says),
+                Some(clause) if is_firm => accepted_by(&clause.says),
                 Some(clause) => format!("a request to which this does not apply: \"{}\"", clause.says),
                 None => format!("a request that follows the rule {rule} of the reference bank"),
             },

@@ -182,7 +182,7 @@ impl TrafficJudge {
             let found = says.iter().find(|(at, _)| breach.at.eq_ignore_ascii_case(at));
             let actual =
                 found.map_or_else(|| self.value_at(&view, sent, &breach.at), |(_, says)| says.clone());
-            let kept = format!("conformance to \"{}\"", self.says(&breach.clause));
+            let kept = accepted_by(&self.says(&breach.clause));
             if self.is_of_the_session(&breach.clause) {
                 continue;
             }
@@ -396,6 +396,11 @@ impl TrafficJudge {
     fn says(&self, clause: &str) -> String {
         self.suite.clauses().get(clause).map_or_else(|| clause.to_owned(), |clause| clause.says.clone())
     }
+}
+
+/// Returns what is expected of a client, with the sentence of the clause.
+pub(super) fn accepted_by(sentence: &str) -> String {
+    format!("what the bank accepts ({})", sentence.trim_end_matches('.'))
 }
 
 /// Returns the string that was sent at a place of the body if it starts with a date.

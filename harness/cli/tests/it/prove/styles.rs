@@ -85,8 +85,8 @@ fn a_case_that_is_refused_for_another_reason_is_masked() {
     assert_eq!(exit, Some(1), "{said}");
     let masked: Vec<&str> =
         said.lines().filter(|line| line.starts_with("masked: ncbct.purpose-code")).collect();
-    let says = "masked: ncbct.purpose-code/from-another-account: must be refused for ncbct.purpose-code, and is \
-                refused for error.funds";
+    let says = "masked: ncbct.purpose-code/from-another-account: must be rejected for ncbct.purpose-code, but \
+                is rejected for error.funds";
     assert_eq!(masked, [says], "{said}");
 }
 

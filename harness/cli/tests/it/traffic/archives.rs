@@ -73,7 +73,7 @@ fn a_digest_of_a_body_of_which_something_is_masked_is_held_against_nobody() {
         let again = folder.path().join("again");
         let (_, said) =
             xs2aspec(&["judge", out.join(file).to_str().unwrap(), "--out", again.to_str().unwrap()]);
-        assert!(!said.contains("broke digest"), "{file}: {said}");
+        assert!(!said.contains("violated digest"), "{file}: {said}");
         let (verdicts, _) = recorded(&again, &said);
         let is_not_compared = |seen: &Observation| match seen {
             Observation::NotTold(told) => {
@@ -147,10 +147,10 @@ fn each_report_says_which_end_broke_what() {
     let out = folder.path().join("out");
     let path = format!("{FOLDER}/chromium.har");
     xs2aspec(&["judge", &path, "--out", out.to_str().unwrap(), "--end", "client"]);
-    let client = "the client violated it: request/body/frequency: expected conformance to";
+    let client = "the client violated it: request/body/frequency: expected what the bank accepts (The bank";
     for format in ["terminal", "markdown", "html", "junit", "sarif", "ctrf", "github"] {
         let text = drawn(&out, format);
-        assert!(text.contains(client) && !text.contains("the bank broke"), "{format}: {text}");
+        assert!(text.contains(client) && !text.contains("the bank violated"), "{format}: {text}");
     }
     xs2aspec(&["judge", &path, "--out", out.to_str().unwrap()]);
     for format in ["terminal", "markdown", "html", "junit", "sarif", "ctrf", "github"] {
@@ -222,7 +222,7 @@ fn one_mistake_in_many_requests_is_one_finding_in_each_report() {
     rules.dedup();
     assert!(rules.len() == all && results.iter().all(|result| result["occurrenceCount"] == 9), "{results:?}");
     for rule in rules {
-        assert_eq!(said.matches(&format!("broke {rule}  (9 exchanges)")).count(), 1, "{rule}: {said}");
+        assert_eq!(said.matches(&format!("violated {rule}  (9 exchanges)")).count(), 1, "{rule}: {said}");
         let line = format!("- `{rule}` (the client): ");
         assert_eq!(drawn(&out, "markdown").matches(&line).count(), 1, "{rule}");
         assert_eq!(
@@ -272,7 +272,7 @@ fn a_value_that_the_rules_compute_has_the_type_that_was_sent() {
     let target = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/targets/reference.toml");
     let (_, said) =
         xs2aspec(&["judge", path.to_str().unwrap(), "--target", target, "--out", out.to_str().unwrap()]);
-    assert!(said.contains("broke ncbct.instructed-amount.required"), "{said}");
+    assert!(said.contains("violated ncbct.instructed-amount.required"), "{said}");
     assert!(!said.contains("creditor-agent"), "{said}");
 }
 
@@ -317,7 +317,7 @@ fn what_an_exporter_does_is_held_against_nobody() {
         assert!(said.contains(&format!("next: xs2aspec client-report {out}")), "{said}");
         let report = folder.path().join("report");
         let (_, said) = xs2aspec(&["client-report", out, "--out", report.to_str().unwrap()]);
-        assert!(!said.contains("broken "), "{said}");
+        assert!(!said.contains("violated "), "{said}");
         let (exit, said) = xs2aspec(&["client-report", file, "--out", report.to_str().unwrap()]);
         assert_eq!(exit, Some(2), "{said}");
         assert!(said.contains(&format!("run `xs2aspec judge {file} --out DIR`")), "{said}");

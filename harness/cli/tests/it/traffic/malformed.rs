@@ -103,7 +103,7 @@ fn an_operation_that_cannot_be_read_could_not_be_told_and_what_is_of_others_does
     let (exit, said, _) = judged(&[of_document.clone(), wrong]);
     assert_eq!(exit, Some(1), "{said}");
     let (_, said, _) = judged(&vec![of_document; 7]);
-    assert!(said.contains("7 exchanges not judged") && said.contains("and 2 more"), "{said}");
+    assert!(said.contains("7 exchanges unreadable and not judged") && said.contains("and 2 more"), "{said}");
 }
 
 #[test]

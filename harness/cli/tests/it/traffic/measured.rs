@@ -139,10 +139,13 @@ const OF_SENDERS: [&str; 2] = ["signature.parameters.duplicate", "signature.head
 
 /// Clauses, and a part of the name that the same mistake has in recorded traffic. An unknown name, for
 /// example, is also a missing one.
-const ONE_BREACH: [(&str, &str); 3] = [
+const ONE_BREACH: [(&str, &str); 5] = [
     ("json.names", ".required"),
     ("header.underscores", "header."),
     ("signature.value.foreign-characters", "signature.value"),
+    // The clause says where a signature is checked. What is wrong with it has clauses of its own.
+    ("service.signed.elsewhere", "signature."),
+    ("service.signed.elsewhere", "service.signed"),
 ];
 
 impl Case {
