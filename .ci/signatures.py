@@ -88,7 +88,7 @@ def they_sign():
     pem = (ROOT / "fixtures/keys/tpp.cert.pem").read_text()
     certificate = "".join(pem.split("-----")[2].split())
     inspected = subprocess.run(
-        [BINARY, "inspect-cert", ROOT / "fixtures/keys/tpp.cert.pem"], capture_output=True, text=True, check=True
+        [BINARY, "keys", "show", ROOT / "fixtures/keys/tpp.cert.pem"], capture_output=True, text=True, check=True
     )
     key_ids = [line.split(None, 1)[1] for line in inspected.stdout.splitlines() if line.startswith("keyId")]
     key_id = next(line.removesuffix("   <- usual") for line in key_ids if line.endswith("<- usual"))

@@ -1,7 +1,7 @@
 """Clients on a signing library of others, judged: one that keeps the document, and some with habits of their own.
 
 Called with the path of the xs2aspec binary. The library is httpsig, on pycryptodome. The first client has the session of
-docs/src/clients.md with `xs2aspec serve --record`, and `client-report` ends with 0; the others call them through `xs2aspec proxy`, and what is found is their
+docs/src/clients.md with `xs2aspec serve --record`, and `client report` ends with 0; the others call them through `xs2aspec proxy`, and what is found is their
 habit and nothing else: a form of keyId, a list of header fields.
 """
 
@@ -173,7 +173,7 @@ def found(folder):
 
 def key_id():
     """The keyId of the test certificate."""
-    command = [BINARY, "inspect-cert", ROOT / "fixtures/keys/tpp.cert.pem"]
+    command = [BINARY, "keys", "show", ROOT / "fixtures/keys/tpp.cert.pem"]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     key_ids = [line.split(None, 1)[1] for line in said.splitlines() if line.startswith("keyId")]
     return next(line.removesuffix("   <- usual") for line in key_ids if line.endswith("<- usual"))
@@ -188,7 +188,7 @@ def one_that_keeps_the_document(out):
     clauses, exchanges = found(out)
     assert (clauses, code) == (set(), 0) and exchanges > len(statuses), (clauses, exchanges, code, said)
     report = subprocess.run(
-        [BINARY, "client-report", out, "--out", out / "client"], capture_output=True, text=True, check=False
+        [BINARY, "client", "report", out, "--out", out / "client"], capture_output=True, text=True, check=False
     )
     statement = re.search(r"the client conforms: (\d+) of \1 required items shown", report.stdout)
     assert report.returncode == 0 and statement, report.stdout + report.stderr

@@ -148,15 +148,15 @@ type Files = BTreeMap<PathBuf, Option<(SystemTime, u64)>>;
 
 impl Watched {
     fn new(args: &Run) -> Result<Self, Failure> {
-        let profile = args.target.as_ref().filter(|target| !target.contains("://")).map(PathBuf::from);
+        let profile = args.target.profile().map(Path::to_owned);
         let given = [profile, args.source.cases.clone(), args.source.pack.clone(), args.waivers.clone()];
         let paths: Vec<PathBuf> = given.into_iter().flatten().collect();
-        if paths.is_empty() && args.target.is_none() {
+        if paths.is_empty() && args.target.name().is_none() {
             let message =
-                "--watch: the reference bank does not change; pass --target, --cases, --pack or --waivers";
+                "--watch: the reference bank does not change; pass a target, --cases, --pack or --waivers";
             return Err(Failure::input(message));
         }
-        Ok(Self { paths, target: args.target.clone(), pack: args.source.pack.clone() })
+        Ok(Self { paths, target: args.target.0.clone(), pack: args.source.pack.clone() })
     }
 
     /// Describes what is watched.

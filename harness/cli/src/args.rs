@@ -8,6 +8,7 @@ mod parsed;
 pub(crate) mod prove;
 mod run;
 mod source;
+mod target;
 mod traffic;
 
 use std::{path::PathBuf, time::Duration};
@@ -19,33 +20,36 @@ use xs2aspec_suite::Depth;
 pub(crate) use self::identity::Ids;
 pub(crate) use self::levels::Levels;
 pub(crate) use self::mask_key::MaskKeyFile;
-pub(crate) use self::own::{InspectCert, Judge, Keys, Listen, Scaffold, Serve, Sign, Trend};
+pub(crate) use self::own::{Judge, Keys, KeysNew, KeysShow, Listen, Scaffold, Serve, Sign};
 use self::parsed::{depth, time};
 pub(crate) use self::run::{InDoubt, Run, Server};
 pub(crate) use self::source::Source;
-pub(crate) use self::traffic::{ClientPlan, ClientReport, ClientTls, Proxy};
+pub(crate) use self::target::TargetArg;
+pub(crate) use self::traffic::{Client, ClientReport, ClientTls, Proxy};
 
 /// Check whether a bank's PSD2 XS2A interface conforms to its document
-///
-/// With `--pack`, check an interface against another document. Without a command, xs2aspec does what `run`
-/// does.
-///
-/// Exit codes: 0 the target conforms, possibly with warnings; 1 violation; 2 invalid command line, profile,
-/// case or clause, or a file that cannot be written; 3 the target is unreachable, or a required clause was
-/// not tested or is inconclusive; 4 nothing ran.
 #[derive(Debug, Parser)]
-#[command(version, args_conflicts_with_subcommands = true)]
+#[command(version, name = "xs2aspec", after_long_help = EXIT_CODES)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
-    #[command(flatten)]
-    pub(crate) run: Run,
 }
+
+/// The exit codes, as the help explains them.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  the target conforms, possibly with warnings
+  1  a violation
+  2  invalid command line, profile, case or clause, or a file that cannot be written
+  3  the target is unreachable, or a required clause was not tested or is inconclusive
+  4  nothing ran";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run the cases against a target, then write the record and the reports
     Run(Run),
+    /// Show a fault of the reference bank, found and explained
+    Demo,
     /// Run the reference bank until it is interrupted
     Serve(Serve),
     /// Forward traffic between a client and a test system, and report violations
@@ -53,13 +57,9 @@ pub(crate) enum Command {
     /// The proxy forwards the traffic unchanged. It judges and records both sides, and reports violations by
     /// either.
     Proxy(Proxy),
-    /// List what a client should show, and the `serve` options that let it
-    ClientPlan(ClientPlan),
-    /// Report which items of `client-plan` a client has shown
-    ///
-    /// Exit codes: 0 the client conforms and showed every required item, 1 it violated a clause, 3 it did not
-    /// show every required item.
-    ClientReport(ClientReport),
+    /// Say what a client should show, and report what it has shown
+    #[command(subcommand)]
+    Client(Client),
     /// Run the cases against reference banks with known faults and variations
     ///
     /// Reports which faults the cases catch, and which conforming banks they accuse.
@@ -90,8 +90,6 @@ pub(crate) enum Command {
     ///
     /// Exit code 1 means that the second run has a new violation.
     Diff(Diff),
-    /// Render a chart of several runs: findings, clauses and response times
-    Trend(Trend),
     /// Write a commented profile of a target to start from
     Init(Init),
     /// Check a target before a run, and suggest changes to its profile
@@ -118,29 +116,29 @@ pub(crate) enum Command {
     /// Wait for a bank to redirect the PSU here, and print the query as JSON
     ///
     /// For use in `[[prepare]]`.
+    #[command(hide = true)]
     Listen(Listen),
     /// Sign a request by the rules of the document, or verify a signed one
     ///
     /// With `--verify`, explains why a signature is not valid.
     Sign(Sign),
-    /// Show a certificate and the keyId derived from it
-    InspectCert(InspectCert),
     /// Add a new clause to a rule file: its entry and a case
-    #[command(hide = true)]
     Scaffold(Scaffold),
-    /// Create a test CA, signing keys and certificates, marked as test material
+    /// Create test keys, or show a certificate and its keyId
+    #[command(subcommand)]
     Keys(Keys),
     /// Print a completion script for a shell
+    #[command(hide = true)]
     Completions(Completions),
     /// Write the manual, one page for each command
+    #[command(hide = true)]
     Man(Man),
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Explore {
-    /// Test this base URL or profile [default: the reference bank]
-    #[arg(long, value_name = "URL|FILE.toml")]
-    pub(crate) target: Option<String>,
+    #[command(flatten)]
+    pub(crate) target: TargetArg,
     /// Generate only requests of this operation; may be repeated
     #[arg(long, value_name = "OPERATION")]
     pub(crate) only: Vec<String>,
@@ -172,10 +170,10 @@ pub(crate) struct Explore {
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) now: Option<DateTime<Utc>>,
     /// Give the reference bank this fault; may be repeated
-    #[arg(long, value_name = "NAME", conflicts_with = "target")]
+    #[arg(long, value_name = "NAME", conflicts_with = "a target")]
     pub(crate) fault: Vec<String>,
     /// Give the reference bank this conforming variation; may be repeated
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["target", "fault"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["a target", "fault"])]
     pub(crate) variation: Vec<String>,
     #[command(flatten)]
     pub(crate) source: Source,

@@ -40,7 +40,7 @@ pub(crate) fn check(args: &Run, goes_on: bool) -> Result<(), Failure> {
 /// Passes the files of a run to `of`, which fails before the first request if the run would overwrite its
 /// input, a key, the run of another command, or a run in doubt.
 fn files<T>(args: &Run, of: impl FnOnce(Files<'_>) -> Result<T, OutputError>) -> Result<T, Failure> {
-    let profile = args.target.as_deref().filter(|target| !target.contains("://")).map(Path::new);
+    let profile = args.target.profile();
     // A resumed run may read the key in its own folder.
     let mask_key = args.mask_key.file.as_deref().filter(|_| args.resume.is_none());
     let reads: Vec<&Path> = profile.into_iter().chain(args.waivers.as_deref()).chain(mask_key).collect();

@@ -1,4 +1,4 @@
-//! `xs2aspec client-plan` and `client-report`: the checklist for clients, and the items that a client has
+//! `xs2aspec client`: the checklist for clients, and the items that a client has
 //! shown.
 
 use std::{
@@ -20,7 +20,7 @@ use xs2aspec_suite::{Suite, nearest};
 
 use crate::{
     Failure,
-    args::{ClientPlan, ClientReport},
+    args::{ClientReport, Source},
     recording::Recording,
     repetition, report,
 };
@@ -29,8 +29,8 @@ use crate::{
 const ANYBODY: &str = "http://127.0.0.1";
 
 /// Prints the plan.
-pub(crate) fn plan(args: &ClientPlan) -> Result<Exit, Failure> {
-    let plan = load(&crate::suite(&args.source)?)?;
+pub(crate) fn checklist(source: &Source) -> Result<Exit, Failure> {
+    let plan = load(&crate::suite(source)?)?;
     for item in &plan.items {
         let need = if item.is_optional { " (optional)" } else { "" };
         say!("{:<42} {}{need}", item.id, item.says);
@@ -43,7 +43,7 @@ pub(crate) fn plan(args: &ClientPlan) -> Result<Exit, Failure> {
             say!("{:<42}   with `xs2aspec serve --record DIR {meet}`", "");
         }
     }
-    say!("\nparts that `client-report --without NAME` can skip:");
+    say!("\nparts that `client report --without NAME` can skip:");
     for part in &plan.parts {
         say!("  {:<14} a client that {}: {}", part.name, part.says, part.items.join(", "));
     }
@@ -195,7 +195,7 @@ fn say_all(report: &Report<'_>, plan: &Plan) {
         if let State::Broken(_, breach) = &ticked.state
             && ticked.broken.is_empty()
         {
-            say!("broken: {}", ticked.item.id);
+            say!("violated: {}", ticked.item.id);
             say_witness(report, ticked.exchange());
             say!("   | {}", text::short(&breach.to_string()));
             say!("   | {}\n", ticked.item.says);
@@ -262,7 +262,7 @@ fn why_skipped(state: &State) -> String {
 /// Prints a violation by the client once for all its items, with what to send instead.
 fn say_broken(broken: &Broken, report: &Report<'_>, plan: &Plan) {
     let Broken { finding, exchanges, .. } = broken;
-    let word = if finding.level == Level::Deny { "broken" } else { "warning" };
+    let word = if finding.level == Level::Deny { "violated" } else { "warning" };
     let exchanges = text::count(usize::try_from(*exchanges).unwrap_or(usize::MAX), "exchange");
     say!("{word}: {}  ({exchanges})", finding.clause);
     say_witness(report, Some((broken.record, broken.exchange())));

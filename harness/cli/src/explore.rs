@@ -32,12 +32,12 @@ use crate::{
 pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
     args.save.as_deref().map_or(Ok(()), can_keep)?;
     let suite = Arc::new(crate::suite(&args.source)?);
-    target::keeps_the_document(&suite, args.target.as_deref())?;
+    target::keeps_the_document(&suite, args.target.name())?;
     check_operations(&args.only, &suite)?;
     let spec = &suite.spec().profile;
-    let profile = args.target.as_deref().map(|target| target::profile(target, spec)).transpose()?;
+    let profile = args.target.name().map(|target| target::profile(target, spec)).transpose()?;
     let asked = Asked {
-        target: args.target.as_deref().zip(profile),
+        target: args.target.name().zip(profile),
         allow_production: false,
         now: args.now,
         fault: &args.fault,
@@ -50,7 +50,7 @@ pub(crate) async fn explore(args: &Explore) -> Result<Exit, Failure> {
     let identity = args.ids.identity(seed, None);
     let runner = Runner::new(Arc::clone(&suite), target.profile, identity, Clock::new(args.now));
     let runner = runner.map_err(Failure::input)?;
-    let profile = args.target.as_deref().filter(|target| !target.contains("://")).map(Path::new);
+    let profile = args.target.profile();
     let mut recording = Recording::create(&args.out, &profile.into_iter().collect::<Vec<_>>())?;
     let mut unkept = Vec::new();
     let mut step = |step: Step<'_>| match step {

@@ -1,4 +1,4 @@
-//! `xs2aspec inspect-cert`: shows a certificate and the keyId derived from it.
+//! `xs2aspec keys show`: shows a certificate and the keyId derived from it.
 
 use std::time::SystemTime;
 
@@ -13,10 +13,10 @@ use xs2aspec_signing::{
     qualified::Role,
 };
 
-use crate::{Failure, args::InspectCert, cannot_read, target};
+use crate::{Failure, args::KeysShow, cannot_read, target};
 
 /// Prints everything that a bank checks, the keyId last.
-pub(crate) fn inspect(args: &InspectCert) -> Result<Exit, Failure> {
+pub(crate) fn inspect(args: &KeysShow) -> Result<Exit, Failure> {
     let path = args.file.display();
     let bytes = inputs::read(&args.file).map_err(|error| cannot_read(&args.file, &error))?;
     let is_pem = bytes.windows(11).any(|part| part == b"-----BEGIN ");
@@ -37,7 +37,7 @@ pub(crate) fn inspect(args: &InspectCert) -> Result<Exit, Failure> {
 }
 
 /// Prints one certificate.
-fn one(args: &InspectCert, certificate: &Certificate) -> Result<(), Failure> {
+fn one(args: &KeysShow, certificate: &Certificate) -> Result<(), Failure> {
     let day = |time: SystemTime| DateTime::<Utc>::from(time).format("%Y-%m-%d %H:%M:%S UTC");
     let (from, until) = certificate.validity();
     let now = SystemTime::now();

@@ -86,7 +86,7 @@ pub(crate) fn judge(args: &Args) -> Result<Exit, Failure> {
     let is_of_a_client = !options.on_purpose && only != Some(End::Bank);
     let has_plan = || Plan::load(suite.tree()).is_ok_and(|plan| plan.is_some());
     if is_of_a_client && totals.exchanges > totals.of_no_operation && has_plan() {
-        say!("next: xs2aspec client-report {}", args.out.display());
+        say!("next: xs2aspec client report {}", args.out.display());
     }
     Ok(exit)
 }

@@ -23,12 +23,14 @@ mod ask;
 mod claim;
 mod client;
 mod curl;
+mod demo;
 mod doctor;
 mod evidence;
 mod explain;
 mod explore;
 mod fix;
 mod forecast;
+mod help;
 mod hints;
 mod inspect;
 mod interrupt;
@@ -64,8 +66,8 @@ use std::{
     process::ExitCode,
 };
 
-use args::{Args, Command, Source};
-use clap::Parser;
+use args::{Args, Client, Command, Keys, Source};
+use clap::FromArgMatches as _;
 use xs2aspec_record::{Exit, inputs};
 use xs2aspec_suite::{Depth, Problem, ProfileSpec, SigningSpec, Suite, Tree};
 
@@ -85,7 +87,8 @@ fn main() -> ExitCode {
 }
 
 fn started() -> Result<Exit, Failure> {
-    let args = match Args::try_parse() {
+    let parsed = help::command().try_get_matches().and_then(|matches| Args::from_arg_matches(&matches));
+    let args = match parsed {
         Ok(args) => args,
         Err(error) if error.use_stderr() => error.exit(),
         Err(help) => {
@@ -105,12 +108,16 @@ fn carried_out(args: Args) -> Pin<Box<dyn Future<Output = Result<Exit, Failure>>
         interrupt::survive_the_limit_of_files();
         interrupt::end_with_commands();
         match args.command {
-            None => again::run(&args.run).await,
+            None => {
+                say_on!("{}", help::command().render_help().ansi());
+                Ok(Exit::Conforms)
+            }
+            Some(Command::Demo) => demo::demo().await,
             Some(Command::Run(run)) => again::run(&run).await,
             Some(Command::Serve(serve)) => serve::serve(&serve).await,
             Some(Command::Proxy(proxy)) => proxy::proxy(&proxy).await,
-            Some(Command::ClientPlan(plan)) => client::plan(&plan),
-            Some(Command::ClientReport(report)) => client::report(&report),
+            Some(Command::Client(Client::Checklist(source))) => client::checklist(&source),
+            Some(Command::Client(Client::Report(report))) => client::report(&report),
             Some(Command::Prove(prove)) => prove::prove(&prove).await,
             Some(Command::Curl(curl)) => curl::curl(&curl).await,
             Some(Command::Explore(explore)) => Box::pin(explore::explore(&explore)).await,
@@ -121,7 +128,6 @@ fn carried_out(args: Args) -> Pin<Box<dyn Future<Output = Result<Exit, Failure>>
             Some(Command::Bundle(bundle)) => evidence::bundle(&bundle),
             Some(Command::Verify(verify)) => verify::verify(&verify),
             Some(Command::Diff(diff)) => report::diff(&diff),
-            Some(Command::Trend(trend)) => report::trend(&trend),
             Some(Command::Init(init)) => target::init(&init),
             Some(Command::Doctor(doctor)) => doctor::doctor(&doctor).await,
             Some(Command::List(list)) => ledger::list(&list),
@@ -130,9 +136,9 @@ fn carried_out(args: Args) -> Pin<Box<dyn Future<Output = Result<Exit, Failure>>
             Some(Command::Lint(source)) => ledger::lint(&source),
             Some(Command::Listen(listen)) => listen::listen(&listen).await,
             Some(Command::Sign(sign)) => sign::sign(&sign),
-            Some(Command::InspectCert(inspect)) => inspect::inspect(&inspect),
             Some(Command::Scaffold(scaffold)) => scaffold::scaffold(&scaffold),
-            Some(Command::Keys(keys)) => serve::keys(&keys),
+            Some(Command::Keys(Keys::New(keys))) => serve::keys(&keys),
+            Some(Command::Keys(Keys::Show(certificate))) => inspect::inspect(&certificate),
             Some(Command::Completions(wanted)) => Ok(manual::completions(&wanted)),
             Some(Command::Man(man)) => manual::pages(&man),
         }

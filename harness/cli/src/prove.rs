@@ -2,7 +2,6 @@
 
 mod conditions;
 mod findings;
-mod heat_map;
 mod order;
 mod pairs;
 mod search;
@@ -37,7 +36,6 @@ use crate::{
 const MATRIX: &str = "matrix.tsv";
 const CASES: &str = "cases.tsv";
 const SUMMARY: &str = "summary.md";
-const HEAT_MAP: &str = "heat-map.html";
 /// The content of [`CASES`] if not every case ran.
 const NOT_EVERY_CASE: &str = "# to list what each case is needed for, run `xs2aspec prove --every-case`\n";
 /// The folder of the run against the clean bank.
@@ -169,7 +167,7 @@ async fn mutate(plan: &Plan<'_>, suite: &Arc<Suite>, all: Vec<BankVariant>) -> R
     let start = Instant::now();
     // Report unreadable and unwritable files before the first request.
     let reads: Vec<&Path> = matrix.into_iter().collect();
-    for name in [MATRIX, CASES, SUMMARY, HEAT_MAP] {
+    for name in [MATRIX, CASES, SUMMARY] {
         outputs::may_write(&asking.out.join(name), &reads).map_err(Failure::input)?;
     }
     if let Some(path) = matrix.filter(|_| is_written_anew) {
@@ -215,8 +213,7 @@ async fn mutate(plan: &Plan<'_>, suite: &Arc<Suite>, all: Vec<BankVariant>) -> R
     let needed = if cases.every_case { found.cases(&all) } else { NOT_EVERY_CASE.to_owned() };
     let needs = if cases.every_case { found.needs() } else { String::new() };
     let summary = found.summary(&flaws) + &needs;
-    let drawn = heat_map::page(&found);
-    for (name, text) in [(MATRIX, found.details()), (CASES, needed), (SUMMARY, summary), (HEAT_MAP, drawn)] {
+    for (name, text) in [(MATRIX, found.details()), (CASES, needed), (SUMMARY, summary)] {
         write(&asking.out.join(name), &reads, text.as_bytes())?;
     }
     for Flaw(flaw) in &flaws {

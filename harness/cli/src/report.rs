@@ -1,4 +1,4 @@
-//! `xs2aspec report`, `merge`, `diff` and `trend`: render one record, and combine or compare several.
+//! `xs2aspec report`, `merge` and `diff`: render one record, and combine or compare several.
 
 use std::{
     io::{self, BufWriter, Write},
@@ -13,7 +13,7 @@ use xs2aspec_record::{
 };
 use xs2aspec_report::{
     compare::diff::{self, DiffError},
-    format::{Report as FileFormat, annotations::Github, markdown::LARGEST, terminal::Terminal, trend},
+    format::{Report as FileFormat, annotations::Github, markdown::LARGEST, terminal::Terminal},
     merge::{self, MergeError},
     reporter::Reporter,
     stream::{self, ReportsError},
@@ -22,7 +22,7 @@ use xs2aspec_report::{
 
 use crate::{
     Failure,
-    args::{Denied, Diff as DiffArgs, Format, Gate, Merge, Report, Trend},
+    args::{Denied, Diff as DiffArgs, Format, Gate, Merge, Report},
 };
 
 /// Renders one format from a record.
@@ -147,19 +147,6 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<Exit, Failure> {
     say_on!("{}", diff::markdown(&changes, diff::Part::All, LARGEST));
     let is_red = args.gate == Gate::New && changes.is_red(args.deny == Some(Denied::Warnings));
     Ok(if is_red { Exit::Violation } else { Exit::Conforms })
-}
-
-/// Renders a chart of several runs.
-pub(crate) fn trend(args: &Trend) -> Result<Exit, Failure> {
-    let summaries = args.records.iter().map(|path| summary(path)).collect::<Result<Vec<_>, _>>()?;
-    let page = trend::page(&summaries);
-    let records: Vec<PathBuf> = args.records.iter().map(|path| record(path)).collect();
-    let reads: Vec<&Path> = records.iter().map(PathBuf::as_path).collect();
-    match &args.out {
-        Some(out) => write(out, &reads, page.as_bytes())?,
-        None => say_on!("{page}"),
-    }
-    Ok(Exit::Conforms)
 }
 
 /// Writes a whole file. Fails if the command reads that file, or if the file cannot be recreated, such as a

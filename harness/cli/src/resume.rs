@@ -45,7 +45,7 @@ pub(crate) fn earlier(args: &Run, folder: &Path) -> Result<(PreviousRun, Run), F
 pub(crate) fn again(args: &Run) -> String {
     let mut words = vec!["xs2aspec".to_owned(), "run".to_owned(), "--resume".to_owned()];
     words.push(args.out.display().to_string());
-    words.extend(args.target.iter().flat_map(|target| ["--target".to_owned(), target.clone()]));
+    words.extend(args.target.arguments());
     words.extend(args.source.arguments());
     let waivers = args.waivers.iter().map(|path| path.display().to_string());
     words.extend(waivers.flat_map(|path| ["--waivers".to_owned(), path]));
@@ -58,7 +58,7 @@ fn missing(args: &Run, asked: &Run) -> Option<String> {
     let path = |path: Option<&PathBuf>| path.map(|path| path.display().to_string());
     let options = |run: &Run| {
         [
-            ("--target", run.target.clone()),
+            ("--target", run.target.0.clone()),
             ("--cases", path(run.source.cases.as_ref())),
             ("--pack", path(run.source.pack.as_ref())),
             ("--waivers", path(run.waivers.as_ref())),

@@ -53,12 +53,12 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     let failed = args.base.as_deref().map(verdicts::failed).transpose();
     let base = args.base.as_deref().map(base).transpose()?;
     let (suite, profile) = suite(args)?;
-    target::keeps_the_document(&suite, args.target.as_deref())?;
+    target::keeps_the_document(&suite, args.target.name())?;
     let (plan, shard, chosen) = planned(args, &suite)?;
     let waivers =
         args.waivers.as_deref().map(waiver::read).transpose().map_err(Failure::input)?.unwrap_or_default();
     let asked = Asked {
-        target: args.target.as_deref().zip(profile),
+        target: args.target.name().zip(profile),
         allow_production: args.allow_production,
         now: args.now,
         fault: &args.fault,
@@ -189,7 +189,7 @@ fn suite(args: &Run) -> Result<(Arc<Suite>, Option<Profile>), Failure> {
     let depth = if means_any { Depth::Exhaustive } else { args.depth };
     let suite = crate::suite_for(&args.source, depth)?;
     let spec = &suite.spec().profile;
-    let profile = args.target.as_deref().map(|target| target::profile(target, spec)).transpose()?;
+    let profile = args.target.name().map(|target| target::profile(target, spec)).transpose()?;
     let with_entries = |suite: Suite| match &profile {
         Some(profile) => crate::with_entries(suite, &profile.values),
         None => Ok(suite),

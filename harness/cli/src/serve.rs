@@ -18,7 +18,7 @@ use xs2aspec_signing::keys;
 
 use crate::{
     Failure,
-    args::{ClientTls, Keys, MaskKeyFile, Serve, Source},
+    args::{ClientTls, KeysNew, MaskKeyFile, Serve, Source},
     interrupt, live, proxy,
     report::cannot_write,
     target, text_of,
@@ -157,7 +157,7 @@ async fn record(args: &Serve, folder: &Path, config: Config) -> Result<Exit, Fai
     proxy.shutdown().await;
     let exit = log.finish().await?;
     bank.shutdown().await.map_err(Failure::input)?;
-    say!("next: xs2aspec client-report {}", folder.display());
+    say!("next: xs2aspec client report {}", folder.display());
     Ok(exit)
 }
 
@@ -179,7 +179,7 @@ fn tls(args: &ClientTls) -> Result<Option<Tls>, Failure> {
 
 /// Writes test keys and certificates. Fails before the first write if a file exists, or with `--overwrite`,
 /// if a file exists that is not test material.
-pub(crate) fn keys(args: &Keys) -> Result<Exit, Failure> {
+pub(crate) fn keys(args: &KeysNew) -> Result<Exit, Failure> {
     for path in keys::FILES.map(|name| args.out.join(name)) {
         let shown = path.display();
         match inputs::read(&path) {

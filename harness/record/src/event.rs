@@ -232,7 +232,7 @@ impl Traffic {
     pub const fn again(self) -> Option<&'static str> {
         match self {
             Self::Judge => Some("judge"),
-            Self::ClientReport => Some("client-report"),
+            Self::ClientReport => Some("client report"),
             Self::Proxy | Self::Serve => None,
         }
     }

@@ -3,8 +3,7 @@
 //! - [`summary`]: the totals of a record. [`reporter`]: a report that is rendered case by case.
 //! - [`stream`]: reports of a record that exceeds memory. [`run`]: a small record in memory.
 //! - [`findings`]: each defect once, likeliest causes first.
-//! - [`mod@format`]: one file per format: terminal, `JUnit`, HTML, Markdown, CTRF, HAR, SARIF, annotations,
-//!   and a trend of several runs.
+//! - [`mod@format`]: one file per format: terminal, `JUnit`, HTML, Markdown, CTRF, HAR, SARIF, annotations.
 //! - [`progress`]: output during a run.
 //! - [`compare`]: differences between two runs. [`merge`]: the records of shards as one.
 //!

@@ -77,7 +77,7 @@ impl<'a> TrafficRun<'a> {
     ) -> Self {
         let record = DrawnRun::begin(judge, Clock::at(now), options, &[], sink);
         let masker = TrafficMasker::new(judge);
-        // `client-report` reports a plan that cannot be read.
+        // `client report` reports a plan that cannot be read.
         let plan = Plan::load(judge.suite().tree()).ok().flatten().unwrap_or_default();
         Self { record, masker, plan, judge, only, number: 0, began: None, totals: Totals::default() }
     }

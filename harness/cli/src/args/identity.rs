@@ -7,13 +7,13 @@ use xs2aspec_suite::Shard;
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Ids {
     /// Set the seed of generated values [default: random]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, hide_short_help = true)]
     pub(crate) seed: Option<u64>,
     /// Set the run id, which makes request ids and amounts unique [default: random]
     ///
     /// With the same run id, seed and clock, the reference bank gets the same bytes again. A remote bank may
     /// rightly reject ids that it has seen, so using a run id twice there is your responsibility.
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", hide_short_help = true)]
     pub(crate) run_id: Option<RunId>,
 }
 

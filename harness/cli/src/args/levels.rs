@@ -13,10 +13,10 @@ struct Options {
     #[arg(long, short = 'D', value_name = "PATTERN")]
     deny: Vec<String>,
     /// Report failures of these clauses as warnings; may be repeated
-    #[arg(long, short = 'W', value_name = "PATTERN")]
+    #[arg(long, short = 'W', value_name = "PATTERN", hide_short_help = true)]
     warn: Vec<String>,
     /// Only record failures of these clauses; may be repeated
-    #[arg(long, short = 'A', value_name = "PATTERN")]
+    #[arg(long, short = 'A', value_name = "PATTERN", hide_short_help = true)]
     allow: Vec<String>,
 }
 

@@ -10,7 +10,7 @@ use crate::Failure;
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct MaskKeyFile {
     /// Read the mask key that shards share from FILE [default: a random key]
-    #[arg(long = "mask-key", value_name = "FILE")]
+    #[arg(long = "mask-key", value_name = "FILE", hide_short_help = true)]
     pub(crate) file: Option<PathBuf>,
 }
 

@@ -12,16 +12,6 @@ use super::{
 };
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Trend {
-    /// Record of each run (`record.jsonl`) or its folder, oldest first
-    #[arg(value_name = "RECORD", required = true, num_args = 1..)]
-    pub(crate) records: Vec<PathBuf>,
-    /// Write to FILE instead of standard output
-    #[arg(long, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
-}
-
-#[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
     /// Listen on this address and port; port 0 picks a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
@@ -132,8 +122,17 @@ pub(crate) struct Sign {
     pub(crate) signed: Option<PathBuf>,
 }
 
+/// A command about keys and certificates.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Keys {
+    /// Create a test CA, signing keys and certificates, marked as test material
+    New(KeysNew),
+    /// Show a certificate and the keyId derived from it
+    Show(KeysShow),
+}
+
 #[derive(Debug, clap::Args)]
-pub(crate) struct InspectCert {
+pub(crate) struct KeysShow {
     /// Certificate, PEM or DER
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
@@ -162,7 +161,7 @@ pub(crate) struct Scaffold {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Keys {
+pub(crate) struct KeysNew {
     /// Write the files to DIR
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,

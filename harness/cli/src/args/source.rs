@@ -6,12 +6,12 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Source {
     /// Use the case files in DIR instead of the embedded ones
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
     pub(crate) cases: Option<PathBuf>,
     /// Use the document in DIR instead of the embedded one
     ///
     /// DIR holds its clauses, cases and requests in `cases/` and `fixtures/`.
-    #[arg(long, value_name = "DIR", conflicts_with = "cases")]
+    #[arg(long, value_name = "DIR", conflicts_with = "cases", hide_short_help = true)]
     pub(crate) pack: Option<PathBuf>,
 }
 

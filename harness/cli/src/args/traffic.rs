@@ -50,10 +50,16 @@ pub(crate) struct Proxy {
     pub(crate) quiet: bool,
 }
 
-#[derive(Debug, clap::Args)]
-pub(crate) struct ClientPlan {
-    #[command(flatten)]
-    pub(crate) source: Source,
+/// A command about a client.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Client {
+    /// List what a client should show, and the `serve` options that let it
+    Checklist(Source),
+    /// Report which items of the checklist a client has shown
+    ///
+    /// Exit codes: 0 the client conforms and showed every required item, 1 it violated a clause, 3 it did not
+    /// show every required item.
+    Report(ClientReport),
 }
 
 #[derive(Debug, clap::Args)]
@@ -63,7 +69,7 @@ pub(crate) struct ClientReport {
     pub(crate) records: Vec<PathBuf>,
     /// Skip the items of parts that the client does not need
     ///
-    /// `client-plan` lists the parts.
+    /// `client checklist` lists the parts.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) without: Vec<String>,
     #[command(flatten)]

@@ -167,7 +167,7 @@ fn next(summary: &RunSummary, verdict: &CaseVerdict, clause: &str) -> String {
     let arguments = &start.arguments;
     // An item of the client checklist is not a clause of the document.
     if start.traffic == Some(Traffic::ClientReport) && clause == verdict.clause {
-        return "xs2aspec client-plan".to_owned();
+        return "xs2aspec client checklist".to_owned();
     }
     // The suite does not contain cases that were generated or recorded elsewhere.
     let what = match start.traffic {

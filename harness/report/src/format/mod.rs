@@ -13,7 +13,6 @@ mod parts;
 pub mod sarif;
 pub mod terminal;
 pub(crate) mod times;
-pub mod trend;
 
 use std::path::Path;
 

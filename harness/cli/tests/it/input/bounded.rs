@@ -48,9 +48,8 @@ fn a_record_with_a_line_that_is_longer_than_memory_is_told() {
             format!("rejudge {record}"),
             format!("diff {record} run"),
             format!("diff run {record}"),
-            format!("trend run {record}"),
             format!("merge {record} --out merged"),
-            format!("client-report {record} --out client"),
+            format!("client report {record} --out client"),
             format!("run --quiet --only ncbct.path --base {record} --out next"),
         ] {
             let (exit, said) = bounded(folder.path(), &reader);

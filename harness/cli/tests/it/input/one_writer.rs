@@ -62,7 +62,7 @@ fn a_second_command_in_the_folder_of_a_run_fails_and_changes_nothing() {
     line(&folder, "judge traffic.http --out judged");
     let own = RunFolder::go_on(&folder.path().join("run"), NOTHING).unwrap();
     let before = bytes(&folder, "run");
-    let client = "client-report judged --out run".to_owned();
+    let client = "client report judged --out run".to_owned();
     for writer in writers("run").into_iter().chain([client]) {
         let (code, said) = line(&folder, &writer);
         assert_eq!(code, Some(2), "{writer}: {said}");

@@ -157,7 +157,7 @@ async fn a_profile_of_the_pack_is_read_by_all_that_take_one() {
     let (exit, said) = asked(&["curl", "offices.path/plain"]);
     assert!(exit == Some(0) && said.contains("/v2/offices?country=NO"), "{said}");
     let certificate = KEYS.path().join("tpp.cert.pem");
-    let (exit, said) = asked(&["inspect-cert", certificate.to_str().unwrap()]);
+    let (exit, said) = asked(&["keys", "show", certificate.to_str().unwrap()]);
     assert!(exit == Some(0) && said.contains("[as declared by parcel desk]"), "{said}");
     assert!(said.contains("X-Client-Certificate: "), "{said}");
     let (exit, said) = asked(&["sign", "--method", "GET", "-H", "X-Client-Key: SHOP000001"]);

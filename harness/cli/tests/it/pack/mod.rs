@@ -52,7 +52,7 @@ struct Ran {
 /// The keys of the shop.
 static KEYS: LazyLock<TempDir> = LazyLock::new(|| {
     let folder = TempDir::new().unwrap();
-    let made = xs2aspec(&["keys", "--out", folder.path().to_str().unwrap()]);
+    let made = xs2aspec(&["keys", "new", "--out", folder.path().to_str().unwrap()]);
     assert_eq!(made.0, Some(0), "{}", made.1);
     folder
 });

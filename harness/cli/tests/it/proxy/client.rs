@@ -1,4 +1,4 @@
-//! `serve --record` and `client-report`: what a client has shown and violated. The client is the suite
+//! `serve --record` and `client report`: what a client has shown and violated. The client is the suite
 //! itself, with requests that are valid, or invalid on purpose.
 
 use std::{
@@ -29,10 +29,10 @@ fn recorded(out: &Path, cases: &[&str], bank: &[&str]) -> (Option<i32>, String) 
     bank.end()
 }
 
-/// Runs `client-report` on a record. Returns the exit code and the output.
+/// Runs `client report` on a record. Returns the exit code and the output.
 fn report(record: &Path) -> (Option<i32>, String) {
     let out = record.join("client");
-    xs2aspec(&["client-report", record.to_str().unwrap(), "--out", out.to_str().unwrap()])
+    xs2aspec(&["client", "report", record.to_str().unwrap(), "--out", out.to_str().unwrap()])
 }
 
 /// Returns the group of lines in which the report names an item or a clause.
@@ -60,7 +60,7 @@ fn a_client_that_keeps_the_document_conforms_in_what_it_showed() {
         ["ncbct.path/plain", "basket.body/plain", "customers.path/plain", "signature.wrap.utf-8-base64"];
     let (code, said) = recorded(folder.path(), &plain, &[]);
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("next: xs2aspec client-report"), "{said}");
+    assert!(said.contains("next: xs2aspec client report"), "{said}");
     let record = Record::read(folder.path());
     assert_eq!(record.broken_by(End::Client), Vec::<&str>::new());
     assert!(record.exchanges.len() > 4 && !record.text.contains("keyId=\\\"SN="));
@@ -105,13 +105,13 @@ fn a_client_that_breaks_the_document_is_told_what_and_where() {
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("the client does not conform: "), "{said}");
     for clause in ["ncbct.creditor-name.length", "periodic.months.duplicate"] {
-        assert_eq!(says(&said, clause), "broken", "{clause}");
+        assert_eq!(says(&said, clause), "violated", "{clause}");
     }
     // Each violation comes first and once, with its count and with what to send instead.
-    assert_eq!(said.matches("broken: periodic.months.duplicate  (1 exchange)").count(), 1, "{said}");
+    assert_eq!(said.matches("violated: periodic.months.duplicate  (1 exchange)").count(), 1, "{said}");
     assert_eq!(said.matches("request/body/monthsOfExecution: got").count(), 1, "{said}");
     assert!(
-        said.starts_with("broken: ") && said.contains("   | send at most 70 characters in creditorName"),
+        said.starts_with("violated: ") && said.contains("   | send at most 70 characters in creditorName"),
         "{said}"
     );
     // The client continued after a rejection.
@@ -122,7 +122,7 @@ fn a_client_that_breaks_the_document_is_told_what_and_where() {
         junit.contains("the client violated it: request/body/creditorName: ")
             && !junit.contains("the bank broke")
     );
-    let again = format!("= again   xs2aspec client-report {}", folder.path().display());
+    let again = format!("= again   xs2aspec client report {}", folder.path().display());
     assert!(junit.contains(&again) && junit.contains("= next    xs2aspec explain "));
 }
 
@@ -238,14 +238,14 @@ fn what_is_declared_absent_is_skipped_and_levels_count() {
     let record = folder.path().to_str().unwrap();
     let out = folder.path().join("client");
     let with = |more: &[&str]| {
-        xs2aspec(&[&["client-report", record, "--out", out.to_str().unwrap()], more].concat())
+        xs2aspec(&[&["client", "report", record, "--out", out.to_str().unwrap()], more].concat())
     };
     let (code, said) = with(&[]);
     assert_eq!((code, says(&said, "listed.case")), (Some(3), "warning"), "{said}");
     assert!(said.contains("no-breach/ncbct (with a warning)"), "{said}");
     for more in [&["-D", "listed.case"][..], &["--deny", "warnings"]] {
         let (code, said) = with(more);
-        assert_eq!((code, says(&said, "listed.case")), (Some(1), "broken"), "{said}");
+        assert_eq!((code, says(&said, "listed.case")), (Some(1), "violated"), "{said}");
     }
     let (code, said) = with(&["-A", "listed.case", "--without", "corporate,agreements"]);
     assert_eq!((code, says(&said, "corporate-id")), (Some(3), "skipped"), "{said}");

@@ -110,7 +110,7 @@ fn serve_lets_a_client_meet_what_the_plan_says() {
 
 #[test]
 fn the_plan_is_listed() {
-    let (code, said) = xs2aspec(&["client-plan"]);
+    let (code, said) = xs2aspec(&["client", "checklist"]);
     assert_eq!(code, Some(0));
     for words in [
         "signature.wrapped",
@@ -123,7 +123,7 @@ fn the_plan_is_listed() {
     }
     // A document without a plan is reported.
     let pack = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/packs/parcels");
-    let (code, said) = xs2aspec(&["client-plan", "--pack", pack]);
+    let (code, said) = xs2aspec(&["client", "checklist", "--pack", pack]);
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("client-plan.yaml") && said.contains("no plan for clients"), "{said}");
 }

@@ -186,7 +186,7 @@ fn recorded(out: &Path, bank: &str) -> (Option<i32>, String) {
 fn report(records: &[&Path], more: &[&str]) -> (Option<i32>, String) {
     let out = TempDir::new().unwrap();
     let records = records.iter().map(|path| path.to_str().unwrap());
-    let arguments: Vec<&str> = ["client-report"].into_iter().chain(records).collect();
+    let arguments: Vec<&str> = ["client", "report"].into_iter().chain(records).collect();
     xs2aspec(&[&arguments[..], &["--out", out.path().to_str().unwrap()], more].concat())
 }
 

@@ -275,7 +275,7 @@ impl Scene {
     /// Returns each command that reads the record of the run.
     fn readers(&self) -> Vec<Vec<String>> {
         let (run, before) = (self.at("run"), self.at("before"));
-        let lines: [&[&str]; 15] = [
+        let lines: [&[&str]; 14] = [
             &["report", &run, "--format", "terminal"],
             &["report", &run, "--format", "har"],
             &["report", &run, "--format", "html", "--out", &self.at("drawn.html")],
@@ -284,8 +284,7 @@ impl Scene {
             &["rejudge", &run],
             &["diff", &run, &before],
             &["diff", &before, &run],
-            &["trend", &before, &run],
-            &["client-report", &run, "--out", &self.at("client")],
+            &["client", "report", &run, "--out", &self.at("client")],
             &["judge", &run, "--out", &self.at("judged")],
             &["run", "--only", "ncbct.path", "--out", &self.at("next"), "--base", &run],
             &["run", "--failed", "--out", &run],
@@ -334,7 +333,7 @@ fn no_reader_takes_an_edited_record() {
         // A command that reads events instead of whole runs does not check the exit code.
         let is_summed = edit.starts_with("another exit code");
         for reader in scene.readers() {
-            let is_of_events = matches!(reader[0].as_str(), "rejudge" | "client-report" | "judge")
+            let is_of_events = matches!(reader[0].as_str(), "rejudge" | "client" | "judge")
                 || reader.contains(&"--resume".to_owned())
                 || reader.contains(&"--failed".to_owned());
             if is_summed && is_of_events {

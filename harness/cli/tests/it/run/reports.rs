@@ -227,19 +227,3 @@ fn a_report_is_opened_in_the_browser_that_is_named() {
     let (exit, said) = support::xs2aspec(&["report", out, "--open", "--format", "junit"]);
     assert!(exit == Some(2) && said.contains("cannot be used with"), "{said}");
 }
-
-#[test]
-fn a_trend_is_drawn_of_several_records() {
-    let folder = TempDir::new().unwrap();
-    let [clean, broken] = ["clean", "broken"].map(|name| folder.path().join(name));
-    assert_eq!(run(&clean, &[]), Some(0));
-    assert_eq!(run(&broken, &["--fault", "periodic.months.duplicate/only-adjacent"]), Some(1));
-    let page = folder.path().join("trend.html");
-    let [clean, broken, out] = [&clean, &broken, &page].map(|path| path.to_str().unwrap());
-    let (exit, said) = support::xs2aspec(&["trend", clean, broken, "--out", out]);
-    assert_eq!(exit, Some(0), "{said}");
-    let drawn = fs::read_to_string(&page).unwrap();
-    assert!(drawn.contains("Trend of 2 runs") && drawn.contains("points=\"10,110 630,10\""), "{drawn}");
-    let (exit, said) = support::xs2aspec(&["trend", clean, "--out", &format!("{clean}/record.jsonl")]);
-    assert_eq!(exit, Some(2), "{said}");
-}

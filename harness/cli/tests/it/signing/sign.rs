@@ -194,7 +194,7 @@ fn a_name_beyond_ascii_has_to_be_wrapped() {
 #[test]
 fn certificates_are_explained() {
     let keys = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/keys");
-    let (exit, said, _) = xs2aspec(&["inspect-cert", &format!("{keys}/tpp.cert.pem")]);
+    let (exit, said, _) = xs2aspec(&["keys", "show", &format!("{keys}/tpp.cert.pem")]);
     assert_eq!(exit, Some(0));
     for part in [
         "organisation id  PSDXX-TEST-1",
@@ -206,14 +206,14 @@ fn certificates_are_explained() {
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }
-    let (_, authority, _) = xs2aspec(&["inspect-cert", &format!("{keys}/ca.cert.pem")]);
+    let (_, authority, _) = xs2aspec(&["keys", "show", &format!("{keys}/ca.cert.pem")]);
     assert!(authority.contains("the certificate has no qcStatements"), "{authority}");
     let folder = TempDir::new().unwrap();
     let profile = folder.path().join("bank.toml");
     let choices = "[choices]\n\"key-id.serial\" = \"lower\"\n\"key-id.issuer\" = \"forward\"";
     fs::write(&profile, format!("name = \"my bank\"\nbase-url = \"http://127.0.0.1\"\n{choices}")).unwrap();
     let target = profile.to_str().unwrap();
-    let (_, declared, _) = xs2aspec(&["inspect-cert", &format!("{keys}/tpp.cert.pem"), "--target", target]);
+    let (_, declared, _) = xs2aspec(&["keys", "show", &format!("{keys}/tpp.cert.pem"), "--target", target]);
     let serial = said.lines().find_map(|line| line.strip_prefix("serial number")).unwrap();
     let serial = serial.split_whitespace().next().unwrap().to_lowercase();
     let expected =
@@ -223,7 +223,7 @@ fn certificates_are_explained() {
         let choices = format!("[choices]\n\"key-id.issuer\" = \"{issuer}\"");
         fs::write(&profile, format!("base-url = \"http://127.0.0.1\"\n{choices}")).unwrap();
         let certificate = format!("{keys}/../vectors/issuers/types.pem");
-        xs2aspec(&["inspect-cert", &certificate, "--target", target])
+        xs2aspec(&["keys", "show", &certificate, "--target", target])
     };
     let (_, said, _) = inspect("{E};{organizationIdentifier};{CN}");
     assert!(said.contains(",CA=ca@trust.example;PSDXX-TEST-3;Synthetic Person CA   [as"), "{said}");
@@ -234,6 +234,6 @@ fn certificates_are_explained() {
         exit == Some(2) && wrong.contains("the issuer of the certificate has no attribute for `{L}`"),
         "{wrong}"
     );
-    let (exit, _, wrong) = xs2aspec(&["inspect-cert", &format!("{keys}/tpp.key.pem")]);
+    let (exit, _, wrong) = xs2aspec(&["keys", "show", &format!("{keys}/tpp.key.pem")]);
     assert_eq!((exit, wrong.contains("expected a PEM block `CERTIFICATE`")), (Some(2), true), "{wrong}");
 }

@@ -314,11 +314,11 @@ fn what_an_exporter_does_is_held_against_nobody() {
         let (exit, said) = xs2aspec(&["judge", file, "--out", out]);
         assert!(!said.contains(" violated ") && said.contains(words), "{said}");
         assert!(exits.map(Some).contains(&exit), "{exit:?}: {said}");
-        assert!(said.contains(&format!("next: xs2aspec client-report {out}")), "{said}");
+        assert!(said.contains(&format!("next: xs2aspec client report {out}")), "{said}");
         let report = folder.path().join("report");
-        let (_, said) = xs2aspec(&["client-report", out, "--out", report.to_str().unwrap()]);
+        let (_, said) = xs2aspec(&["client", "report", out, "--out", report.to_str().unwrap()]);
         assert!(!said.contains("violated "), "{said}");
-        let (exit, said) = xs2aspec(&["client-report", file, "--out", report.to_str().unwrap()]);
+        let (exit, said) = xs2aspec(&["client", "report", file, "--out", report.to_str().unwrap()]);
         assert_eq!(exit, Some(2), "{said}");
         assert!(said.contains(&format!("run `xs2aspec judge {file} --out DIR`")), "{said}");
     }

@@ -1,0 +1,51 @@
+//! `xs2aspec demo`: a fault of the reference bank, found and explained.
+
+use clap::FromArgMatches as _;
+use toml_edit::DocumentMut;
+use xs2aspec_record::Exit;
+use xs2aspec_suite::Tree;
+
+use crate::{
+    Failure, again,
+    args::{Args, Command},
+    explain, help,
+};
+
+/// The file that names the fault, the cases and the clause.
+const FILE: &str = "fixtures/spec/demo.toml";
+
+/// Where the run writes its reports.
+const OUT: &str = "reports/demo";
+
+/// Runs a few cases against the reference bank with a fault, and explains the clause that it violates.
+pub(crate) async fn demo() -> Result<Exit, Failure> {
+    let tree = Tree::embedded();
+    let wrong = |why: String| Failure::input(format!("{FILE}: {why}"));
+    let text = tree.text(FILE).ok_or_else(|| wrong("the file is missing".to_owned()))?;
+    let file: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| wrong(error.to_string()))?;
+    let value = |key: &str| file.get(key).and_then(|value| value.as_str()).unwrap_or_default();
+    let (fault, only, clause) = (value("fault"), value("only"), value("clause"));
+    say!("1. Run the cases of {only} against the reference bank with the fault {fault}:\n");
+    let run = command(&["run", "--fault", fault, "--only", only, "--out", OUT])?;
+    let Command::Run(run) = run else { return Err(wrong("`run` is not a command".to_owned())) };
+    let exit = again::run(&run).await?;
+    if exit != Exit::Violation {
+        return Err(wrong(format!("the run did not find the fault {fault}")));
+    }
+    say!("\n2. Explain the violated clause:\n");
+    let Command::Explain(explain) = command(&["explain", clause])? else {
+        return Err(wrong("`explain` is not a command".to_owned()));
+    };
+    explain::explain(&explain)?;
+    say!("\n3. Test your bank:\n\n  xs2aspec init    # write its profile, xs2aspec.toml\n  xs2aspec run");
+    Ok(Exit::Conforms)
+}
+
+/// Prints a command line and parses it.
+fn command(words: &[&str]) -> Result<Command, Failure> {
+    let line = || ["xs2aspec"].iter().chain(words).copied();
+    say!("$ {}\n", line().collect::<Vec<_>>().join(" "));
+    let matches = help::command().try_get_matches_from(line()).map_err(Failure::input)?;
+    let args = Args::from_arg_matches(&matches).map_err(Failure::input)?;
+    args.command.ok_or_else(|| Failure::input("no command"))
+}
