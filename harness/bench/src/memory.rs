@@ -8,7 +8,11 @@ use std::{
 use xs2aspec_record::{
     CaseVerdict, Event, Exchange, RecordReader, RecordWriter, RunFinished, Sending, Totals,
 };
-use xs2aspec_report::{format::terminal::Terminal, reporter::Reporter as _, stream};
+use xs2aspec_report::{
+    format::{Report, terminal::Terminal},
+    reporter::Reporter as _,
+    stream,
+};
 
 const RECORD: &str = include_str!("../../../reports/examples/record.jsonl");
 
@@ -86,7 +90,7 @@ pub(crate) fn memory(count: usize, per_case: usize) -> Result<String, String> {
     let mut terminal = Terminal::default();
     let summary =
         stream::summary(RecordReader::open(&path("record.jsonl")).map_err(wrong)?).map_err(wrong)?;
-    if let Some(error) = stream::write(folder.path(), &summary, &mut [&mut terminal]).first() {
+    if let Some(error) = stream::write(folder.path(), &summary, &Report::ALL, &mut [&mut terminal]).first() {
         return Err(error.to_string());
     }
     terminal.finish(&summary, &mut io::sink()).map_err(wrong)?;

@@ -18,7 +18,7 @@ use xs2aspec_record::{Exit, Verdict};
 use crate::{
     Failure,
     args::Run,
-    interrupt, repetition, run, signing_of, target,
+    interrupt, latest, repetition, run, signing_of, target,
     verdicts::{failed, verdicts},
 };
 
@@ -26,8 +26,18 @@ use crate::{
 const PAUSE: Duration = Duration::from_millis(500);
 /// The maximum number of cases to name whose verdicts differ.
 const SHOWN: usize = 20;
-/// Runs once, or as `--failed`, `--repeat` or `--watch` says.
+
+/// Runs in a new folder, unless the command line names one.
 pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
+    let Some(placed) = latest::placed(args)? else { return Box::pin(runs(args)).await };
+    let done = Box::pin(runs(&placed)).await;
+    // A run that did not start leaves its folder empty. The system keeps a folder with files.
+    drop(fs::remove_dir(&placed.out));
+    done
+}
+
+/// Runs once, or as `--failed`, `--repeat` or `--watch` says.
+async fn runs(args: &Run) -> Result<Exit, Failure> {
     if args.watch {
         return Box::pin(watch(args)).await;
     }

@@ -22,7 +22,7 @@ pub(crate) use self::levels::Levels;
 pub(crate) use self::mask_key::MaskKeyFile;
 pub(crate) use self::own::{Judge, Keys, KeysNew, KeysShow, Listen, Scaffold, Serve, Sign};
 use self::parsed::{depth, time};
-pub(crate) use self::run::{InDoubt, Run, Server};
+pub(crate) use self::run::{InDoubt, Run};
 pub(crate) use self::source::Source;
 pub(crate) use self::target::TargetArg;
 pub(crate) use self::traffic::{Client, ClientReport, ClientTls, Proxy};
@@ -276,7 +276,7 @@ pub(crate) struct Bundle {
     /// Read the passphrase of the key from FILE
     #[arg(long, value_name = "FILE", conflicts_with = "passphrase_env")]
     pub(crate) passphrase_file: Option<PathBuf>,
-    /// Write the archive to FILE [default: evidence.tar in the folder of the run]
+    /// Write the archive to FILE [default: evidence.tar.gz in the folder of the run]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }

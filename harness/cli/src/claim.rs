@@ -3,7 +3,7 @@
 use std::{fs::File, path::Path};
 
 use xs2aspec_record::{
-    RunFolder,
+    RunFolder, compressed,
     outputs::{OutputError, RECORD},
     run_folder::{self, Doubt, Files},
 };
@@ -22,7 +22,8 @@ pub(crate) fn begun(args: &Run) -> Result<RunFolder, Failure> {
 /// Claims the folder of a run to resume, before its record changes.
 pub(crate) fn resumed(args: &Run, folder: &Path) -> Result<RunFolder, Failure> {
     let path = folder.join(RECORD);
-    File::open(&path).map_err(|error| wrong(&path, &format!("cannot read the record: {error}")))?;
+    File::open(compressed::record_of(&path))
+        .map_err(|error| wrong(&path, &format!("cannot read the record: {error}")))?;
     files(args, |files| RunFolder::go_on(folder, files))
 }
 

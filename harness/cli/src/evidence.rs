@@ -9,6 +9,7 @@ use xs2aspec_evidence::{
 use xs2aspec_record::{
     Exit,
     digest::measured,
+    latest,
     outputs::{self, Output},
 };
 use xs2aspec_signing::material;
@@ -22,7 +23,7 @@ use crate::{
 
 /// Writes the bundle of a run.
 pub(crate) fn bundle(args: &Bundle) -> Result<Exit, Failure> {
-    let path = args.folder.join(bundle::RECORD);
+    let path = report::record(&args.folder);
     report::open(&path)?;
     let wrong = |error: &dyn std::fmt::Display| Failure::input(format!("{}: {error}", args.key.display()));
     let passphrase = match (&args.passphrase_env, &args.passphrase_file) {
@@ -40,14 +41,15 @@ pub(crate) fn bundle(args: &Bundle) -> Result<Exit, Failure> {
             error => wrong(&error),
         })?;
     let key = SigningKey::from_pem(&key).map_err(|error| wrong(&error))?;
-    let out = args.out.clone().unwrap_or_else(|| args.folder.join("evidence.tar"));
+    let out = args.out.clone().unwrap_or_else(|| latest::followed(&args.folder).join("evidence.tar.gz"));
     let reads: Vec<&Path> =
         [path.as_path(), &args.key].into_iter().chain(args.passphrase_file.as_deref()).collect();
     outputs::may_write(&out, &reads).map_err(Failure::input)?;
     let mut output = Output::create(&out).map_err(|error| cannot_write(&out, &error))?;
-    let length = bundle::bundle(&path, &program()?, &key, &mut output)
+    bundle::bundle(&path, &program()?, &key, &mut output)
         .map_err(|error| Failure::input(format!("{}: {error}", path.display())))?;
     output.finish().map_err(|error| cannot_write(&out, &error))?;
+    let length = fs::metadata(&out).map_or(0, |file| file.len());
     let id = key.public().map_err(|error| wrong(&error))?.id();
     say!("wrote {}: {length} bytes, signed by the key {id}", out.display());
     Ok(Exit::Conforms)

@@ -2,7 +2,7 @@
 //! record on request, and reloads until the run ends.
 
 use std::{
-    fs::{self, File},
+    fs,
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
@@ -15,7 +15,10 @@ use axum::{
     response::{Html, IntoResponse, Response},
 };
 use tokio::{net::TcpListener, task};
-use xs2aspec_record::{Exit, RecordReader};
+use xs2aspec_record::{
+    Exit, RecordReader,
+    compressed::{self, COMPRESSED},
+};
 use xs2aspec_report::{format::Report, stream};
 
 use crate::{Failure, interrupt, report};
@@ -109,7 +112,9 @@ fn page(folder: &Path, drawn: &Mutex<Drawn>) -> Response {
 /// Renders the page of the first `length` bytes of a record, which may grow meanwhile. Also returns true if
 /// the run has ended.
 fn draw(path: &Path, length: u64) -> Option<(Vec<u8>, bool)> {
-    let record = || Some(RecordReader::until(File::open(path).ok()?, length));
+    // The record of a finished run does not grow, and its content is longer than its file.
+    let length = if path.ends_with(COMPRESSED) { u64::MAX } else { length };
+    let record = || Some(RecordReader::until(compressed::open_record(path).ok()?, length));
     let summary = stream::summary(record()?).ok()?;
     let mut page = Vec::new();
     stream::report(record()?, &summary, (Report::Html, None), &mut page).ok()?;

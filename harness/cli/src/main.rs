@@ -35,6 +35,7 @@ mod hints;
 mod inspect;
 mod interrupt;
 mod judge;
+mod latest;
 mod ledger;
 mod listen;
 mod live;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use xs2aspec_record::{Event, RecordReader, RecordWriter, RunFolder, outputs};
-use xs2aspec_report::stream;
+use xs2aspec_report::{format::Report, stream};
 
 use crate::{
     Failure,
@@ -45,7 +45,7 @@ impl<'a> Recording<'a> {
         self.writer.finish().map_err(wrong)?;
         let record = RecordReader::open(&self.folder.join(outputs::RECORD)).map_err(wrong)?;
         let summary = stream::summary(record).map_err(Failure::input)?;
-        let errors = stream::write(self.folder, &summary, &mut []);
+        let errors = stream::write(self.folder, &summary, &Report::USUAL, &mut []);
         let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
         if !errors.is_empty() {
             return Err(Failure::input(errors.join("\n")));

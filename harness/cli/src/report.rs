@@ -7,7 +7,7 @@ use std::{
 };
 
 use xs2aspec_record::{
-    Exit, RecordReader, RunFolder,
+    Exit, RecordReader, RunFolder, compressed,
     outputs::{self, Output, RECORD},
     run_folder::{Doubt, Files},
 };
@@ -78,17 +78,24 @@ fn show(page: &Path) -> Result<Exit, Failure> {
 fn draw(path: &Path, format: Format, out: &mut dyn Write) -> Result<(), ReportsError> {
     let open = || RecordReader::open(path).map_err(|error| ReportsError::Record(error.into()));
     let summary = stream::summary(open()?)?;
-    let report = match format {
+    match (file_of(format), format) {
+        (Some(report), _) => stream::report(open()?, &summary, (report, Some(&std::env::temp_dir())), out),
+        (None, Format::Github) => stream::draw(open()?, &summary, &mut Github::default(), out),
+        (None, _) => stream::draw(open()?, &summary, &mut Terminal::default(), out),
+    }
+}
+
+/// Returns the report that a run writes to a file for this format. Returns None for a format that it prints.
+pub(crate) fn file_of(format: Format) -> Option<FileFormat> {
+    Some(match format {
         Format::Junit => FileFormat::Junit,
         Format::Markdown => FileFormat::Markdown,
         Format::Html => FileFormat::Html,
         Format::Ctrf => FileFormat::Ctrf,
         Format::Har => FileFormat::Har,
         Format::Sarif => FileFormat::Sarif,
-        Format::Github => return stream::draw(open()?, &summary, &mut Github::default(), out),
-        Format::Terminal => return stream::draw(open()?, &summary, &mut Terminal::default(), out),
-    };
-    stream::report(open()?, &summary, (report, Some(&std::env::temp_dir())), out)
+        Format::Github | Format::Terminal => return None,
+    })
 }
 
 /// Merges the records of all shards into one, and writes its reports.
@@ -110,7 +117,7 @@ pub(crate) fn merge(args: &Merge) -> Result<Exit, Failure> {
     })?;
     output.finish().map_err(unwritable)?;
     let mut terminal = Terminal::default();
-    let errors = stream::write(&args.out, &summary, &mut [&mut terminal]);
+    let errors = stream::write(&args.out, &summary, &FileFormat::USUAL, &mut [&mut terminal]);
     claimed.end().map_err(|error| cannot_write(&args.out, &error))?;
     say_reporter(&mut terminal, &summary);
     let exit = summary.exit();
@@ -187,9 +194,9 @@ pub(crate) fn summary(path: &Path) -> Result<RunSummary, Failure> {
     stream::summary(open(&path)?).map_err(|error| wrong(&path, &error))
 }
 
-/// Returns the path of a record, or of the one in a folder.
+/// Returns the path of a record, or of the one in a folder. Follows `latest`.
 pub(crate) fn record(path: &Path) -> PathBuf {
-    if path.is_dir() { path.join(RECORD) } else { path.to_owned() }
+    compressed::record_of(path)
 }
 
 pub(crate) fn wrong(path: &Path, error: &dyn std::fmt::Display) -> Failure {

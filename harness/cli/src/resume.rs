@@ -32,6 +32,7 @@ pub(crate) fn earlier(args: &Run, folder: &Path) -> Result<(PreviousRun, Run), F
         waivers: args.waivers.clone(),
         base: args.base.clone(),
         annotations: args.annotations,
+        formats: args.formats.clone(),
         mask_key: args.mask_key.clone(),
         quiet: args.quiet,
         resume: args.resume.clone(),

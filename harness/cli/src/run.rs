@@ -30,10 +30,10 @@ use xs2aspec_suite::{Depth, Plan, Shard, Suite, plan::matches};
 
 use crate::{
     Failure,
-    args::{InDoubt, Run, Server},
+    args::{Format, InDoubt, Run},
     claim, forecast,
     hints::Hints,
-    interrupt, repetition,
+    interrupt, latest, repetition,
     report::{self, cannot_write},
     resume,
     target::{self, Asked},
@@ -42,8 +42,9 @@ use crate::{
 
 /// Loads, plans, runs and reports.
 pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
-    let mut claimed = args.resume.as_deref().map(|folder| claim::resumed(args, folder)).transpose()?;
-    let resumed = args.resume.as_deref().map(|folder| resume::earlier(args, folder)).transpose()?;
+    let folder = args.resume.as_deref().map(xs2aspec_record::latest::followed);
+    let mut claimed = folder.as_deref().map(|folder| claim::resumed(args, folder)).transpose()?;
+    let resumed = folder.as_deref().map(|folder| resume::earlier(args, folder)).transpose()?;
     let (earlier, args) = match &resumed {
         Some((earlier, args)) => (Some(earlier), args),
         None => (None, args),
@@ -93,6 +94,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     make_room(args, &record, &mask_key)?;
     let keeper = Keeper::open(&record, earlier.is_some(), base);
     let mut keeper = keeper.map_err(|error| cannot_write(&record, &error))?;
+    let pointed = latest::point(args);
     let mut progress = Progress::new(mode(args.quiet));
     let mut hints = Hints::new(&suite);
     let runner = Arc::new(runner);
@@ -118,19 +120,19 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     };
     let (mut terminal, mut github) = (Terminal::default(), Github::default());
     let mut beside: [&mut dyn Reporter; 2] = [&mut terminal, &mut github];
-    let (mut errors, is_record_lost) = drawn(&mut keeper, &args.out, &summary, &mut beside)?;
+    let (mut errors, is_record_lost) = drawn(&mut keeper, args, &summary, &mut beside)?;
     errors.extend(keeper.uncompared.map(|error| error.to_string()));
     report::say_reporter(&mut terminal, &summary);
     hints.say(&summary, &suite.spec().profile);
     say_requests(args, &runner, &plan, chosen);
-    if let Some(Server::Github) = args.annotations {
+    if args.annotations.is_some() || args.formats.contains(&Format::Github) {
         report::say_reporter(&mut github, &summary);
     }
     leave(args, claimed, finished.stopped_early, is_record_lost)?;
     if !errors.is_empty() {
         return Err(report::unwritten(&errors, finished.exit, &args.out));
     }
-    say!("reports in {}", args.out.display());
+    say!("reports in {}{pointed}", args.out.display());
     Ok(Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit).unwrap_or(Exit::NothingRan))
 }
 
@@ -138,13 +140,14 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
 /// could not be written, and true if one of them is the record.
 fn drawn(
     keeper: &mut Keeper,
-    out: &Path,
+    args: &Run,
     summary: &RunSummary,
     beside: &mut [&mut dyn Reporter],
 ) -> Result<(Vec<String>, bool), Failure> {
-    let record = out.join(outputs::RECORD);
+    let record = args.out.join(outputs::RECORD);
     let Err(error) = keeper.check(&record) else {
-        let errors = stream::write(out, summary, beside);
+        let reports: Vec<_> = args.formats.iter().copied().filter_map(report::file_of).collect();
+        let errors = stream::write(&args.out, summary, &reports, beside);
         return Ok((errors.iter().map(ToString::to_string).collect(), false));
     };
     let mut errors = vec![cannot_write(&record, &error).message];

@@ -1,8 +1,8 @@
 //! Bundles a run as evidence: one archive with the record, digests of its inputs, the reports, and a signed
 //! statement about these files.
 //!
-//! The archive is a plain tar (POSIX ustar) written in exactly one way. Equal members give equal bytes, so
-//! any differing byte is a change.
+//! The archive is a tar (POSIX ustar) written in exactly one way, then compressed with gzip. Equal members give
+//! an equal tar, so any differing byte of it is a change.
 
 use std::{
     collections::BTreeMap,
@@ -13,7 +13,7 @@ use std::{
 
 use serde_json::{Value, json};
 use xs2aspec_record::{
-    Entry, Event, Exit, HashChain, ReadError, RecordReader, Role, Verdict,
+    Entry, Event, Exit, HashChain, ReadError, RecordReader, Role, Verdict, compressed,
     digest::{measured, sha256},
     lines::{NextLine, read_line},
 };
@@ -80,14 +80,14 @@ pub struct Program {
     pub sha256: String,
 }
 
-/// Writes the bundle of the run with this record. Returns its length in bytes.
+/// Writes the bundle of the run with this record.
 pub fn bundle(
     record: &Path,
     program: &Program,
     key: &SigningKey,
     out: impl Write,
-) -> Result<u64, BundleError> {
-    let file = File::open(record)?;
+) -> Result<(), BundleError> {
+    let file = compressed::open_record(record)?;
     let open = || RecordReader::new(Slice::whole(&file));
     let summary = stream::summary(open())?;
     if summary.finish().is_none() {
@@ -112,12 +112,12 @@ pub fn bundle(
     if length > LARGEST {
         return Err(BundleError::Large(length));
     }
-    let mut archive = tar::Builder::new(out);
+    let mut archive = tar::Builder::new(compressed::packer(out));
     for member in members {
         append(&mut archive, member.name, member.length, member.content)?;
     }
-    archive.into_inner()?.flush()?;
-    Ok(length)
+    archive.into_inner()?.finish()?.flush()?;
+    Ok(())
 }
 
 /// A member of a bundle that is being written.

@@ -23,6 +23,8 @@
 //! - [`parts`]: reading the concatenated records of shards as one run.
 //! - [`case_events`]: the entries of a record, case by case.
 //! - [`outputs`]: the rules for files that a command may write. [`inputs`]: reading small files whole.
+//! - [`compressed`]: the compressed record of a finished run.
+//! - [`latest`]: the link to the folder of the last run.
 //! - [`run_folder`]: the lock on the folder of a run.
 //! - [`doubt`]: the cases of a killed run that may have created resources.
 
@@ -31,6 +33,7 @@ pub mod case_events;
 pub mod chain;
 pub mod changes;
 pub mod clauses;
+pub mod compressed;
 pub mod counts;
 pub mod culprit;
 pub mod digest;
@@ -42,6 +45,7 @@ pub mod exit;
 pub mod finding_id;
 pub mod got;
 pub mod inputs;
+pub mod latest;
 pub mod level;
 pub mod lines;
 pub mod mismatch;

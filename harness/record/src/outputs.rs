@@ -9,6 +9,8 @@ use std::{
 
 use tempfile::{Builder, NamedTempFile};
 
+use crate::compressed;
+
 /// The record of a run, in its folder.
 pub const RECORD: &str = "record.jsonl";
 
@@ -74,6 +76,8 @@ pub enum OutputError {
 
 /// Returns an error unless a command with these inputs may write this file.
 pub fn may_write(path: &Path, reads: &[&Path]) -> Result<(), OutputError> {
+    // A file with the former name of a record would take its place.
+    let path = &compressed::renamed(path);
     is_no_input(path, reads)?;
     match precious(path) {
         Some(what) => Err(OutputError::Precious { path: path.to_owned(), what }),
@@ -143,14 +147,18 @@ fn precious(path: &Path) -> Option<&'static str> {
     start.starts_with(RECORD_BEGINS).then_some("the record of a run")
 }
 
-/// Returns the first bytes of a regular file. Devices and pipes have no content to protect and may be
+/// Returns the first bytes of a regular file, or of the record that is compressed in it. Devices and pipes have no content to protect and may be
 /// endless.
 fn start_of(path: &Path) -> Option<Vec<u8>> {
     if !fs::metadata(path).is_ok_and(|file| file.is_file()) {
         return None;
     }
+    let mut file = File::open(path).ok()?;
+    if compressed::contains(&mut file, compressed::is_record).ok()? {
+        return Some(RECORD_BEGINS.to_vec());
+    }
     let mut start = Vec::new();
-    File::open(path).ok()?.take(LOOKED_AT).read_to_end(&mut start).ok()?;
+    file.take(LOOKED_AT).read_to_end(&mut start).ok()?;
     Some(start)
 }
 
@@ -287,7 +295,7 @@ fn beside(path: &Path) -> io::Result<NamedTempFile> {
     builder.tempfile_in(folder_of(path))
 }
 
-fn folder_of(path: &Path) -> &Path {
+pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 

@@ -3,7 +3,6 @@
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque, hash_map},
-    fs::File,
     io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Take},
     path::Path,
 };
@@ -12,6 +11,7 @@ use serde::Deserialize;
 
 use crate::{
     case_events::{CaseEvents, Entry},
+    compressed,
     event::Event,
     events::{Events, Lines, Mark, Marked, sound},
     lines::read_line,
@@ -46,9 +46,9 @@ enum State<R> {
 }
 
 impl RecordReader<'static> {
-    /// Opens the record in this file.
+    /// Opens the record in this file, which may be compressed.
     pub fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self::new(File::open(path)?))
+        Ok(Self::new(compressed::open_record(path)?))
     }
 }
 

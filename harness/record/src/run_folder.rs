@@ -10,6 +10,7 @@ use std::{
 };
 
 use crate::{
+    compressed::{self, COMPRESSED},
     doubt,
     outputs::{self, MASK_KEY, OutputError, RECORD, RECORD_BEGINS},
 };
@@ -81,9 +82,10 @@ impl RunFolder {
         Ok(Self { path: path.to_owned(), lock })
     }
 
-    /// Removes the mask key at the end of the run.
+    /// Removes the mask key at the end of the run, and compresses its record.
     pub fn end(self) -> io::Result<()> {
-        self.remove(MASK_KEY)
+        self.remove(MASK_KEY)?;
+        compressed::pack_record(&self.path)
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
@@ -120,7 +122,7 @@ fn lock(folder: &Path, open: impl Fn() -> io::Result<File>) -> Result<File, Outp
 
 /// Returns an error if a file name of a run leads to something else.
 pub fn check(folder: &Path, files: Files<'_>) -> Result<(), OutputError> {
-    for (name, begins) in [(RECORD, Some(RECORD_BEGINS)), (LOCK, None)] {
+    for (name, begins) in [(RECORD, Some(RECORD_BEGINS)), (COMPRESSED, Some(RECORD_BEGINS)), (LOCK, None)] {
         let path = folder.join(name);
         outputs::is_no_input(&path, files.reads)?;
         outputs::holds_nothing_else(&path, begins)?;

@@ -8,8 +8,10 @@ use std::{
 
 use crate::{
     chain::HashChain,
+    compressed,
     event::{Event, RunFinished},
     lines::{NextLine, read_line},
+    outputs::folder_of,
 };
 
 /// Size of the write buffer, in bytes.
@@ -26,21 +28,25 @@ pub struct RecordWriter<W: Write> {
 }
 
 impl RecordWriter<BufWriter<File>> {
-    /// Starts the record in this file and discards the previous content.
+    /// Starts the record in this file and discards the previous one, plain or compressed.
     ///
     /// # Errors
     ///
     /// Fails if the file cannot be created.
     pub fn create(path: &Path) -> io::Result<Self> {
-        Ok(Self::new(BufWriter::with_capacity(BUFFER, File::create(path)?)))
+        let file = File::create(path)?;
+        compressed::remove(folder_of(path))?;
+        Ok(Self::new(BufWriter::with_capacity(BUFFER, file)))
     }
 
-    /// Continues the record in this file. Removes a last line that was cut when the run was killed.
+    /// Continues the record in this file. Removes a last line that was cut when the run was killed. Unpacks
+    /// a compressed record first.
     ///
     /// # Errors
     ///
     /// Fails if the file cannot be read or written, or has a line that is longer than any line of a run.
     pub fn go_on(path: &Path) -> io::Result<Self> {
+        compressed::unpack_record(folder_of(path))?;
         let mut file = File::options().read(true).write(true).open(path)?;
         let (mut input, mut line) = (BufReader::with_capacity(BUFFER, &file), Vec::new());
         let (mut chain, mut length) = (HashChain::default(), 0);

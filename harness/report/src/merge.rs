@@ -2,13 +2,12 @@
 //! none is missing.
 
 use std::{
-    fs::File,
     io::{self, BufReader, Write as _},
     path::PathBuf,
 };
 
 use xs2aspec_record::{
-    ReadError, RecordReader,
+    ReadError, RecordReader, compressed,
     lines::{NextLine, read_line},
     outputs::Output,
 };
@@ -66,7 +65,7 @@ pub fn merge(shards: &[PathBuf], out: &mut Output) -> Result<RunSummary, MergeEr
         if part.finish().is_none_or(|finish| finish.stopped_early) {
             return Err(MergeError::Unfinished { shard: part.start().shard.clone().unwrap_or_default() });
         }
-        let (mut file, mut line) = (BufReader::new(File::open(path).map_err(read)?), Vec::new());
+        let (mut file, mut line) = (BufReader::new(compressed::open_record(path).map_err(read)?), Vec::new());
         while read_line(&mut file, &mut line).map_err(read)? == NextLine::Line {
             // The last line may lack its line end.
             out.write_all(line.strip_suffix(b"\n").unwrap_or(&line))?;

@@ -1,6 +1,7 @@
 //! Reports of a record that exceeds memory. It is read once for its summary, and once for its cases.
 
 use std::{
+    fs,
     io::{self, Write},
     path::{Path, PathBuf},
 };
@@ -77,17 +78,26 @@ pub(crate) fn show_case(summary: &RunSummary, case: &CaseEvents, reporters: &mut
     }
 }
 
-/// Writes every report of the record in `folder` next to it, and shows its cases to the reporters in
-/// `beside`, which write only at the end. If one report cannot be written, the others still are.
-pub fn write(folder: &Path, summary: &RunSummary, beside: &mut [&mut dyn Reporter]) -> Vec<ReportsError> {
+/// Writes these reports of the record in `folder` next to it, and shows its cases to the reporters in
+/// `beside`, which write only at the end. If one report cannot be written, the others still are. Removes the
+/// other reports of an earlier run in this folder.
+pub fn write(
+    folder: &Path,
+    summary: &RunSummary,
+    reports: &[Report],
+    beside: &mut [&mut dyn Reporter],
+) -> Vec<ReportsError> {
     let open = || RecordReader::open(&folder.join(outputs::RECORD)).map_err(ReadError::Io);
     let record = match open() {
         Ok(record) => record,
         Err(error) => return vec![error.into()],
     };
+    let (written, others): (Vec<_>, Vec<_>) =
+        Report::ALL.into_iter().partition(|report| reports.contains(report));
+    let mut errors: Vec<_> =
+        others.into_iter().filter_map(|report| remove(folder.join(report.file())).err()).collect();
     let mut files: Vec<_> =
-        Report::ALL.into_iter().filter_map(|report| ReportFile::create(report, folder, summary)).collect();
-    let mut errors = Vec::new();
+        written.iter().filter_map(|report| ReportFile::create(*report, folder, summary)).collect();
     for entry in record {
         match entry {
             Ok(Entry::Case(case)) => {
@@ -104,10 +114,20 @@ pub fn write(folder: &Path, summary: &RunSummary, beside: &mut [&mut dyn Reporte
         }
     }
     errors.extend(files.into_iter().filter_map(|file| file.finish(summary).err()));
-    let path = folder.join(Report::Har.file());
-    let archived = open().map_err(Into::into).and_then(|record| write_archive(&path, record, summary));
-    errors.extend(archived.err());
+    if written.contains(&Report::Har) {
+        let path = folder.join(Report::Har.file());
+        let archived = open().map_err(Into::into).and_then(|record| write_archive(&path, record, summary));
+        errors.extend(archived.err());
+    }
     errors
+}
+
+/// Removes a file that may be missing. Devices stay.
+fn remove(path: PathBuf) -> Result<(), ReportsError> {
+    if !fs::symlink_metadata(&path).is_ok_and(|file| file.is_file()) {
+        return Ok(());
+    }
+    fs::remove_file(&path).map_err(|error| ReportsError::Write { path, error })
 }
 
 fn write_archive(path: &Path, record: RecordReader<'_>, summary: &RunSummary) -> Result<(), ReportsError> {
@@ -180,7 +200,7 @@ mod tests {
             let folder = tempfile::TempDir::new().unwrap();
             let path = kept(folder.path(), &events);
             let summary = read(&path).unwrap();
-            assert!(write(folder.path(), &summary, &mut []).is_empty());
+            assert!(write(folder.path(), &summary, &Report::ALL, &mut []).is_empty());
             let run = Run::of(&events).unwrap();
             assert_eq!(summary.conclusion(), run.summary().conclusion());
             for one in Report::ALL {
@@ -198,6 +218,11 @@ mod tests {
             }
             let names = std::fs::read_dir(folder.path()).unwrap().count();
             assert_eq!(names, Report::ALL.len() + 1, "nothing else is left");
+            // Reports of an earlier run would contradict the record.
+            assert!(write(folder.path(), &summary, &Report::USUAL, &mut []).is_empty());
+            for one in Report::ALL {
+                assert_eq!(folder.path().join(one.file()).exists(), Report::USUAL.contains(&one), "{one:?}");
+            }
         }
     }
 

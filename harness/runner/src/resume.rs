@@ -2,7 +2,6 @@
 
 use std::{
     collections::{BTreeSet, HashSet},
-    fs::File,
     io::BufReader,
     path::{Path, PathBuf},
 };
@@ -10,7 +9,7 @@ use std::{
 use xs2aspec_judge::{tally::Tally, waiver::WaiversFile};
 use xs2aspec_record::{
     CaseEvents, CaseVerdict, Entry, Event, ReadError, RecordReader, RunStarted, Sending, TargetProfile,
-    Verdict, doubt::Doubt,
+    Verdict, compressed, doubt::Doubt,
 };
 use xs2aspec_suite::Plan;
 
@@ -59,7 +58,7 @@ pub enum ResumeError {
 impl PreviousRun {
     /// Reads the record of the earlier part.
     pub fn read(path: &Path) -> Result<Self, ResumeError> {
-        let file = BufReader::new(File::open(path).map_err(ReadError::Io)?);
+        let file = BufReader::new(compressed::open_record(path).map_err(ReadError::Io)?);
         let mut previous = Self {
             path: path.to_owned(),
             start: RunStarted::default(),

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use xs2aspec_suite::Depth;
 
 use super::{
+    Format,
     identity::Ids,
     levels::Levels,
     mask_key::MaskKeyFile,
@@ -28,8 +29,26 @@ pub(crate) struct Run {
     #[arg(long, value_name = "PATTERN", help_heading = "Selection")]
     pub(crate) skip: Vec<String>,
     /// Write the record and the reports to DIR
+    ///
+    /// A run to `latest` gets a new folder next to it, with its time as the name. `latest` then points to the
+    /// last full run.
     #[arg(long, value_name = "DIR", default_value = "reports/latest", help_heading = "Output")]
     pub(crate) out: PathBuf,
+    /// The link that will point to `out`.
+    #[arg(skip)]
+    pub(crate) latest: Option<PathBuf>,
+    /// Write these reports; may be repeated
+    ///
+    /// Each run also writes its record, from which `report` renders any format later.
+    #[arg(
+        long = "format",
+        value_enum,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "html,junit,sarif,markdown",
+        help_heading = "Output"
+    )]
+    pub(crate) formats: Vec<Format>,
     #[command(flatten, next_help_heading = "Document")]
     pub(crate) source: Source,
     /// Set how much to run: quick, standard or exhaustive

@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use xs2aspec_record::{RecordReader, digest::measured, lines::LONGEST};
+use xs2aspec_record::{RecordReader, compressed, digest::measured, lines::LONGEST};
 use xs2aspec_report::text;
 
 use crate::{
@@ -58,9 +58,15 @@ pub(super) struct Member {
 }
 
 impl Archive {
-    /// Reads an archive once. Rejects one that is too large before that.
+    /// Reads an archive once, compressed or not. Rejects one that is too large before that.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
-        let file = File::open(path)?;
+        let file = match compressed::open(path, |start| start.get(257..262) == Some(b"ustar".as_slice())) {
+            Err(error) if is_corrupt(&error) => {
+                let error = Some(format!("the archive: {error}"));
+                return Ok(Self { file: tempfile::tempfile()?, members: Vec::new(), error });
+            }
+            file => file?,
+        };
         let mut start = Vec::new();
         Slice::new(&file, 0, 512).read_to_end(&mut start)?;
         if let Some((_, kind)) = KINDS.iter().find(|(kind, _)| start.starts_with(kind)) {
@@ -168,6 +174,12 @@ impl Archive {
         let at = expected.iter().zip(&found).position(|(expected, found)| expected != found);
         Ok(at.or((found.len() < expected.len()).then_some(found.len())).map(|at| at as u64))
     }
+}
+
+/// Returns true if a compressed file was changed or truncated.
+fn is_corrupt(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+    matches!(error.kind(), InvalidData | InvalidInput | UnexpectedEof)
 }
 
 /// Reads the members of an archive as far as possible. Extended headers count as members: `bundle` writes

@@ -1,6 +1,6 @@
 use std::io::Read as _;
 
-use xs2aspec_record::{Event, RecordWriter, Verdict, digest::sha256};
+use xs2aspec_record::{Event, RecordWriter, Verdict, compressed, digest::sha256};
 
 use super::*;
 use crate::{
@@ -22,7 +22,17 @@ fn bundled(events: &[Event], key: &crate::envelope::SigningKey) -> Result<Vec<u8
         writer.write(event).unwrap();
     }
     let mut bytes = Vec::new();
-    bundle::bundle(&path, &tool(), key, &mut bytes).map(|_| bytes)
+    bundle::bundle(&path, &tool(), key, &mut bytes)?;
+    Ok(unpacked(&bytes))
+}
+
+/// Returns the tar in a compressed bundle. Earlier versions wrote such archives.
+fn unpacked(bundle: &[u8]) -> Vec<u8> {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), bundle).unwrap();
+    let mut bytes = Vec::new();
+    compressed::open(file.path(), |_| true).unwrap().read_to_end(&mut bytes).unwrap();
+    bytes
 }
 
 fn made(events: &[Event], key: &crate::envelope::SigningKey) -> Vec<u8> {
@@ -320,4 +330,31 @@ fn an_extended_header_is_a_member_that_does_not_belong_there() {
     }
     let broken = verify(&archive.into_inner().unwrap(), None, &tool()).broken.join("\n");
     assert!(broken.contains("does not belong to the bundle"), "{broken}");
+}
+
+#[test]
+fn a_compressed_bundle_is_verified_like_the_tar_in_it_and_each_change_is_found() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join("evidence.tar.gz");
+    let mut packed = compressed::packer(Vec::new());
+    std::io::Write::write_all(&mut packed, &made(&sample::mixed(), &ed25519())).unwrap();
+    std::fs::write(&path, packed.finish().unwrap()).unwrap();
+    let broken = || match Archive::open(&path) {
+        Ok(archive) => !super::verify(&archive, None, &tool()).unwrap().broken.is_empty(),
+        Err(OpenError::Kind("gzip")) => true,
+        Err(error) => panic!("{error}"),
+    };
+    let bytes = std::fs::read(&path).unwrap();
+    assert!(bytes.starts_with(b"\x1f\x8b") && !broken());
+    let mut found = 0;
+    for at in (10..bytes.len()).step_by(bytes.len() / 40) {
+        let mut edited = bytes.clone();
+        edited[at] ^= 0x55;
+        std::fs::write(&path, edited).unwrap();
+        assert!(broken(), "byte {at}");
+        std::fs::write(&path, &bytes[..at]).unwrap();
+        assert!(broken(), "only {at} bytes");
+        found += 1;
+    }
+    assert!(found >= 40);
 }

@@ -40,6 +40,9 @@ impl Report {
     /// All reports.
     pub const ALL: [Self; 6] = [Self::Junit, Self::Markdown, Self::Html, Self::Ctrf, Self::Har, Self::Sarif];
 
+    /// The reports that a command writes by default.
+    pub const USUAL: [Self; 4] = [Self::Html, Self::Junit, Self::Sarif, Self::Markdown];
+
     /// Returns the name of its file.
     pub const fn file(self) -> &'static str {
         match self {

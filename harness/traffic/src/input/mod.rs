@@ -22,7 +22,7 @@ use std::{
 use chrono::{DateTime, Utc};
 
 use xs2aspec_judge::traffic::{Payload, Sent, Traffic};
-use xs2aspec_record::Untold;
+use xs2aspec_record::{Untold, compressed};
 
 /// Number of bytes that are read to detect the format of a file.
 const LOOKED_AT: u64 = 4096;
@@ -132,7 +132,7 @@ const TO_UTF_8: &str = "convert it with iconv -f UTF-16 -t UTF-8 first";
 /// Reads a file, or the record in the folder of a run, and passes on each exchange as soon as it is read.
 /// `now` is the time of exchanges without one. Stops when `take` returns false.
 pub fn read(path: &Path, now: DateTime<Utc>, take: &mut dyn FnMut(Piece) -> bool) -> Result<(), InputError> {
-    let path = if path.is_dir() { path.join(xs2aspec_record::outputs::RECORD) } else { path.to_owned() };
+    let path = compressed::record_of(path);
     let (mut file, format) = open(&path)?;
     let name = path.display().to_string();
     match format {
@@ -146,7 +146,7 @@ pub fn read(path: &Path, now: DateTime<Utc>, take: &mut dyn FnMut(Piece) -> bool
 fn open(path: &Path) -> Result<(BufReader<File>, Format), InputError> {
     let name = || path.display().to_string();
     let wrong = |error| InputError::File(name(), error);
-    let mut file = BufReader::with_capacity(1 << 16, File::open(path).map_err(wrong)?);
+    let mut file = BufReader::with_capacity(1 << 16, compressed::open_record(path).map_err(wrong)?);
     let mut begin = Vec::new();
     file.by_ref().take(LOOKED_AT).read_to_end(&mut begin).map_err(wrong)?;
     if let Some((_, what, do_this)) = PACKED.iter().find(|(start, ..)| begin.starts_with(start)) {

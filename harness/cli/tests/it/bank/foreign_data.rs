@@ -233,7 +233,8 @@ async fn a_record_names_no_file_and_no_target_that_a_run_goes_on_with() {
     let world = World::new().await;
     let (exit, said) =
         world.run(&["run", "--only", "ncbct.path/plain", "--target", "bank.toml", "--out", "out"]);
-    let record = fs::read_to_string(world.path("out/record.jsonl")).unwrap_or_else(|_| panic!("{said}"));
+    let record =
+        crate::support::read_record(world.path("out/record.jsonl")).unwrap_or_else(|_| panic!("{said}"));
     assert_eq!(exit, Some(3), "{said}");
     let (start, rest) = record.split_once('\n').unwrap();
     let profile = fs::read_to_string(world.path("bank.toml")).unwrap();
@@ -307,7 +308,7 @@ async fn an_archive_is_judged_and_nothing_of_it_is_fetched() {
             let arguments = [&["judge", "data/t.har", "--out", "judged"], more].concat();
             let (exit, said) = world.run(&arguments);
             assert!(exit.is_some_and(|exit| exit != 2), "{effect:?}: {said}");
-            let record = fs::read_to_string(world.path("judged/record.jsonl")).unwrap();
+            let record = crate::support::read_record(world.path("judged/record.jsonl")).unwrap();
             assert!(!record.contains("CANARYFILE") && !record.contains("CANARYVARIABLE"), "{effect:?}");
         }
     }

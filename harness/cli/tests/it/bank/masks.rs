@@ -42,7 +42,7 @@ fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
         if path.is_dir() {
             found.extend(files(&path));
         } else {
-            found.push((path.clone(), fs::read(&path).unwrap()));
+            found.push((path.clone(), crate::support::content(&path)));
         }
     }
     found
@@ -129,7 +129,7 @@ fn nobody_computes_a_value_back_from_what_a_run_leaves() {
         all.into_iter().map(|(path, bytes)| (path, String::from_utf8_lossy(&bytes).into_owned())).collect();
     let found: BTreeSet<String> = texts.iter().flat_map(|(_, text)| marks(text)).collect();
     assert!(found.len() > 10, "{found:?}");
-    let record = fs::read_to_string(format!("{out}/record.jsonl")).unwrap();
+    let record = crate::support::read_record(format!("{out}/record.jsonl")).unwrap();
     let (_, exchanges) = recorded(Path::new(&out), &said);
     let keys = keys(&record);
     assert!(keys.len() > 2_000, "{}", keys.len());
@@ -184,7 +184,7 @@ fn pseudonyms_differ_between_runs_and_findings_do_not() {
     assert_eq!(seen_once.1, seen_twice.1, "the ids of findings");
     let (exit, said) = xs2aspec(&["diff", &one, &other]);
     assert!(exit == Some(0) && said.contains("No differences"), "{said}");
-    let record = fs::read_to_string(format!("{other}/record.jsonl")).unwrap();
+    let record = crate::support::read_record(format!("{other}/record.jsonl")).unwrap();
     let changes = record.lines().find(|line| line.starts_with("{\"event\":\"changes\"")).unwrap();
     assert!(!changes.contains('~'), "{changes}");
     let (exit, said) = xs2aspec(&[&fixed[..], &["--out", &other, "--failed"], &FAULT[..2]].concat());
@@ -216,7 +216,8 @@ async fn a_run_that_goes_on_has_its_key() {
         use std::os::unix::fs::PermissionsExt as _;
         assert_eq!(fs::metadata(&key).unwrap().permissions().mode() & 0o777, 0o600);
     }
-    let record = fs::read(folder.path().join("out/record.jsonl")).unwrap();
+    let record =
+        crate::support::read_record(folder.path().join("out/record.jsonl")).map(String::into_bytes).unwrap();
     let kept = fs::read_to_string(&key).unwrap();
     assert!(!String::from_utf8(record).unwrap().contains(kept.trim()));
     // Without the key, or with another one, equal values would no longer have equal pseudonyms.

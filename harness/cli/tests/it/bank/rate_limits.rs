@@ -29,7 +29,7 @@ fn run(server: &MockServer, limits: &str, only: &[&str]) -> (Option<i32>, String
             .output()
             .unwrap()
     });
-    let record = fs::File::open(folder.path().join("out/record.jsonl")).unwrap();
+    let record = xs2aspec_record::compressed::open_record(&folder.path().join("out/record.jsonl")).unwrap();
     let record = xs2aspec_record::read(std::io::BufReader::new(record)).unwrap();
     let said = printed(&output);
     (output.status.code(), said, record)

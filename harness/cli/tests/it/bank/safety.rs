@@ -147,7 +147,7 @@ async fn a_production_system_behind_a_loopback_address_is_only_read() {
             assert_ne!(exit, Some(2), "{command:?}: {said}");
         }
     }
-    let record = fs::read_to_string(Path::new(out).join("record.jsonl")).unwrap();
+    let record = crate::support::read_record(Path::new(out).join("record.jsonl")).unwrap();
     assert!(record.contains(r#""code":"only-read""#));
 
     // The same server as a test system gets all requests, so the counts above come from a rule, not from an
@@ -176,7 +176,7 @@ async fn no_sequence_is_sent_to_a_production_system() {
     };
     let confirmed = format!("environment = \"production\"\nconfirm-production = {:?}", bank.url);
     let (_, sent) = run(&confirmed, &["--allow-production"]);
-    let record = fs::read_to_string(out.join("record.jsonl")).unwrap();
+    let record = crate::support::read_record(out.join("record.jsonl")).unwrap();
     let cases: Vec<serde_json::Value> =
         record.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let exchanges = cases.iter().filter(|event| event["event"] == "exchange");

@@ -150,10 +150,13 @@ fn a_bank_that_asks_for_a_client_certificate_gets_it_and_a_gateway_its_header() 
     assert_ne!(run("").status.code(), Some(0), "the bank talks to nobody without one");
     let ran = run("[tls]\ncertificate = \"client.pem\"\nkey = \"client.key\"\n");
     assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stdout));
-    let record = fs::read_to_string(path("out/record.jsonl")).unwrap();
+    let record = crate::support::read_record(path("out/record.jsonl")).unwrap();
     assert!(record.contains("X-Api-Key\",\"x-api-key~"), "it was sent, and is masked");
     for file in ["record.jsonl", "junit.xml", "summary.md"] {
-        assert!(!fs::read_to_string(path(&format!("out/{file}"))).unwrap().contains("canary"), "{file}");
+        assert!(
+            !crate::support::read_record(path(&format!("out/{file}"))).unwrap().contains("canary"),
+            "{file}"
+        );
     }
     assert_eq!(serving.end("-INT"), Some(0));
 }
@@ -200,7 +203,7 @@ fn a_slow_response_is_a_warning_by_the_profile_alone() {
         ("report.html", "slow-ms"),
         ("record.jsonl", "\"slow-ms\":50"),
     ] {
-        let written = fs::read_to_string(out.join(file)).unwrap();
+        let written = crate::support::read_record(out.join(file)).unwrap();
         assert!(written.contains(text), "{file}");
     }
     let (exit, said) = run("limits = { slow-ms = 0 }", &[]);
@@ -261,7 +264,7 @@ fn the_page_of_a_run_is_served_while_the_run_goes_on_and_to_nobody_elsewhere() {
     let whole = get(&own);
     assert!(whole.contains("id=\"clause:basket.mix\"") && !whole.contains("refresh: 3"), "the run is over");
     // The record before its last event.
-    let record = fs::read_to_string(folder.path().join("record.jsonl")).unwrap();
+    let record = crate::support::read_record(folder.path().join("record.jsonl")).unwrap();
     let lines: Vec<&str> = record.split_inclusive('\n').collect();
     fs::write(folder.path().join("record.jsonl"), lines[..lines.len() - 4].concat()).unwrap();
     let begun = get(&own);
@@ -279,7 +282,7 @@ fn each_signal_that_ends_a_command_ends_it_in_order() {
         let out = folder.path().join("out");
         let mut serving = Serving::start(&["--address", "127.0.0.1:0", "--record", out.to_str().unwrap()]);
         assert_eq!(serving.end(signal), Some(4), "{signal}: nothing was asked");
-        let record = fs::read_to_string(out.join("record.jsonl")).unwrap();
+        let record = crate::support::read_record(out.join("record.jsonl")).unwrap();
         assert!(record.lines().last().unwrap().contains("run-finished"), "{signal}");
         let explored = folder.path().join("explored");
         let mut exploring = command();
@@ -295,7 +298,7 @@ fn each_signal_that_ends_a_command_ends_it_in_order() {
         let ended = exploring.wait_with_output().unwrap();
         let said = String::from_utf8(ended.stdout).unwrap();
         assert!(ended.status.code() == Some(3) && said.contains("interrupted"), "{signal}: {said}");
-        let record = fs::read_to_string(record).unwrap();
+        let record = crate::support::read_record(record).unwrap();
         assert!(record.lines().last().unwrap().contains("run-finished"), "{signal}");
     }
 }

@@ -156,7 +156,7 @@ async fn short_values_are_masked_at_their_places_alone() {
         for name in ["account", "transaction", "session", "psu", "agreement"] {
             assert!(seen.get(name).is_some_and(|times| *times > 0), "{name}: {seen:?}");
         }
-        let record = fs::read_to_string(out.join("record.jsonl")).unwrap();
+        let record = crate::support::read_record(out.join("record.jsonl")).unwrap();
         for line in record.lines() {
             if let Event::Profile(profile) = serde_json::from_str(line).unwrap() {
                 for name in ["session-id", "psu.private.id", "transaction.account-id", "payment.id"] {
@@ -166,9 +166,8 @@ async fn short_values_are_masked_at_their_places_alone() {
         }
         // Reports, `doctor` and `explain` use the same masks.
         let mut texts = vec![said, ran(&["doctor"]), ran(&["explain", "transaction.path/plain"])];
-        for name in ["exchanges.har", "report.html", "junit.xml", "summary.md", "results.sarif", "ctrf.json"]
-        {
-            texts.push(fs::read_to_string(out.join(name)).unwrap());
+        for format in ["har", "html", "junit", "markdown", "sarif", "ctrf"] {
+            texts.push(crate::support::rendered(&out, format));
         }
         for text in &texts {
             let path = format!("accounts/{account}/");

@@ -102,7 +102,8 @@ pub(crate) fn run(base_url: &str, settings: &str) -> Ran {
     let took = begun.elapsed();
     let output = child.wait_with_output().unwrap();
     let said = printed(&output);
-    let record = fs::File::open(folder.path().join("out/record.jsonl")).unwrap_or_else(|_| panic!("{said}"));
+    let record = xs2aspec_record::compressed::open_record(&folder.path().join("out/record.jsonl"))
+        .unwrap_or_else(|_| panic!("{said}"));
     let (mut verdicts, mut exchanges, mut selected) = (BTreeMap::new(), Vec::new(), 0);
     for event in xs2aspec_record::read(BufReader::new(record)).unwrap() {
         match event {

@@ -39,7 +39,7 @@ fn run(folder: &Path, more: &[&str]) -> String {
 /// Removes what differs between runs: times, the port, and values derived from them.
 fn settle(folder: &Path) {
     let path = folder.join("record.jsonl");
-    let record = fs::read_to_string(&path).unwrap();
+    let record = crate::support::read_record(&path).unwrap();
     let start: Value = serde_json::from_str(record.lines().next().unwrap()).unwrap();
     // Host headers contain the authority, too.
     let authority = start["base_url"].as_str().unwrap().trim_start_matches("http://");
@@ -72,8 +72,10 @@ fn the_examples_are_current() {
     let out = run(&folder.path().join("after"), &fault);
     settle(Path::new(&before));
     settle(Path::new(&out));
-    let mut made: Vec<(&str, Vec<u8>)> =
-        vec![("record.jsonl", fs::read(Path::new(&out).join("record.jsonl")).unwrap())];
+    let mut made: Vec<(&str, Vec<u8>)> = vec![(
+        "record.jsonl",
+        crate::support::read_record(Path::new(&out).join("record.jsonl")).map(String::into_bytes).unwrap(),
+    )];
     for (name, format) in [
         ("junit.xml", "junit"),
         ("summary.md", "markdown"),

@@ -29,7 +29,7 @@ fn scene() -> TempDir {
     let out = folder.path().join("run");
     let (exit, said) = xs2aspec(&["run", "--quiet", "--only", "ncbct.path", "--out", text(&out)]);
     assert_eq!(exit, Some(0), "{said}");
-    let record = fs::read_to_string(out.join("record.jsonl")).unwrap();
+    let record = crate::support::read_record(out.join("record.jsonl")).unwrap();
     fs::create_dir(folder.path().join("long")).unwrap();
     let mut long = File::create(folder.path().join("long/record.jsonl")).unwrap();
     long.write_all(record.split_inclusive('\n').next().unwrap().as_bytes()).unwrap();

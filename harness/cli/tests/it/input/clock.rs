@@ -62,7 +62,7 @@ fn a_clock_that_jumps_in_the_middle_of_a_run() {
                 .args(["run", "--quiet", "--depth", "quick", "--jobs", "2", "--target", url.trim(), "--out"])
                 .arg(&out),
         );
-        let record = || fs::read_to_string(out.join("record.jsonl")).unwrap_or_default();
+        let record = || crate::support::read_record(out.join("record.jsonl")).unwrap_or_default();
         let verdicts = |record: &str| record.matches("\n{\"event\":\"verdict\"").count();
         while verdicts(&record()) < 20 {
             assert!(begun.elapsed() < Duration::from_secs(60), "{}", record());

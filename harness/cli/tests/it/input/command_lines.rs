@@ -114,8 +114,8 @@ impl Scene {
             let output = scene.run(line);
             assert!(output.status.success(), "{line}: {}", printed(&output));
         }
-        let record = fs::read_to_string(scene.at("run/record.jsonl")).unwrap();
-        std::os::unix::fs::symlink(scene.at("run/record.jsonl"), scene.at("linked.jsonl")).unwrap();
+        let record = crate::support::read_record(scene.at("run/record.jsonl")).unwrap();
+        std::os::unix::fs::symlink(scene.at("run/record.jsonl.gz"), scene.at("linked.jsonl")).unwrap();
         scene.kill(&record);
         scene.edit();
         let twice = scene.at("twice");
@@ -140,7 +140,7 @@ impl Scene {
         let line = "run --quiet --only periodic.months.duplicate --seed 1 --fault periodic.months.duplicate/only-adjacent --out edited";
         assert_eq!(self.run(line).status.code(), Some(1));
         let path = self.at("edited/record.jsonl");
-        let record = fs::read_to_string(&path).unwrap();
+        let record = crate::support::read_record(&path).unwrap();
         let failed = record.matches("\"verdict\":\"fail\"").count();
         let passed = record.matches("\"verdict\":\"pass\",").count();
         assert!(failed > 0);
@@ -166,7 +166,7 @@ async fn each_mistake_ends_as_it_says_and_destroys_nothing() {
     let bank = start(Config::default()).await.unwrap();
     let wrong = tokio::task::block_in_place(|| {
         let scene = Scene::new(&bank);
-        let kept = ["run/record.jsonl", "part-1/record.jsonl", "key.pem", "bare.toml"];
+        let kept = ["run/record.jsonl.gz", "part-1/record.jsonl.gz", "key.pem", "bare.toml"];
         let before = kept.map(|name| fs::read(scene.at(name)).unwrap());
         let mut wrong = Vec::new();
         let lines = [&AIMS[..], &SAYINGS, &FILES, &EVIDENCE, &WORDS].concat();

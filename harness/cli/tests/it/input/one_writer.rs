@@ -99,7 +99,7 @@ fn what_a_command_records_stays_whatever_others_begin_beside_it() {
 fn a_folder_of_a_command_that_was_killed_is_free() {
     let folder = scene();
     let own = RunFolder::begin(&folder.path().join("killed"), NOTHING, Doubt::Fail).unwrap();
-    let record = fs::read_to_string(folder.path().join("run/record.jsonl")).unwrap();
+    let record = crate::support::read_record(folder.path().join("run/record.jsonl")).unwrap();
     let sent =
         r#"{"event":"sending","number":9000,"case":"ncbct.path/plain","step":"request","method":"POST"}"#;
     let first = record.lines().next().unwrap();

@@ -15,8 +15,12 @@ use crate::support::{ANY_BANK, KEY, MASK_KEY, command, execute, printed, recorde
 
 const ONLY: [&str; 4] = ["--only", "periodic.execution-rule.listed", "--only", "ncbct.path"];
 
+/// All reports that a run can write.
+const ALL: &str = "html,junit,sarif,markdown,ctrf,har";
+
 fn run(out: &Path, more: &[&str]) -> (Option<i32>, String) {
-    let output = execute(&[&["run", "--quiet", "--out", text(out)][..], &ONLY, more].concat());
+    let output =
+        execute(&[&["run", "--quiet", "--out", text(out), "--format", ALL][..], &ONLY, more].concat());
     (output.status.code(), printed(&output))
 }
 
@@ -30,7 +34,7 @@ fn a_disk_that_is_full_loses_no_result() {
         "ctrf.json",
         "exchanges.har",
         "results.sarif",
-        "record.jsonl",
+        "record.jsonl.gz",
     ];
     for file in ["record.jsonl", "exchanges.har", "junit.xml", "report.html"] {
         let folder = TempDir::new().unwrap();
@@ -128,7 +132,7 @@ fn precious() -> TempDir {
         let (code, said) = line(folder.path(), &format!("{fixed} --out {name} {more}"));
         assert!(matches!(code, Some(0 | 4)), "{name}: {said}");
     }
-    let record = fs::read_to_string(path("doubt/record.jsonl")).unwrap();
+    let record = crate::support::read_record(path("doubt/record.jsonl")).unwrap();
     let lines = record.split_inclusive('\n').filter(|line| {
         let is_verdict = line.starts_with("{\"event\":\"verdict\",\"case\":\"ncbct.path/plain\"");
         !(is_verdict || line.starts_with("{\"event\":\"run-finished\""))
@@ -143,8 +147,8 @@ fn precious() -> TempDir {
     fs::write(path("waivers.toml"), "").unwrap();
     fs::write(path("matrix.tsv"), "kept\n").unwrap();
     fs::write(path("file"), "").unwrap();
-    fs::hard_link(path("run/record.jsonl"), path("hard")).unwrap();
-    symlink("run/record.jsonl", path("soft")).unwrap();
+    fs::hard_link(path("run/record.jsonl.gz"), path("hard")).unwrap();
+    symlink("run/record.jsonl.gz", path("soft")).unwrap();
     fs::remove_file(path("named/summary.md")).unwrap();
     fs::hard_link(path("waivers.toml"), path("named/summary.md")).unwrap();
     fs::remove_file(path("linked/junit.xml")).unwrap();

@@ -194,7 +194,7 @@ async fn a_run_that_goes_on_goes_on_with_its_pack() {
     );
     assert_eq!(ended(begin).await.0, Some(0));
     let path = folder.path().join("out/record.jsonl");
-    let whole = fs::read_to_string(&path).unwrap();
+    let whole = crate::support::read_record(&path).unwrap();
     // The run was killed halfway.
     let half: Vec<&str> = whole.lines().take(whole.lines().count() / 2).collect();
     fs::write(&path, half.join("\n") + "\n").unwrap();
@@ -206,5 +206,5 @@ async fn a_run_that_goes_on_goes_on_with_its_pack() {
     drop(desk);
     assert_eq!(exit, Some(0), "{said}");
     let verdicts = |text: &str| text.matches("{\"event\":\"verdict\"").count();
-    assert_eq!(verdicts(&fs::read_to_string(&path).unwrap()), verdicts(&whole));
+    assert_eq!(verdicts(&crate::support::read_record(&path).unwrap()), verdicts(&whole));
 }

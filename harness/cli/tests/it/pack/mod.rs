@@ -112,7 +112,7 @@ async fn ended(mut command: Command) -> (Option<i32>, String) {
 
 /// Reads the events of the record in a folder.
 fn record(folder: &Path) -> Vec<Value> {
-    let text = fs::read_to_string(folder.join("record.jsonl")).unwrap_or_default();
+    let text = crate::support::read_record(folder.join("record.jsonl")).unwrap_or_default();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 

@@ -98,7 +98,7 @@ fn a_run_in_a_style_says_so_and_can_be_repeated() {
     let (exit, said) = xs2aspec(&run);
     assert_eq!(exit, Some(0), "{said}");
     assert!(said.contains("--style strict"), "{said}");
-    let record = fs::read_to_string(out.path().join("record.jsonl")).unwrap();
+    let record = crate::support::read_record(out.path().join("record.jsonl")).unwrap();
     assert!(record.lines().next().unwrap().contains("\"header.x-request-id.format/uuid\""), "{record}");
 }
 

@@ -81,7 +81,7 @@ pub(crate) struct Record {
 
 impl Record {
     pub(crate) fn read(out: &Path) -> Self {
-        let text = fs::read_to_string(out.join("record.jsonl")).unwrap();
+        let text = crate::support::read_record(out.join("record.jsonl")).unwrap();
         let mut record = Self { exchanges: vec![], findings: vec![], finished: None, text };
         for event in xs2aspec_record::read(record.text.as_bytes()).unwrap() {
             match event {

@@ -77,7 +77,7 @@ fn a_run_through_the_proxy_is_the_run_without_it() {
     }
     // Header names keep their case, and the reports are those of any run.
     assert!(record.text.contains("X-REQUEST-ID"));
-    for report in ["report.html", "junit.xml", "summary.md", "results.sarif", "exchanges.har"] {
+    for report in ["report.html", "junit.xml", "summary.md", "results.sarif", "record.jsonl.gz"] {
         assert!(out.join(report).metadata().unwrap().len() > 0, "{report}");
     }
 }

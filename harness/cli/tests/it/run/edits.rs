@@ -63,7 +63,7 @@ fn failing(folder: &Path) -> Record {
         out.to_str().unwrap(),
     ]);
     assert_eq!(exit, Some(1), "{said}");
-    let record = fs::read_to_string(out.join("record.jsonl")).unwrap();
+    let record = crate::support::read_record(out.join("record.jsonl")).unwrap();
     let events: Vec<Value> = record.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let lines = events.iter().map(Value::to_string).zip(record.lines().map(str::to_owned)).collect();
     Record { events, lines }

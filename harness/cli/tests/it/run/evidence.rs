@@ -156,7 +156,17 @@ fn what_was_run_and_with_which_cases_is_said() {
     fs::write(path("cases/own/own.yaml"), cases).unwrap();
     fs::write(path("waivers.toml"), "").unwrap();
     let verified = |more: &[&str], expected: i32| {
-        let fixed = ["run", "--quiet", "--seed", "1", "--now", "2030-01-31T12:00:00Z", "--out"];
+        let fixed = [
+            "run",
+            "--quiet",
+            "--seed",
+            "1",
+            "--now",
+            "2030-01-31T12:00:00Z",
+            "--format",
+            "html,junit,markdown,ctrf",
+            "--out",
+        ];
         let (_, ran) = xs2aspec(&[&fixed[..], &[&path("run")], more].concat());
         let (exit, said) =
             xs2aspec(&["bundle", &path("run"), "--key", &private, "--out", &path("evidence.tar")]);
@@ -258,7 +268,7 @@ impl Scene {
         let folder = TempDir::new().unwrap();
         let (private, public) = ed25519(folder.path());
         bundled(folder.path(), &private);
-        let honest = fs::read_to_string(folder.path().join("run/record.jsonl")).unwrap();
+        let honest = crate::support::read_record(folder.path().join("run/record.jsonl")).unwrap();
         fs::create_dir(folder.path().join("before")).unwrap();
         fs::write(folder.path().join("before/record.jsonl"), &honest).unwrap();
         Self { folder, private, public, honest }
@@ -348,8 +358,8 @@ fn no_reader_takes_an_edited_record() {
             );
             assert!(is_summed || said.contains(" line "), "{reader:?} names the line: {said}");
         }
-        assert_eq!(fs::read_to_string(scene.at("run/record.jsonl")).unwrap(), record, "{edit}");
-        for name in ["drawn.html", "edited.tar", "merged/record.jsonl", "merged/record.jsonl.part"] {
+        assert_eq!(crate::support::read_record(scene.at("run/record.jsonl")).unwrap(), record, "{edit}");
+        for name in ["drawn.html", "edited.tar", "merged/record.jsonl", "merged/record.jsonl.gz"] {
             assert!(!Path::new(&scene.at(name)).exists(), "{edit}: {name}");
         }
     }
@@ -584,7 +594,7 @@ fn six_hundred_random_edits_are_found_and_named() {
 fn are_found_and_named(edits: usize) {
     let folder = TempDir::new().unwrap();
     let (private, _) = ed25519(folder.path());
-    let bytes = fs::read(bundled(folder.path(), &private)).unwrap();
+    let bytes = crate::support::content(&bundled(folder.path(), &private));
     let program = program();
     let path = folder.path().join("edited.tar");
     let verified = |bytes: &[u8]| {

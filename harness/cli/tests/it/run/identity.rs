@@ -78,7 +78,7 @@ impl Place {
 
     /// Returns the first event of a record.
     fn started(&self, out: &str) -> Value {
-        let text = fs::read_to_string(self.path(out).join("record.jsonl")).unwrap();
+        let text = crate::support::read_record(self.path(out).join("record.jsonl")).unwrap();
         serde_json::from_str(text.lines().next().unwrap()).unwrap()
     }
 }
@@ -158,7 +158,11 @@ async fn a_repetition_finds_the_fault_again_and_leaves_the_run_alone() {
         };
         let first = failed("reports/latest");
         assert!(first.len() > 10, "{said}");
-        let record = || fs::read(place.path("reports/latest/record.jsonl")).unwrap();
+        let record = || {
+            crate::support::read_record(place.path("reports/latest/record.jsonl"))
+                .map(String::into_bytes)
+                .unwrap()
+        };
         let before = record();
 
         let again = said.lines().find_map(|line| line.strip_prefix("   = again   xs2aspec ")).unwrap();
@@ -277,7 +281,7 @@ async fn a_run_that_goes_on_repeats_no_id_that_may_have_been_sent() {
         assert_eq!(exit, Some(0), "{said}");
         let sent = request_ids(&place.exchanges("whole"));
         // A kill loses the second half of the record.
-        let text = fs::read_to_string(place.path("whole/record.jsonl")).unwrap();
+        let text = crate::support::read_record(place.path("whole/record.jsonl")).unwrap();
         let mut lines: Vec<&str> = text.lines().collect();
         lines.truncate(lines.len() - 40);
         fs::write(place.path("whole/record.jsonl"), lines.join("\n") + "\n").unwrap();

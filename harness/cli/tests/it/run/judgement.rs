@@ -189,7 +189,7 @@ async fn a_hopeless_target_is_asked_again_when_a_run_goes_on_and_what_leans_on_i
     assert_eq!(output.status.code(), Some(3));
     let whole = verdicts(&out).len();
     // The run is killed after some of its cases.
-    let record = std::fs::read_to_string(out.join("record.jsonl")).unwrap();
+    let record = crate::support::read_record(out.join("record.jsonl")).unwrap();
     let lines: Vec<&str> = record.split_inclusive('\n').collect();
     let cut = |record: &[&str]| std::fs::write(out.join("record.jsonl"), record.concat()).unwrap();
     cut(&lines[..lines.len() - 20]);

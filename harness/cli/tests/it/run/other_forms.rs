@@ -114,7 +114,7 @@ fn a_run_that_is_resumed_goes_on_with_the_form_that_was_accepted() {
     let out = folder.path().join("out");
     let key = ["--mask-key", MASK_KEY];
     let (_, whole) = run(&out, &[&asked(&[DEMANDS])[..], &key].concat());
-    let record = fs::read_to_string(out.join("record.jsonl")).unwrap();
+    let record = crate::support::read_record(out.join("record.jsonl")).unwrap();
     let is_plain = |line: &str| line.contains(r#""event":"verdict","case":"ncbct.path/plain""#);
     let until = record.lines().position(is_plain).unwrap() + 1;
     let begun: Vec<&str> = record.split_inclusive('\n').take(until).collect();

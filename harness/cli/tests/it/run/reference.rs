@@ -32,7 +32,7 @@ fn run(arguments: &[&str]) -> Ran {
 }
 
 fn read(out: &Path, exit: Option<i32>, stdout: String) -> Ran {
-    let record = std::fs::File::open(out.join("record.jsonl")).unwrap();
+    let record = xs2aspec_record::compressed::open_record(&out.join("record.jsonl")).unwrap();
     let events = xs2aspec_record::read(BufReader::new(record)).unwrap();
     let Some(Event::RunFinished(finished)) = events.last().cloned() else { panic!("the record has no end") };
     let verdicts = events.into_iter().filter_map(|event| match event {

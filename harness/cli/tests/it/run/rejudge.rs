@@ -26,7 +26,7 @@ const UNAVAILABLE: &str = "http.no-server-error/ncbct-creditor-name-length-refus
 fn a_request_that_gets_503_each_time_shows_a_server_that_fails() {
     let folder = TempDir::new().unwrap();
     let out = run(folder.path(), &["--fault", UNAVAILABLE, "--only", "ncbct.creditor-name"], 1);
-    let record = fs::read_to_string(out.join("record.jsonl")).unwrap();
+    let record = crate::support::read_record(out.join("record.jsonl")).unwrap();
     let failing = record.lines().filter(|line| line.contains(r#""verdict":"fail""#));
     let mut named = 0;
     for verdict in failing {
@@ -85,7 +85,7 @@ fn other_cases_come_to_other_verdicts_and_say_why() {
     );
     // A record from before records contained profiles.
     let record = out.join("record.jsonl");
-    let without: String = fs::read_to_string(&record)
+    let without: String = crate::support::read_record(&record)
         .unwrap()
         .split_inclusive('\n')
         .filter(|line| !line.starts_with("{\"event\":\"profile\""))

@@ -1,7 +1,13 @@
 //! Equal seed, run id, clock and target give equal records, in whatever order requests end. Records with
 //! equal times give equal reports.
 
-use std::{collections::BTreeMap, fs, net::SocketAddr, path::Path, process::Command};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    net::SocketAddr,
+    path::Path,
+    process::Command,
+};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -211,7 +217,7 @@ const WAIVERS: &str = "[[waiver]]\ncases = \"ncbct.path/never\"\nowner = \"a\"\n
 
 /// Returns the verdict and the findings of each case of a run.
 fn verdicts(folder: &Path) -> BTreeMap<String, (Value, Value)> {
-    let record = fs::read_to_string(folder.join("record.jsonl")).unwrap();
+    let record = crate::support::read_record(folder.join("record.jsonl")).unwrap();
     let events = record.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let verdicts = events.filter(|event| event["event"] == "verdict" && event["role"] == "selected");
     verdicts
@@ -322,7 +328,7 @@ async fn the_line_that_runs_a_case_again_comes_to_the_same_verdict() {
     bank.shutdown().await.unwrap();
 }
 
-/// A run can be compared with the run that it overwrites.
+/// A run can be compared with the run that it overwrites. Without `--out`, it overwrites none.
 #[test]
 fn the_run_before_may_stand_where_the_next_one_is_written() {
     let folder = TempDir::new().unwrap();
@@ -333,26 +339,75 @@ fn the_run_before_may_stand_where_the_next_one_is_written() {
             .args(line.split(' ').filter(|word| !word.is_empty()))
             .output()
             .unwrap();
-        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+        let said = String::from_utf8(output.stdout).unwrap();
+        let folder = said.lines().find_map(|line| line.strip_prefix("reports in ")).unwrap_or_default();
+        (output.status.code(), folder.split(' ').next().unwrap().to_owned(), said)
     };
     let fault = "--fault periodic.months.duplicate/only-adjacent";
-    for (out, base) in
-        [("", "reports/latest"), ("", "reports/latest/record.jsonl"), ("--out same", "./same/../same")]
+    for (out, base) in [("", ""), ("", "/record.jsonl"), ("", "/record.jsonl.gz"), ("--out same", "/../same")]
     {
-        assert_eq!(run(out).0, Some(0));
-        let (code, said) = run(&format!("{out} {fault} --base {base}"));
+        let (code, first, said) = run(out);
+        assert_eq!(code, Some(0), "{said}");
+        let (code, second, said) = run(&format!("{out} {fault} --base {first}{base}"));
         assert_eq!(code, Some(1), "{said}");
-        let record = folder.path().join(if out.is_empty() { "reports/latest" } else { "same" });
-        let (verdicts, _) = recorded(&record, &said);
+        let (verdicts, _) = recorded(&folder.path().join(&second), &said);
         let denied = verdicts.iter().filter(|verdict| verdict.verdict == Verdict::Fail).count();
         assert!(denied > 10, "{base}: {said}");
         let sentence = format!("cases: {denied} newly failing, 0 fixed");
         assert!(said.contains(&sentence), "{base}: {said}");
-        let (code, said) = run(&format!("{out} --base {base}"));
+        let (code, third, said) = run(&format!("{out} --base {second}{base}"));
         assert_eq!(code, Some(0), "{said}");
         let sentence = format!("cases: 0 newly failing, {denied} fixed");
         assert!(said.contains(&sentence), "{base}: {said}");
+        let folders: BTreeSet<_> = [first, second, third].into();
+        assert_eq!(folders.len(), if out.is_empty() { 3 } else { 1 }, "{folders:?}");
     }
+}
+
+/// A run without `--out` has a folder of its own, and `latest` leads to the last full one.
+#[test]
+fn latest_leads_to_the_last_full_run() {
+    let folder = TempDir::new().unwrap();
+    let ran = |line: &str| {
+        let output = command().current_dir(folder.path()).args(line.split(' ')).output().unwrap();
+        (output.status.code(), printed(&output))
+    };
+    let latest = || fs::read_link(folder.path().join("reports/latest")).ok();
+    let runs = || fs::read_dir(folder.path().join("reports")).map_or(0, Iterator::count);
+    assert_eq!(ran("run --quiet --only no.such.case").0, Some(2));
+    assert_eq!((latest(), runs()), (None, 0), "a run that did not start leaves no folder");
+    // Few cases, but selected without `--only`.
+    let full = "run --quiet --requests 60 --seed 1";
+    let fault = "--fault basket.response.basket-id.absent/answer-missing";
+    let (_, said) = ran(&format!("{full} {fault}"));
+    let first = latest().unwrap();
+    assert!(said.contains(&format!("reports in reports/{}", first.display())), "{said}");
+    assert_eq!(ran("run --quiet --only periodic.months.duplicate").0, Some(0));
+    assert_eq!((latest(), runs()), (Some(first.clone()), 3), "a run of a few cases leaves it alone");
+    for _ in 0..2 {
+        let (_, said) = ran(&format!("run --quiet --failed {fault}"));
+        assert!(said.contains("reports/again") || said.contains("nothing failed"), "{said}");
+        assert_eq!(latest(), Some(first.clone()));
+    }
+    ran(full);
+    let second = latest().unwrap();
+    assert_ne!(first, second);
+    for line in [
+        "report reports/latest --format junit",
+        "rejudge reports/latest",
+        "diff reports/latest reports/latest",
+    ] {
+        let (code, said) = ran(line);
+        assert_eq!(code, Some(0), "{line}: {said}");
+    }
+    // A system without links.
+    fs::remove_file(folder.path().join("reports/latest")).unwrap();
+    fs::write(folder.path().join("reports/latest"), format!("{}\n", first.display())).unwrap();
+    let (code, said) = ran(&format!("diff reports/{} reports/latest", first.display()));
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(ran("run --quiet --resume reports/latest").0, Some(0));
+    let kept = folder.path().join("reports").join(first).join("record.jsonl.gz");
+    assert!(kept.is_file(), "a resumed run is compressed again");
 }
 
 #[tokio::test(flavor = "multi_thread")]

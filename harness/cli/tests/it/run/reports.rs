@@ -18,8 +18,23 @@ fn run(folder: &Path, more: &[&str]) -> Option<i32> {
     let only =
         ["--only", "periodic.months", "--only", "certificate.validity", "--only", "customers.with-accounts"];
     xs2aspec(
-        &[&["run", "--quiet", "--seed", "1", "--now", "2030-01-31T12:00:00Z", "--out", out][..], &only, more]
-            .concat(),
+        &[
+            &[
+                "run",
+                "--quiet",
+                "--seed",
+                "1",
+                "--now",
+                "2030-01-31T12:00:00Z",
+                "--format",
+                "html,junit,sarif,markdown,ctrf,har",
+                "--out",
+                out,
+            ][..],
+            &only,
+            more,
+        ]
+        .concat(),
     )
     .0
 }
@@ -42,8 +57,11 @@ fn every_format_counts_alike_and_is_drawn_again() {
         assert_eq!(exit, Some(0));
         assert_eq!(String::from_utf8(drawn).unwrap(), text(name), "{name} is the record's");
     }
-    let events: Vec<Value> =
-        text("record.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let events: Vec<Value> = crate::support::read_record(folder.path())
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let of = |kind: &str| events.iter().filter(|event| event["event"] == kind).collect::<Vec<_>>();
     let selected: Vec<&Value> =
         of("verdict").into_iter().filter(|event| event["role"] == "selected").collect();
@@ -175,7 +193,11 @@ fn shards_make_one_run_and_none_may_be_missing() {
         verdicts.collect::<Vec<_>>()
     };
     assert_eq!(verdicts("merged"), verdicts("whole"));
-    let bytes = |name: &str| fs::read(Path::new(&path(name)).join("record.jsonl")).unwrap();
+    let bytes = |name: &str| {
+        crate::support::read_record(Path::new(&path(name)).join("record.jsonl"))
+            .map(String::into_bytes)
+            .unwrap()
+    };
     assert!(bytes("merged") == ["1", "2", "3"].map(bytes).concat(), "byte for byte");
     let numbers = support::recorded(Path::new(&path("merged")), "").1.into_iter().map(|one| one.number);
     let mut numbers: Vec<u64> = numbers.collect();
@@ -196,7 +218,7 @@ fn shards_make_one_run_and_none_may_be_missing() {
         assert_eq!((exit, said.contains(why)), (Some(2), true), "{said}");
     }
     let cut = Path::new(&path("2")).join("record.jsonl");
-    let text = fs::read_to_string(&cut).unwrap();
+    let text = crate::support::read_record(&cut).unwrap();
     fs::write(&cut, &text[..text.rfind("{\"event\":\"run-finished\"").unwrap()]).unwrap();
     assert!(merge(&["1", "2", "3"]).1.contains("shard 2/3 did not finish"));
     let quick = text.replacen("\"depth\":\"standard\"", "\"depth\":\"quick\"", 1);

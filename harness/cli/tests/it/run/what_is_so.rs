@@ -70,7 +70,7 @@ fn every_report_names_a_request_by_its_number_in_order_of_time() {
         let judged = verdict.exchange.map(|number| by_number[&number].case.as_str());
         assert!(judged.is_none_or(|case| case == verdict.case), "{}", verdict.case);
     }
-    let archive: Value = serde_json::from_str(&ran.file("exchanges.har")).unwrap();
+    let archive: Value = serde_json::from_str(&crate::support::rendered(ran.folder.path(), "har")).unwrap();
     let entries = archive["log"]["entries"].as_array().unwrap();
     assert_eq!(entries.len(), ran.exchanges.len());
     for entry in entries {
@@ -129,7 +129,7 @@ fn what_was_so_from_the_beginning_did_not_begin_in_between() {
     // The control that shows it does not count as passed.
     let controls = ran.verdicts.iter().filter(|verdict| verdict.role == xs2aspec_record::Role::Control);
     assert!(controls.filter(shows).count() > 0, "{}", ran.said);
-    let record = ran.file("record.jsonl");
+    let record = crate::support::read_record(ran.folder.path()).unwrap();
     let order = record.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     for asked in order.filter(|event| event["event"] == "order-of-time") {
         for one in asked["asked_again"].as_array().unwrap() {

@@ -311,7 +311,7 @@ fn a_run_in_the_name_of_any_issuer_finds_nothing() {
             .args(["--target", at("bank.toml").to_str().unwrap(), "--out", out.to_str().unwrap()])
             .output()
             .unwrap();
-        let record = fs::read_to_string(out.join("record.jsonl"))
+        let record = crate::support::read_record(out.join("record.jsonl"))
             .unwrap_or_else(|_| panic!("{name}: {}", String::from_utf8_lossy(&done.stderr)));
         let mut verdicts = BTreeMap::<String, Vec<String>>::new();
         for event in record.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {

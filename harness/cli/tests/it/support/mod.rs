@@ -5,14 +5,14 @@ pub(crate) mod network;
 pub(crate) mod stub;
 
 use std::{
-    fs::{self, File},
-    io::BufReader,
+    fs,
+    io::{self, BufReader, Read as _},
     path::Path,
     process::{Command, Output},
 };
 
 use serde_json::Value;
-use xs2aspec_record::{CaseVerdict, Entry, Event, Exchange, HashChain, Look, RecordReader};
+use xs2aspec_record::{CaseVerdict, Entry, Event, Exchange, HashChain, Look, RecordReader, compressed};
 
 /// The test key of a TPP.
 pub(crate) const KEY: &str = include_str!("../../../../../fixtures/keys/tpp.key.pem");
@@ -48,6 +48,25 @@ pub(crate) fn xs2aspec(arguments: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), printed(&output))
 }
 
+/// Returns the record with this path, which the end of the run compresses.
+pub(crate) fn read_record(path: impl AsRef<Path>) -> io::Result<String> {
+    io::read_to_string(compressed::open_record(path.as_ref())?)
+}
+
+/// Returns the content of a file, which may be compressed.
+pub(crate) fn content(path: &Path) -> Vec<u8> {
+    let mut content = Vec::new();
+    compressed::open(path, |_| true).unwrap().read_to_end(&mut content).unwrap();
+    content
+}
+
+/// Renders a report of the run in a folder.
+pub(crate) fn rendered(folder: &Path, format: &str) -> String {
+    let output = command().arg("report").arg(folder).args(["--format", format]).output().unwrap();
+    assert!(output.status.success(), "{}", printed(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
 /// Reads the events of the record in a folder, case by case, like reports do.
 pub(crate) fn by_case(out: &Path) -> Vec<Event> {
     let record = RecordReader::open(&out.join("record.jsonl")).unwrap();
@@ -61,7 +80,8 @@ pub(crate) fn by_case(out: &Path) -> Vec<Event> {
 /// Returns the verdicts and exchanges of the record in a folder. `said` is the output of the run, for the
 /// message if there is no record.
 pub(crate) fn recorded(out: &Path, said: &str) -> (Vec<CaseVerdict>, Vec<Exchange>) {
-    let record = File::open(out.join("record.jsonl")).unwrap_or_else(|_| panic!("{said}"));
+    let record = xs2aspec_record::compressed::open_record(&out.join("record.jsonl"))
+        .unwrap_or_else(|_| panic!("{said}"));
     let (mut verdicts, mut exchanges) = (Vec::new(), Vec::new());
     for event in xs2aspec_record::read(BufReader::new(record)).unwrap() {
         match event {

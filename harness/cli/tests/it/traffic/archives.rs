@@ -69,6 +69,7 @@ fn a_digest_of_a_body_of_which_something_is_masked_is_held_against_nobody() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
     xs2aspec(&["judge", &format!("{FOLDER}/pairs.http"), "--out", out.to_str().unwrap()]);
+    std::fs::write(out.join("exchanges.har"), crate::support::rendered(&out, "har")).unwrap();
     for file in ["exchanges.har", "record.jsonl"] {
         let again = folder.path().join("again");
         let (_, said) =

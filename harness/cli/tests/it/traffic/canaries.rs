@@ -114,7 +114,7 @@ fn texts(out: &Path, said: &str) -> Vec<(String, String)> {
     let mut texts = vec![("terminal".to_owned(), said.to_owned())];
     for entry in fs::read_dir(out).unwrap() {
         let path = entry.unwrap().path();
-        let text = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
+        let text = String::from_utf8_lossy(&crate::support::content(&path)).into_owned();
         texts.push((path.display().to_string(), text));
     }
     assert!(texts.len() > 6, "{said}");
@@ -159,7 +159,7 @@ fn no_secret_of_others_is_in_what_judge_writes() {
         assert!(said.contains(&format!("{count} exchanges")), "{said}");
         let texts = texts(&out, &said);
         hold_none(&texts);
-        let record = &texts.iter().find(|(place, _)| place.ends_with("record.jsonl")).unwrap().1;
+        let record = &texts.iter().find(|(place, _)| place.ends_with("record.jsonl.gz")).unwrap().1;
         for shown in SHOWN {
             assert!(record.contains(shown), "{shown}");
         }

@@ -74,7 +74,7 @@ fn judged(entries: &[Value]) -> (Option<i32>, String, String) {
     fs::write(&path, json!({"log": {"entries": entries}}).to_string()).unwrap();
     let (exit, said) = xs2aspec(&["judge", path.to_str().unwrap(), "--out", out.to_str().unwrap()]);
     recorded(&out, &said);
-    (exit, said, fs::read_to_string(out.join("record.jsonl")).unwrap())
+    (exit, said, crate::support::read_record(out.join("record.jsonl")).unwrap())
 }
 
 #[test]

@@ -18,6 +18,8 @@ fn run(out: &Path, more: &[&str]) -> String {
         "2030-01-31T12:00:00Z",
         "--seed",
         "7",
+        "--format",
+        "har",
         "--mask-key",
         MASK_KEY,
         "--out",
@@ -116,6 +118,8 @@ fn of_the_archive_of_a_run_it_is_said_that_it_breaks_rules_on_purpose() {
     ] {
         let (_, said) = xs2aspec(&["judge", &file, "--out", &at(name)]);
         assert_eq!(said.contains(SAID), is_of_a_run, "{name}: {said}");
+        let archive = crate::support::rendered(&folder.path().join(name), "har");
+        fs::write(folder.path().join(name).join("exchanges.har"), archive).unwrap();
         for report in ["summary.md", "report.html"] {
             let report = fs::read_to_string(folder.path().join(name).join(report)).unwrap();
             assert_eq!(report.contains(SAID), is_of_a_run, "{name}");
@@ -134,8 +138,17 @@ fn what_the_archive_of_a_run_masks_is_held_against_nobody() {
         "--only",
         "basket.body/plain",
     ];
-    let fixed =
-        ["run", "--now", "2030-01-31T12:00:00Z", "--seed", "7", "--out", folder.path().to_str().unwrap()];
+    let fixed = [
+        "run",
+        "--now",
+        "2030-01-31T12:00:00Z",
+        "--seed",
+        "7",
+        "--format",
+        "har",
+        "--out",
+        folder.path().to_str().unwrap(),
+    ];
     let (exit, said) = xs2aspec(&[&fixed[..], &lawful].concat());
     assert_eq!(exit, Some(0), "{said}");
     for file in ["exchanges.har", "record.jsonl"] {
