@@ -5,6 +5,7 @@ securesystemslib; the statement is parsed by in-toto-attestation; and each diges
 """
 
 import base64
+import gzip
 import hashlib
 import json
 import pathlib
@@ -51,7 +52,7 @@ with tempfile.TemporaryDirectory() as name:
     folder = pathlib.Path(name)
     run(BINARY, "run", "--quiet", "--fault", FAULT, "--only", "periodic.months.duplicate", "--only", "certificate.validity",
         "--out", folder / "run", exits=(1,))
-    verdicts = [json.loads(line) for line in (folder / "run/record.jsonl").read_text().splitlines()]
+    verdicts = [json.loads(line) for line in gzip.open(folder / "run/record.jsonl.gz", "rt").read().splitlines()]
     verdicts = [event for event in verdicts if event["event"] == "verdict" and event["role"] == "selected"]
     kinds = {"RSA": ["-pkeyopt", "rsa_keygen_bits:3072"], "ED25519": []}
     schemes = {"RSA": "rsassa-pss-sha256", "ED25519": "ed25519"}
@@ -59,7 +60,7 @@ with tempfile.TemporaryDirectory() as name:
         private, public = folder / f"{kind}.pem", folder / f"{kind}.public.pem"
         run("openssl", "genpkey", "-algorithm", kind, *options, "-out", private)
         run("openssl", "pkey", "-in", private, "-pubout", "-out", public)
-        bundle = folder / f"{kind}.tar"
+        bundle = folder / f"{kind}.tar.gz"
         run(BINARY, "bundle", folder / "run", "--key", private, "--out", bundle)
         run(BINARY, "verify", bundle, "--key", public)
         with tarfile.open(bundle) as archive:

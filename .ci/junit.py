@@ -4,6 +4,7 @@ Called with the path of the xs2aspec binary. One record of a run is given every 
 junitparser; what each file says of each case, every count and the exit code are counted here anew.
 """
 
+import gzip
 import hashlib
 import itertools
 import json
@@ -55,7 +56,7 @@ with tempfile.TemporaryDirectory() as name:
     folder = pathlib.Path(name)
     run(BINARY, "run", "--quiet", "--fault", "periodic.months.duplicate/only-adjacent", "--only", "periodic.months.duplicate", "--only",
         "certificate.validity", "--out", folder, exits=(1,))
-    events = [json.loads(line) for line in (folder / "record.jsonl").read_text().splitlines()]
+    events = [json.loads(line) for line in gzip.open(folder / "record.jsonl.gz", "rt").read().splitlines()]
     strengths = {event["id"]: event["strength"] for event in events if event["event"] == "clause"}
     cases = [event for event in events if event["event"] == "verdict" and event["role"] == "selected"]
     finding = next(case["findings"] for case in cases if case["verdict"] == "fail")

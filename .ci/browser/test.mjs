@@ -8,6 +8,7 @@ import { cpSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { gunzipSync } from "node:zlib";
 import puppeteer from "puppeteer-core";
 
 const [chromium, program, folder] = process.argv.slice(2);
@@ -40,9 +41,12 @@ const chained = (events) => {
   return text;
 };
 
+// The record of a finished run.
+const recorded = (run) => gunzipSync(readFileSync(join(run, "record.jsonl.gz"))).toString("utf8");
+
 // Runs of other sizes: the verdicts of the clean one, those that pass and the others in their share, as often as it takes.
 const sized = (name, wanted, keep) => {
-  const events = readFileSync(join(clean, "record.jsonl"), "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
+  const events = recorded(clean).trimEnd().split("\n").map((line) => JSON.parse(line));
   const verdicts = events.filter((event) => event.event === "verdict" && keep(event));
   const made = Array.from({ length: wanted }, (_, at) => ({ ...verdicts[at % verdicts.length], case: `${verdicts[at % verdicts.length].case}/${at}` }));
   // Cases stand in the order of their ids.
@@ -62,7 +66,7 @@ const large = sized("large", 20_000, () => true);
 
 // A record whose every answer attacks its reader.
 const attack = '</script><script>window.attacked=1</script><img src=x onerror="window.attacked=1"><svg onload=window.attacked=1>\u202Egnp.\u0000\u001b]0;x\u0007' + "A".repeat(1 << 20);
-const lines = readFileSync(join(faulty, "record.jsonl"), "utf8").trimEnd().split("\n").map((line) => {
+const lines = recorded(faulty).trimEnd().split("\n").map((line) => {
   const event = JSON.parse(line);
   if (event.event === "run-started") event.target = attack.slice(0, 300);
   if (event.event === "exchange" && event.response && event.case.startsWith("periodic.months.duplicate/")) { event.response.headers.push(["X-Attack", attack]); event.response.body = { text: attack }; }
@@ -93,7 +97,7 @@ try {
   // The document: each clause once, the broken sentence marked, filters and search.
   const statements = (page) => page.$$eval("#document .clause", (all) => all.filter((one) => !one.closest("[hidden]")).map((one) => one.id));
   const all = await statements(whole.page);
-  const clauses = readFileSync(join(faulty, "record.jsonl"), "utf8").split("\n").filter((line) => line.includes('"event":"clause"')).map((line) => `clause:${JSON.parse(line).id}`);
+  const clauses = recorded(faulty).split("\n").filter((line) => line.includes('"event":"clause"')).map((line) => `clause:${JSON.parse(line).id}`);
   assert.deepEqual([...all].sort(), clauses.sort());
   const sentence = 'a.s.denied[href="#clause:periodic.months.duplicate"]:not(.row)';
   assert.match(await whole.page.$eval(sentence, (one) => one.textContent), /duplicates are rejected/);
@@ -155,7 +159,7 @@ try {
 
   assert.match(await whole.page.$eval("#changes", (one) => one.textContent), /[1-9][0-9]* newly failing, 0 fixed.*Newly failing.*periodic\.months\.duplicate\//s);
   // Kept, broken and the rest are those of the record.
-  const verdicts = readFileSync(join(faulty, "record.jsonl"), "utf8").split("\n").filter((line) => line.includes('"event":"verdict"')).map((line) => JSON.parse(line)).filter((one) => one.role === "selected");
+  const verdicts = recorded(faulty).split("\n").filter((line) => line.includes('"event":"verdict"')).map((line) => JSON.parse(line)).filter((one) => one.role === "selected");
   const numbers = await whole.page.$$eval(".strengths td.number", (cells) => cells.map((cell) => Number(cell.textContent)));
   const column = (at) => numbers.filter((_, cell) => cell % 5 === at).reduce((sum, number) => sum + number, 0);
   const count = (...words) => verdicts.filter((one) => words.includes(one.verdict)).length;

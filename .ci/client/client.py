@@ -7,6 +7,7 @@ habit and nothing else: a form of keyId, a list of header fields.
 
 import base64
 import datetime
+import gzip
 import hashlib
 import http.client
 import json
@@ -162,7 +163,7 @@ class Command:
 def found(folder):
     """The clauses that the client broke by the record in a folder, and the number of exchanges."""
     clauses, exchanges = set(), 0
-    for line in (folder / "record.jsonl").read_text().splitlines():
+    for line in gzip.open(folder / "record.jsonl.gz", "rt").read().splitlines():
         event = json.loads(line)
         exchanges += event["event"] == "exchange"
         if event["event"] == "verdict":
