@@ -1,8 +1,8 @@
 //! Bundles a run as evidence: one archive with the record, digests of its inputs, the reports, and a signed
 //! statement about these files.
 //!
-//! The archive is a tar (POSIX ustar) written in exactly one way, then compressed with gzip. Equal members give
-//! an equal tar, so any differing byte of it is a change.
+//! The archive is a tar (POSIX ustar) written in exactly one way, then compressed with gzip. Equal members
+//! give an equal tar, so any differing byte of it is a change.
 
 use std::{
     collections::BTreeMap,

@@ -3,74 +3,29 @@
 
 use std::{
     fs::{self, File},
-    io::{self, Read, Seek, Write},
+    io,
     path::{Path, PathBuf},
 };
 
-use flate2::{Compression, read::MultiGzDecoder, write::GzEncoder};
-
 use crate::{
-    latest,
-    outputs::{Output, RECORD, RECORD_BEGINS, folder_of},
+    gzip, latest,
+    outputs::{self, Output, RECORD, is_record, renamed},
 };
 
-/// The compressed record of a finished run, in its folder.
-pub const COMPRESSED: &str = "record.jsonl.gz";
-
-/// Number of bytes of a content that show what it is.
-const LOOKED_AT: u64 = 512;
-
-/// The first bytes of a gzip file.
-const GZIP: &[u8] = b"\x1f\x8b\x08";
-
-/// The largest content that is unpacked, in bytes. It bounds the space that a small file can take.
-const LARGEST: u64 = 1 << 34;
-
-/// Returns the path of the record in the folder of a run. A plain record is newer than a compressed one.
-pub(crate) fn record_in(folder: &Path) -> PathBuf {
-    let [plain, compressed] = [RECORD, COMPRESSED].map(|name| folder.join(name));
-    if !plain.exists() && compressed.exists() { compressed } else { plain }
-}
+pub use crate::{
+    gzip::{open, packer},
+    outputs::COMPRESSED,
+};
 
 /// Returns the path of the record that `path` names: a record, the folder of a run, or `latest`.
 pub fn record_of(path: &Path) -> PathBuf {
     let path = latest::followed(path);
-    if path.is_dir() { record_in(&path) } else { renamed(&path) }
-}
-
-/// Returns the path of the compressed record, if `path` is the one that the record had before. Returns any
-/// other path as it is.
-pub(crate) fn renamed(path: &Path) -> PathBuf {
-    let is_record = path.file_name().is_some_and(|name| name == RECORD);
-    if is_record { record_in(folder_of(path)) } else { path.to_owned() }
+    if path.is_dir() { outputs::record_in(&path) } else { renamed(&path) }
 }
 
 /// Opens the record that `path` names, as in [`record_of`]. It may be compressed.
 pub fn open_record(path: &Path) -> io::Result<File> {
     open(&record_of(path), is_record)
-}
-
-/// Opens a file. If it is compressed and `is_content` accepts the first 512 bytes of its content, returns the
-/// content in an unnamed file, which can be read at any position.
-pub fn open(path: &Path, is_content: fn(&[u8]) -> bool) -> io::Result<File> {
-    let mut file = File::open(path)?;
-    if !contains(&mut file, is_content)? {
-        return Ok(file);
-    }
-    let mut content = tempfile::tempfile()?;
-    unpack(file, &mut content)?;
-    content.rewind()?;
-    Ok(content)
-}
-
-/// Returns a writer that compresses. Its `finish` returns `out`.
-pub fn packer<W: Write>(out: W) -> GzEncoder<W> {
-    GzEncoder::new(out, Compression::default())
-}
-
-/// Returns true if these are the first bytes of a record.
-pub(crate) fn is_record(start: &[u8]) -> bool {
-    start.starts_with(RECORD_BEGINS)
 }
 
 /// Replaces the plain record in a folder by a compressed one. A link that leads elsewhere stays as it is.
@@ -90,7 +45,7 @@ pub(crate) fn unpack_record(folder: &Path) -> io::Result<()> {
     let (plain, compressed) = (folder.join(RECORD), folder.join(COMPRESSED));
     if !plain.exists() && compressed.exists() {
         let mut out = Output::in_folder(&plain)?;
-        unpack(File::open(compressed)?, &mut out)?;
+        gzip::unpack(File::open(compressed)?, &mut out)?;
         out.finish()?;
     }
     remove(folder)
@@ -104,37 +59,10 @@ pub(crate) fn remove(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns true if a file is compressed and `is_content` accepts the first bytes of its content. Leaves the
-/// file at its start.
-pub(crate) fn contains(file: &mut File, is_content: fn(&[u8]) -> bool) -> io::Result<bool> {
-    if !file.metadata()?.is_file() {
-        // A pipe cannot be read twice.
-        return Ok(false);
-    }
-    let (mut magic, mut start) = (Vec::new(), Vec::new());
-    (&mut *file).take(GZIP.len() as u64).read_to_end(&mut magic)?;
-    file.rewind()?;
-    if magic == GZIP {
-        // What cannot be unpacked is another file.
-        drop(MultiGzDecoder::new(&mut *file).take(LOOKED_AT).read_to_end(&mut start));
-        file.rewind()?;
-    }
-    Ok(magic == GZIP && is_content(&start))
-}
-
-/// Writes the content of a compressed file.
-fn unpack(file: File, out: &mut impl Write) -> io::Result<()> {
-    let mut content = MultiGzDecoder::new(file).take(LARGEST);
-    io::copy(&mut content, out)?;
-    // One more byte shows whether the limit cut the content.
-    match content.into_inner().read(&mut [0])? {
-        0 => out.flush(),
-        _ => Err(io::Error::new(io::ErrorKind::FileTooLarge, "its content is longer than 16 GB")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io::{Read as _, Write as _};
+
     use super::*;
     use crate::{RecordReader, RecordWriter, RunStarted, event::Event};
 
@@ -154,7 +82,7 @@ mod tests {
             ("compressed", gzip(&record), Some(record.clone())),
             ("two members", twice, Some(record.clone())),
             ("other content", gzip(b"other"), Some(gzip(b"other"))),
-            ("no gzip", GZIP.to_vec(), Some(GZIP.to_vec())),
+            ("no gzip", b"\x1f\x8b\x08".to_vec(), Some(b"\x1f\x8b\x08".to_vec())),
             ("empty", vec![], Some(vec![])),
             ("truncated", cut, None),
             ("more behind", [gzip(&record), b"more".to_vec()].concat(), None),
@@ -182,16 +110,16 @@ mod tests {
         write(RecordWriter::create(&plain).unwrap(), &start);
         let before = fs::read(&plain).unwrap();
         pack_record(folder.path()).unwrap();
-        assert_eq!((forms(), record_in(folder.path())), ((false, true), compressed.clone()));
+        assert_eq!((forms(), outputs::record_in(folder.path())), ((false, true), compressed.clone()));
         let events: Vec<_> = RecordReader::open(&compressed).unwrap().events().map(Result::unwrap).collect();
         assert_eq!(events, std::slice::from_ref(&start));
         // A resumed run continues the same lines.
         write(RecordWriter::go_on(&plain).unwrap(), &Event::Document(crate::DocumentText::default()));
-        assert_eq!((forms(), record_in(folder.path())), ((true, false), plain.clone()));
+        assert_eq!((forms(), outputs::record_in(folder.path())), ((true, false), plain.clone()));
         assert!(fs::read(&plain).unwrap().starts_with(&before));
         // A new run replaces both.
         fs::write(&compressed, gzip(&before)).unwrap();
-        assert_eq!(record_in(folder.path()), plain);
+        assert_eq!(outputs::record_in(folder.path()), plain);
         write(RecordWriter::create(&plain).unwrap(), &start);
         assert_eq!((forms(), fs::read(&plain).unwrap()), ((true, false), before));
         // Nothing to compress.

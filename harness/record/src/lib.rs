@@ -44,6 +44,7 @@ pub mod exchange;
 pub mod exit;
 pub mod finding_id;
 pub mod got;
+mod gzip;
 pub mod inputs;
 pub mod latest;
 pub mod level;

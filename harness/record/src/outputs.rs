@@ -9,10 +9,13 @@ use std::{
 
 use tempfile::{Builder, NamedTempFile};
 
-use crate::compressed;
+use crate::gzip;
 
 /// The record of a run, in its folder.
 pub const RECORD: &str = "record.jsonl";
+
+/// The compressed record of a finished run, in its folder.
+pub const COMPRESSED: &str = "record.jsonl.gz";
 
 /// The file with the pseudonym key of an unfinished run, next to its record.
 pub const MASK_KEY: &str = "mask.key";
@@ -77,7 +80,7 @@ pub enum OutputError {
 /// Returns an error unless a command with these inputs may write this file.
 pub fn may_write(path: &Path, reads: &[&Path]) -> Result<(), OutputError> {
     // A file with the former name of a record would take its place.
-    let path = &compressed::renamed(path);
+    let path = &renamed(path);
     is_no_input(path, reads)?;
     match precious(path) {
         Some(what) => Err(OutputError::Precious { path: path.to_owned(), what }),
@@ -138,6 +141,24 @@ fn id(file: &fs::Metadata) -> (u64, u64) {
     (file.dev(), file.ino())
 }
 
+/// Returns the path of the record in the folder of a run. A plain record is newer than a compressed one.
+pub(crate) fn record_in(folder: &Path) -> PathBuf {
+    let [plain, compressed] = [RECORD, COMPRESSED].map(|name| folder.join(name));
+    if !plain.exists() && compressed.exists() { compressed } else { plain }
+}
+
+/// Returns the path of the compressed record, if `path` is the one that the record had before. Returns any
+/// other path as it is.
+pub(crate) fn renamed(path: &Path) -> PathBuf {
+    let is_record = path.file_name().is_some_and(|name| name == RECORD);
+    if is_record { record_in(folder_of(path)) } else { path.to_owned() }
+}
+
+/// Returns true if these are the first bytes of a record.
+pub(crate) fn is_record(start: &[u8]) -> bool {
+    start.starts_with(RECORD_BEGINS)
+}
+
 /// Returns a description of the file if no command may overwrite it.
 fn precious(path: &Path) -> Option<&'static str> {
     let start = start_of(path)?;
@@ -147,14 +168,14 @@ fn precious(path: &Path) -> Option<&'static str> {
     start.starts_with(RECORD_BEGINS).then_some("the record of a run")
 }
 
-/// Returns the first bytes of a regular file, or of the record that is compressed in it. Devices and pipes have no content to protect and may be
-/// endless.
+/// Returns the first bytes of a regular file, or of the record that is compressed in it. Devices and pipes
+/// have no content to protect and may be endless.
 fn start_of(path: &Path) -> Option<Vec<u8>> {
     if !fs::metadata(path).is_ok_and(|file| file.is_file()) {
         return None;
     }
     let mut file = File::open(path).ok()?;
-    if compressed::contains(&mut file, compressed::is_record).ok()? {
+    if gzip::contains(&mut file, is_record).ok()? {
         return Some(RECORD_BEGINS.to_vec());
     }
     let mut start = Vec::new();
