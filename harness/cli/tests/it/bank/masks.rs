@@ -122,7 +122,10 @@ fn nobody_computes_a_value_back_from_what_a_run_leaves() {
     let (exit, more) = xs2aspec(&["bundle", &out, "--key", &key, "--out", &bundle]);
     assert_eq!(exit, Some(0), "{more}");
     let mut all = files(Path::new(&out));
-    all.push((bundle.clone().into(), fs::read(&bundle).unwrap()));
+    all.push((bundle.clone().into(), crate::support::content(Path::new(&bundle))));
+    for format in ["har", "ctrf"] {
+        all.push((format.into(), crate::support::rendered(Path::new(&out), format).into_bytes()));
+    }
     all.push(("terminal".into(), (said.clone() + &more).into_bytes()));
     assert!(all.len() > 8, "{}", all.len());
     let texts: Vec<(PathBuf, String)> =

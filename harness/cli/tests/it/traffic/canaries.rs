@@ -117,6 +117,9 @@ fn texts(out: &Path, said: &str) -> Vec<(String, String)> {
         let text = String::from_utf8_lossy(&crate::support::content(&path)).into_owned();
         texts.push((path.display().to_string(), text));
     }
+    for format in ["har", "ctrf"] {
+        texts.push((format.to_owned(), crate::support::rendered(out, format)));
+    }
     assert!(texts.len() > 6, "{said}");
     texts
 }
