@@ -16,6 +16,7 @@ use crate::{
     counts::Counts,
     exchange::{Exchange, Sending},
     level::{ClauseLevel, LevelRule},
+    located::Located,
     times::Times,
     verdict::{CaseVerdict, Strength},
     waiver::WaiverSeen,
@@ -51,6 +52,8 @@ pub enum Event {
     AnswerChecks(AnswerChecks),
     /// The differences from the run that it was compared with.
     Changes(Changes),
+    /// The lines of the user's files to which findings belong.
+    Located(Located),
     /// The last line.
     RunFinished(RunFinished),
 }
@@ -74,6 +77,7 @@ impl Event {
                 | Self::RefusedSince(_)
                 | Self::AnswerChecks(_)
                 | Self::Changes(_)
+                | Self::Located(_)
                 | Self::RunFinished(_)
         )
     }

@@ -49,6 +49,7 @@ pub mod inputs;
 pub mod latest;
 pub mod level;
 pub mod lines;
+pub mod located;
 pub mod mismatch;
 pub mod outputs;
 pub mod parts;
@@ -78,6 +79,7 @@ pub use exchange::{Body, Exchange, Header, Look, MALFORMED, Request, Response, S
 pub use exit::Exit;
 pub use got::{Foreign, Got};
 pub use level::{ClauseLevel, Level, LevelRule, LevelSource};
+pub use located::Located;
 pub use mismatch::{Difference, Mismatch};
 pub use parts::PartsError;
 pub use read_error::ReadError;

@@ -154,7 +154,7 @@ impl Parts {
         let (mut finished, mut parts) = (RunFinished::default(), 0);
         for event in self.ends {
             match event {
-                Event::AskedAlone(_) | Event::RefusedSince(_) => again.push(event),
+                Event::AskedAlone(_) | Event::RefusedSince(_) | Event::Located(_) => again.push(event),
                 // The sums may exceed those of a single run because each shard sends the controls that it
                 // needs.
                 Event::AnswerChecks(part) => part.checks.iter().for_each(|check| check.add_to(&mut checks)),

@@ -3,7 +3,9 @@
 //! - [`summary`]: the totals of a record. [`reporter`]: a report that is rendered case by case.
 //! - [`stream`]: reports of a record that exceeds memory. [`run`]: a small record in memory.
 //! - [`findings`]: each defect once, likeliest causes first.
-//! - [`mod@format`]: one file per format: terminal, `JUnit`, HTML, Markdown, CTRF, HAR, SARIF, annotations.
+//! - [`mod@format`]: one file per format: terminal, `JUnit`, HTML, Markdown, CTRF, HAR, SARIF, code quality,
+//!   annotations.
+//! - [`locate`]: the lines of the user's files to which findings belong.
 //! - [`progress`]: output during a run.
 //! - [`compare`]: differences between two runs. [`merge`]: the records of shards as one.
 //!
@@ -14,6 +16,7 @@ pub mod demanded;
 pub mod error;
 pub mod findings;
 pub mod format;
+pub mod locate;
 pub mod merge;
 pub mod progress;
 pub mod reporter;

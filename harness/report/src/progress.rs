@@ -118,6 +118,7 @@ impl Progress {
             | Event::Profile(_)
             | Event::Resumed(_)
             | Event::Changes(_)
+            | Event::Located(_)
             | Event::AskedAlone(_)
             | Event::RefusedSince(_)
             | Event::AnswerChecks(_)

@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet, btree_map};
 
 use xs2aspec_record::{
     CaseEvents, CaseVerdict, Changes, ClauseState, ClauseText, Demanded, DocumentText, Entry, Event, Exit,
-    Level, Resumed, Role, RunFinished, RunStarted, Strength, TargetProfile, Totals, Verdict, WaiverSeen,
-    WaiverState,
+    Level, Place, Resumed, Role, RunFinished, RunStarted, Strength, TargetProfile, Totals, Verdict,
+    WaiverSeen, WaiverState,
 };
 
 use crate::{
     error::RunError,
-    findings::{AskedAgain, Findings, symptom::Symptoms},
+    findings::{AskedAgain, Findings, Found, symptom::Symptoms},
     words::{self, answer, kind},
 };
 
@@ -39,6 +39,8 @@ pub struct RunSummary {
     resumed: Vec<Resumed>,
     asked_again: AskedAgain,
     changes: Option<Changes>,
+    /// The places of findings in files of the user, by id.
+    places: BTreeMap<String, Place>,
     finish: Option<RunFinished>,
     events: usize,
     exchanges: u64,
@@ -127,6 +129,7 @@ impl RunSummary {
             resumed: Vec::new(),
             asked_again: AskedAgain::default(),
             changes: None,
+            places: BTreeMap::new(),
             finish: None,
             events: 1,
             exchanges: 0,
@@ -184,6 +187,7 @@ impl RunSummary {
             Event::AskedAlone(asked) => self.asked_again.alone.push(asked.clone()),
             Event::RefusedSince(refused) => self.asked_again.refused(refused.clone()),
             Event::Changes(changes) => self.changes = Some(changes.clone()),
+            Event::Located(located) => self.places.extend(located.places.clone()),
             Event::RunFinished(finish) => {
                 self.totals.times(&finish.times);
                 self.finish = Some(finish.clone());
@@ -323,6 +327,24 @@ impl RunSummary {
     /// Returns the differences from an earlier run, if they were compared.
     pub fn changes(&self) -> Option<&Changes> {
         self.changes.as_ref()
+    }
+
+    /// Returns the place of a finding in a file of the user: the recorded one, or else the first line of the
+    /// profile. Returns None if the target is no profile.
+    pub fn place(&self, found: &Found) -> Option<Place> {
+        let ids = found.ids();
+        if let Some(place) = ids.iter().find_map(|id| self.places.get(id)) {
+            return Some(place.clone());
+        }
+        let arguments = self.start.arguments.windows(2);
+        let target = arguments.filter(|option| option[0] == "--target").map(|option| &option[1]).next()?;
+        let is_file = !target.contains("://");
+        is_file.then(|| Place { file: target.replace('\\', "/"), line: 1, column: 1 })
+    }
+
+    /// Sets the places of findings, by id.
+    pub fn set_places(&mut self, places: BTreeMap<String, Place>) {
+        self.places = places;
     }
 
     /// Returns the requests that were repeated, and whose results had changed.

@@ -102,6 +102,7 @@ pub(crate) fn kind(event: &Event) -> &'static str {
         Event::RefusedSince(_) => "refused-since",
         Event::AnswerChecks(_) => "answer-checks",
         Event::Changes(_) => "changes",
+        Event::Located(_) => "located",
         Event::Document(_) => "document",
         Event::Clause(_) => "clause",
         Event::Source(_) => "source",

@@ -101,6 +101,8 @@ pub struct Symptom {
     pub witness: Witness,
     /// The number of its judged request, if one was sent.
     pub request: Option<u64>,
+    /// Method and URL of that request.
+    pub sent_to: Option<(String, String)>,
     /// The first of the other witnesses.
     pub others: Vec<Witness>,
     /// The number of cases that show it.
@@ -143,6 +145,7 @@ impl Symptom {
             culprit: None,
             witness: Witness::of(verdict),
             request: None,
+            sent_to: None,
             others: Vec::new(),
             witnesses: 0,
             named: None,
@@ -193,6 +196,8 @@ impl Symptom {
             self.rank = rank;
             self.mismatch = words::mismatch(self.end, finding);
             self.request = verdict.exchange;
+            let judged = exchanges.iter().find(|exchange| Some(exchange.number) == verdict.exchange);
+            self.sent_to = judged.map(|judged| (judged.request.method.clone(), judged.request.url.clone()));
             std::mem::swap(&mut self.witness, &mut other);
             (self.changes, self.smallest) = (changes, places);
             self.describe(verdict, finding);
@@ -208,7 +213,7 @@ impl Symptom {
 
     /// Returns the places of the request that it is about: those of the smallest witness, and those that most
     /// witnesses have.
-    pub(super) fn places(&self) -> impl Iterator<Item = &str> {
+    pub fn places(&self) -> impl Iterator<Item = &str> {
         let common = self.changed.iter().filter(|(_, times)| **times * 2 > self.witnesses);
         self.smallest.keys().map(String::as_str).chain(common.map(|(place, _)| place.as_str()))
     }

@@ -1,4 +1,4 @@
-//! Annotations on the lines of case files, as workflow commands of GitHub Actions (its manual, Workflow
+//! Annotations on the lines of the user's files, as workflow commands of GitHub Actions (its manual, Workflow
 //! commands): `::error file=..,line=..::`.
 
 use std::{
@@ -14,7 +14,7 @@ use crate::{
     format::groups::Groups,
     reporter::{CaseReport, Reporter},
     summary::RunSummary,
-    text::short,
+    text::{harmless, short},
 };
 
 /// Limit of the annotated findings of a level. GitHub shows at most ten of a kind per step.
@@ -45,7 +45,7 @@ impl Reporter for Github {
             [(Level::Deny, "error", "is violated"), (Level::Warn, warning, "has a warning")]
         {
             for found in summary.findings().of(level).take(MOST) {
-                lines.push_str(&line(command, what, found));
+                lines.push_str(&line(summary, command, what, found));
             }
         }
         for (word, groups) in &self.unjudged {
@@ -59,10 +59,12 @@ impl Reporter for Github {
     }
 }
 
-/// Returns the line of a finding, at its smallest witness.
-fn line(command: &str, what: &str, found: &Found) -> String {
+/// Returns the line of a finding, with its place in a file of the user, if there is one.
+fn line(summary: &RunSummary, command: &str, what: &str, found: &Found) -> String {
     let witness = &found.root.witness;
-    let (file, line) = (property(&witness.place.file), witness.place.line);
+    let place = summary.place(found);
+    let place = place.map(|place| format!("file={},line={},", property(&harmless(&place.file)), place.line));
+    let place = place.unwrap_or_default();
     let title = property(&format!("{} {what}", found.clause));
     let more = match found.witnesses() {
         1 => String::new(),
@@ -72,7 +74,7 @@ fn line(command: &str, what: &str, found: &Found) -> String {
     let sent = found.root.changes.first().map(|change| format!(" (sent {})", short(change)));
     let (mismatch, sent) = (short(&found.root.mismatch), sent.unwrap_or_default());
     let says = message(&format!("{}{request}: {mismatch}{sent}{more}", witness.case));
-    format!("::{command} file={file},line={line},title={title}::{says}\n")
+    format!("::{command} {place}title={title}::{says}\n")
 }
 
 fn message(text: &str) -> String {
@@ -91,7 +93,7 @@ mod tests {
     use crate::sample;
 
     #[test]
-    fn a_warning_is_one_on_the_line_of_its_case_unless_warnings_are_denied() {
+    fn a_warning_is_one_on_the_line_of_the_profile_unless_warnings_are_denied() {
         let mut sample = sample::Sample::new(2);
         sample.verdict("ncbct.name/a", Verdict::Warn);
         sample.verdict("periodic.months/one", Verdict::Fail);
@@ -100,12 +102,14 @@ mod tests {
             let lines = String::from_utf8(run.draw(&mut Github::default())).unwrap();
             lines.lines().map(|line| line.rsplitn(2, "::").last().unwrap_or_default().to_owned()).collect()
         };
-        let file = "file=cases/periodic/months-of-execution.yaml,line=18,title=periodic.months is violated";
-        let other = "file=cases/ncbct/months-of-execution.yaml,line=18,title=ncbct.name has a warning";
+        let file = "file=my bank.toml,line=1,title=periodic.months is violated";
+        let other = "file=my bank.toml,line=1,title=ncbct.name has a warning";
         assert_eq!(commands(&sample), [format!("::error {file}"), format!("::warning {other}")]);
         let pattern = LevelRule::WARNINGS.to_owned();
         sample.start().levels = vec![LevelRule { pattern, level: Level::Deny, by: LevelSource::Profile }];
         assert_eq!(commands(&sample), [format!("::error {file}"), format!("::error {other}")]);
+        sample.start().arguments = vec!["--target".to_owned(), "http://127.0.0.1".to_owned()];
+        assert_eq!(commands(&sample)[0], "::error title=periodic.months is violated");
     }
 
     #[test]
@@ -117,7 +121,7 @@ mod tests {
         let run = crate::Run::of(&events).unwrap();
         let lines = String::from_utf8(run.draw(&mut Github::default())).unwrap();
         assert_eq!(lines.lines().count(), 1, "{lines}");
-        assert!(lines.starts_with("::error file=cases/"), "{lines}");
+        assert!(lines.starts_with("::error file=my bank.toml,"), "{lines}");
         assert!(lines.contains("%250A") && lines.contains("title=periodic.months is violated::"), "{lines}");
     }
 }

@@ -4,6 +4,7 @@ pub mod annotations;
 pub(crate) mod block;
 pub mod ctrf;
 pub(crate) mod finding_blocks;
+pub mod gitlab;
 mod groups;
 pub(crate) mod har;
 pub mod html;

@@ -1,6 +1,6 @@
 //! `results.sarif`: the Static Analysis Results Interchange Format (OASIS SARIF 2.1.0). A clause is a rule, a
-//! finding is a result, and the cases that show it are its locations. Code scanning of GitHub and GitLab
-//! reads it.
+//! finding is a result on a line of the user's files, and the cases that show it are logical locations. Code
+//! scanning of GitHub reads it.
 
 use std::{
     collections::BTreeMap,
@@ -9,7 +9,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use xs2aspec_record::{ClauseText, Level, Reason, Verdict};
+use xs2aspec_record::{ClauseText, Level, Place, Reason, Verdict};
 
 use crate::{
     demanded,
@@ -196,24 +196,28 @@ fn result(summary: &RunSummary, found: &Found, rules: &mut Rules) -> Value {
         "ruleIndex": rules.position(summary, &found.clause),
         "level": level(if is_denied { Level::Deny } else { found.level() }),
         "message": message(&text),
-        "locations": [location(&root.witness, None)],
-        "relatedLocations": related.map(|(id, other)| location(other, Some(id))).collect::<Vec<_>>(),
+        "locations": [location(&root.witness, summary.place(found).as_ref(), None)],
+        "relatedLocations": related.map(|(id, other)| location(other, None, Some(id))).collect::<Vec<_>>(),
         "occurrenceCount": found.witnesses(),
         "partialFingerprints": {FINGERPRINT: found.id},
         "properties": properties,
     })
 }
 
-/// Returns the location of a case, and its id.
-fn location(witness: &Witness, id: Option<usize>) -> Value {
+/// Returns the location of a case, and its id. `place` is the line of a file of the user. The case file is not
+/// in the user's repository, so it is a property.
+fn location(witness: &Witness, place: Option<&Place>, id: Option<usize>) -> Value {
     let case = json!([{"fullyQualifiedName": harmless(&witness.case), "kind": "member"}]);
     let mut location = json!({
         "logicalLocations": case,
-        "physicalLocation": {
-            "artifactLocation": {"uri": uri(&witness.place.file)},
-            "region": {"startLine": witness.place.line.max(1)},
-        },
+        "properties": {"caseFile": harmless(&witness.place.to_string())},
     });
+    if let Some(place) = place {
+        location["physicalLocation"] = json!({
+            "artifactLocation": {"uri": uri(&place.file)},
+            "region": {"startLine": place.line.max(1)},
+        });
+    }
     if let Some(id) = id {
         location["id"] = id.into();
         location["message"] = message(&format!("witness {}", harmless(&witness.case)));
@@ -270,6 +274,14 @@ mod tests {
         assert_eq!((&months["level"], &months["occurrenceCount"]), (&json!("error"), &json!(2)));
         assert_eq!(months["relatedLocations"].as_array().unwrap().len(), 1);
         assert_eq!(name["level"], "warning");
+        let first = &months["locations"][0];
+        let uri = &first["physicalLocation"]["artifactLocation"]["uri"];
+        assert_eq!(
+            (uri, &first["physicalLocation"]["region"]["startLine"]),
+            (&json!("my%20bank.toml"), &json!(1))
+        );
+        assert_eq!(first["properties"]["caseFile"], "cases/periodic/months-of-execution.yaml:18");
+        assert!(months["relatedLocations"][0]["physicalLocation"].is_null(), "{months}");
         for result in [months, name] {
             let rule = &run["tool"]["driver"]["rules"]
                 [usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap()];
