@@ -1,3 +1,4 @@
 //! Comparison of two records.
 
 pub mod diff;
+pub mod gate;
