@@ -1,6 +1,6 @@
 //! Waivers: known violations that are accepted for a time. A waived case still runs and is expected to fail.
 
-use std::path::Path;
+use std::{fmt::Write as _, path::Path};
 
 use chrono::NaiveDate;
 use schemars::JsonSchema;
@@ -95,7 +95,24 @@ fn whole(name: &str, text: &str) -> Result<WaiversFile, ProfileError> {
     Ok(WaiversFile { waivers, sha256: Some(digest::sha256(text.as_bytes())) })
 }
 
-pub(crate) fn parse(name: &str, text: &str) -> Result<Vec<Waiver>, ProfileError> {
+/// Returns the text of a file with one more waiver at its end. `about` describes it in a comment.
+pub fn added(text: &str, waiver: &Waiver, about: &str) -> String {
+    let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let gap = match text {
+        "" => "",
+        text if text.ends_with('\n') => end,
+        _ => &format!("{end}{end}"),
+    };
+    let comment = format!("# {about}\n");
+    format!("{text}{gap}{}", (comment + &waiver.entry()).replace('\n', end))
+}
+
+/// Parses the text of a file of waivers.
+///
+/// # Errors
+///
+/// Returns an error with file and line, as [`read`] does.
+pub fn parse(name: &str, text: &str) -> Result<Vec<Waiver>, ProfileError> {
     let file: File = toml::from_str(text).map_err(|error| profile::syntax(name, text, &error))?;
     let of = |entry: toml::Spanned<Entry>| {
         let line = text[..entry.span().start.min(text.len())].matches('\n').count() + 1;
@@ -138,6 +155,28 @@ fn is_id(text: &str) -> bool {
 }
 
 impl Waiver {
+    /// Returns its entry in a file.
+    fn entry(&self) -> String {
+        let mut lines = "[[waiver]]\n".to_owned();
+        let quoted = |value: &str| toml::Value::from(value).to_string();
+        let findings: Vec<String> = self.findings.iter().map(|id| quoted(id)).collect();
+        let expires = self.expires.to_string();
+        for (key, value) in [
+            ("cases", quoted(&self.cases)),
+            ("findings", format!("[{}]", findings.join(", "))),
+            ("owner", quoted(&self.owner)),
+            ("reason", quoted(&self.reason)),
+            ("ticket", quoted(&self.ticket)),
+            ("expires", quoted(&expires)),
+        ] {
+            if !matches!(value.as_str(), "\"\"" | "[]") {
+                // Writing to a String cannot fail.
+                _ = writeln!(lines, "{key} = {value}");
+            }
+        }
+        lines
+    }
+
     /// Returns true if the waiver names a case.
     pub(crate) fn is_of(&self, case: &Case) -> bool {
         self.cases.is_empty() || plan::matches(&self.cases, case)
@@ -179,6 +218,29 @@ mod tests {
             assert!(ONE.contains(from));
             let error = parse("waivers.toml", &ONE.replacen(from, to, 1)).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_added_entry_is_read_and_leaves_the_rest_as_it_is() {
+        let known = parse("waivers.toml", ONE).unwrap().remove(0);
+        let new = Waiver {
+            cases: String::new(),
+            findings: vec!["0123456789abcdef".to_owned(), "fedcba9876543210".to_owned()],
+            reason: "says \"no\"\n[[waiver]]".to_owned(),
+            ..known.clone()
+        };
+        for before in ["", "# known\n", ONE, ONE.trim_end(), &ONE.replace('\n', "\r\n"), "# none"] {
+            let after = added(before, &new, "basket.mix");
+            assert!(after.starts_with(before) && after.contains("# basket.mix"), "{after}");
+            let entries = parse("waivers.toml", &after).unwrap();
+            let last = entries.last().unwrap();
+            assert_eq!(
+                Waiver { place: String::new(), ..last.clone() },
+                Waiver { place: String::new(), ..new.clone() }
+            );
+            assert_eq!(entries.len(), before.matches("[[waiver]]").count() + 1);
+            assert_eq!(after.contains("\r\n"), before.contains("\r\n"));
         }
     }
 
