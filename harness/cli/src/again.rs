@@ -14,11 +14,12 @@ use std::{
 
 use tokio::sync::Notify;
 use xs2aspec_record::{Exit, Verdict};
+use xs2aspec_report::text;
 
 use crate::{
     Failure,
     args::Run,
-    interrupt, latest, repetition, run, signing_of, target,
+    finding, interrupt, latest, repetition, run, signing_of, target,
     verdicts::{failed, verdicts},
 };
 
@@ -29,6 +30,11 @@ const SHOWN: usize = 20;
 
 /// Runs in a new folder, unless the command line names one.
 pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
+    if args.only.iter().any(|pattern| finding::is_id(pattern)) {
+        let args = of_findings(args)?;
+        // The patterns are those of cases now.
+        return Box::pin(run(&args)).await;
+    }
     let Some(placed) = latest::placed(args)? else { return Box::pin(runs(args)).await };
     let done = Box::pin(runs(&placed)).await;
     // A run that did not start leaves its folder empty. The system keeps a folder with files.
@@ -64,6 +70,18 @@ async fn runs(args: &Run) -> Result<Exit, Failure> {
 /// Returns a run of the cases that failed earlier. It writes to another folder than the earlier run.
 fn what_failed(args: &Run, only: Vec<String>) -> Run {
     Run { only, out: repetition::folder(&args.out), follows_another: true, ..args.clone() }
+}
+
+/// Returns a run of the cases that show the findings of `--only`. Without `--run`, these are findings of the
+/// run in `--out`, which stays as it is.
+fn of_findings(args: &Run) -> Result<Run, Failure> {
+    let earlier = args.findings_of.as_deref().unwrap_or(&args.out);
+    let only = finding::cases_of(&args.only, earlier)?;
+    say!("running the {} that show it", text::count(only.len(), "case"));
+    if args.findings_of.is_some() {
+        return Ok(Run { only, ..args.clone() });
+    }
+    Ok(what_failed(args, only))
 }
 
 /// Runs several times, and prints the cases whose verdicts differ.

@@ -10,6 +10,7 @@ mod run;
 mod source;
 mod target;
 mod traffic;
+mod waive;
 
 use std::{path::PathBuf, time::Duration};
 
@@ -21,11 +22,12 @@ pub(crate) use self::identity::Ids;
 pub(crate) use self::levels::Levels;
 pub(crate) use self::mask_key::MaskKeyFile;
 pub(crate) use self::own::{Judge, Keys, KeysNew, KeysShow, Listen, Scaffold, Serve, Sign};
-use self::parsed::{depth, time};
+use self::parsed::{depth, pattern, time};
 pub(crate) use self::run::{InDoubt, Run};
 pub(crate) use self::source::Source;
 pub(crate) use self::target::TargetArg;
 pub(crate) use self::traffic::{Client, ClientReport, ClientTls, Proxy};
+pub(crate) use self::waive::Waive;
 
 /// Check whether a bank's PSD2 XS2A interface conforms to its document
 #[derive(Debug, Parser)]
@@ -88,8 +90,12 @@ pub(crate) enum Command {
     Verify(Verify),
     /// Compare two runs, in Markdown
     ///
-    /// Exit code 1 means that the second run has a new violation.
+    /// Exit code 1 means that the second run has a new violation, 3 that it is incomplete for a new reason.
     Diff(Diff),
+    /// Accept a finding of the last run for a time, in the waiver file
+    ///
+    /// Appends an entry, which `run --waivers` reads.
+    Waive(Waive),
     /// Write a commented profile of a target to start from
     Init(Init),
     /// Check a target before a run, and suggest changes to its profile
@@ -97,14 +103,14 @@ pub(crate) enum Command {
     /// Checks that the target is reachable and accepts the baseline requests, and counts the cases that can
     /// run.
     Doctor(Doctor),
-    /// Print a curl command that sends the request of a case, freshly signed
+    /// Print a curl command that sends the request of a case or a finding, freshly signed
     ///
     /// Sends the setup requests of the case at once. Prints the request of the case, even if a run would send
     /// a substitute (`judged_with`).
     Curl(Curl),
     /// List areas, clauses and cases
     List(List),
-    /// Explain a clause, or what a case sends, what it expects and why
+    /// Explain a clause, a case, or a finding of the last run
     ///
     /// Shows the request of the case, even if a run sends a substitute because the target rejects the
     /// baseline request (`judged_with`).
@@ -219,6 +225,8 @@ pub(crate) enum Format {
     Sarif,
     /// Annotations of GitHub Actions
     Github,
+    /// Code quality of GitLab
+    Gitlab,
     /// Summary that a run prints
     Terminal,
 }
@@ -234,6 +242,9 @@ pub(crate) struct Report {
     /// Write to FILE instead of standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Mark findings on the lines of FILE instead of the profile, as with `run --locate`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) locate: Option<PathBuf>,
     /// Render the HTML report and open it in the browser
     ///
     /// The page is `report.html` next to the record, or the file that `--out` names.
@@ -367,12 +378,15 @@ pub(crate) struct Man {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Curl {
-    /// Case id, or the start of one that matches one case
-    #[arg(value_name = "CASE")]
+    /// Case id, the start of one that matches one case, or the first 8 digits of a finding's id
+    #[arg(value_name = "CASE|FINDING", value_parser = pattern)]
     pub(crate) case: String,
     /// Use this profile or base URL
     #[arg(long, value_name = "FILE|URL")]
-    pub(crate) target: String,
+    pub(crate) target: Option<String>,
+    /// Read findings from this run: its record or its folder
+    #[arg(long, value_name = "DIR", default_value = "reports/latest")]
+    pub(crate) run: PathBuf,
     #[command(flatten)]
     pub(crate) ids: Ids,
     /// Set the clock, RFC 3339 [default: the system clock]
@@ -409,7 +423,7 @@ pub(crate) struct Doctor {
 #[derive(Debug, clap::Args)]
 pub(crate) struct List {
     /// Cases to list, as with `run --only`
-    #[arg(value_name = "PATTERN")]
+    #[arg(value_name = "PATTERN", value_parser = pattern)]
     pub(crate) only: Vec<String>,
     /// List the cases of a run at this depth
     #[arg(long, value_name = "DEPTH", default_value = "exhaustive", value_parser = depth)]
@@ -423,9 +437,12 @@ pub(crate) struct List {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Explain {
-    /// Id of a clause or case
-    #[arg(value_name = "ID")]
+    /// Id of a clause or case, or the first 8 digits of a finding's id
+    #[arg(value_name = "ID", value_parser = pattern)]
     pub(crate) id: String,
+    /// Read findings from this run: its record or its folder
+    #[arg(long, value_name = "DIR", default_value = "reports/latest")]
+    pub(crate) run: PathBuf,
     /// Fill the request from this profile or base URL [default: the reference bank]
     ///
     /// With `--pack`, the default is a profile without values.

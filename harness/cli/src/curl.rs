@@ -9,14 +9,20 @@ use xs2aspec_report::shell;
 use xs2aspec_runner::{Clock, Runner};
 use xs2aspec_suite::{Case, Depth, Suite};
 
-use crate::{Failure, args::Curl, target};
+use crate::{
+    Failure,
+    args::Curl,
+    finding::{Earlier, is_id},
+    target,
+};
 
 /// Sends the setup requests of a case, signs its request, and prints the command.
 pub(crate) async fn curl(args: &Curl) -> Result<Exit, Failure> {
+    let (name, target) = named(args)?;
     let suite = crate::suite(&args.source)?;
-    let profile = target::profile(&args.target, &suite.spec().profile)?;
+    let profile = target::profile(target, &suite.spec().profile)?;
     let suite = Arc::new(crate::with_entries(suite, &profile.values)?);
-    let case = case(&suite, &args.case)?;
+    let case = case(&suite, &name)?;
     let profile = profile.authorize(args.allow_production).map_err(Failure::input)?;
     let identity = args.ids.identity(args.ids.seed(), None);
     let now = args.now.unwrap_or_else(Utc::now);
@@ -28,6 +34,23 @@ pub(crate) async fn curl(args: &Curl) -> Result<Exit, Failure> {
     })?;
     say!("{}", shell::curl(&request.method, &request.url, &request.headers, &request.body));
     Ok(Exit::Conforms)
+}
+
+/// Returns the case to send, and the target. A finding stands for the case that shows it best. The target of
+/// its run is only named, since a record may come from someone else and must not choose where requests go.
+fn named(args: &Curl) -> Result<(String, &str), Failure> {
+    let (case, known) = if is_id(&args.case) {
+        let earlier = Earlier::open(&args.run)?;
+        let case = earlier.found(&args.case)?.root.witness.case.clone();
+        (case, earlier.argument("--target").map(shell::quoted))
+    } else {
+        (args.case.clone(), None)
+    };
+    let Some(target) = &args.target else {
+        let known = known.map_or_else(String::new, |known| format!("; the run used --target {known}"));
+        return Err(Failure::input(format!("pass the bank with --target FILE or --target URL{known}")));
+    };
+    Ok((case, target))
 }
 
 /// Returns the case with this id, or the only case whose id matches this pattern.

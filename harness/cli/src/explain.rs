@@ -1,4 +1,8 @@
-//! `xs2aspec explain`: shows what a case sends, what it expects and why.
+//! `xs2aspec explain`: shows what a clause requires and why, what a case sends, or what a finding is.
+
+mod finding;
+mod reading;
+mod standards;
 
 use std::{path::Path, sync::Arc};
 
@@ -8,9 +12,15 @@ use xs2aspec_record::{ClauseLevel, Exit, Header};
 use xs2aspec_reference::{Fault, Variation};
 use xs2aspec_suite::{Case, Clause, Document, Expectation, Strength, Suite, nearest};
 
-use crate::{Failure, args::Explain};
+use crate::{Failure, args::Explain, finding::is_id};
 
-/// Explains a case or a clause.
+/// The maximum number of cases to list.
+const CASES: usize = 10;
+
+/// The folder of the last run.
+const LATEST: &str = "reports/latest";
+
+/// Explains a clause, a case or a finding.
 pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
     let suite = crate::suite(&args.source)?;
     let mut profile = profile(args, &suite)?;
@@ -23,6 +33,8 @@ pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
         let judge = Judge::new(Arc::clone(&suite), profile.for_show(), Identity::random(0));
         let judge = judge.map_err(Failure::input)?;
         explain_case(&suite, case, &judge, args.target.is_some());
+    } else if is_id(&args.id) {
+        finding::explain(args, &suite, &levels)?;
     } else {
         let ids = suite
             .clauses()
@@ -33,6 +45,16 @@ pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
         return Err(Failure::input(format!("no clause or case has the id `{}`{near}", args.id)));
     }
     Ok(Exit::Conforms)
+}
+
+/// Prints the first of several cases, and the number of the others.
+fn list(cases: impl Iterator<Item = String>, all: usize) {
+    for case in cases.take(CASES) {
+        say!("  {case}");
+    }
+    if all > CASES {
+        say!("  and {} more", all - CASES);
+    }
 }
 
 /// Returns the profile that fills the requests and sets the levels.
@@ -59,8 +81,9 @@ fn explain_clause(suite: &Suite, clause: &Clause, levels: &Levels) {
         say!("checked    on every response, in each case");
     }
     say!("cases      {}", cases.len());
-    for case in cases {
-        say!("  {}  {}", case.id, case.expect);
+    list(cases.iter().map(|case| format!("{}  {}", case.id, case.expect)), cases.len());
+    if cases.len() > CASES {
+        say!("  `xs2aspec list {}` lists all", clause.id);
     }
     if suite.tree().other_document().is_none() {
         explain_rows(&clause.id);
@@ -92,9 +115,15 @@ fn describe(clause: &Clause, document: &Document, levels: &Levels) {
     say!("says       {}", clause.says);
     say!("document   line {}, {}", clause.line, document.section(clause.line));
     say!("           {}", document.line(clause.line).unwrap_or_default().trim());
+    say!("strength   {}", reading::strength(&clause.strength));
     match &clause.strength {
         Strength::Stated | Strength::Expected => {}
-        Strength::Derived(standard) => say!("standard   {standard}"),
+        Strength::Derived(standard) => {
+            say!("standard   {standard}");
+            if let Some(sentence) = standards::sentence(standard) {
+                say!("           {sentence}");
+            }
+        }
         Strength::Choice(choice) => {
             let how = if choice.expected { "expected unless declared" } else { "usual" };
             say!("choice     {} in [choices] of a profile; {how}: {}", choice.key, choice.default);
@@ -104,7 +133,7 @@ fn describe(clause: &Clause, document: &Document, levels: &Levels) {
     let ClauseLevel { level, by } = levels.clause(&clause.id);
     say!("level      {}, by {}", level.word(), by.words());
     for row in &clause.reading {
-        say!("reading    {row}: {}", document.reading(*row).unwrap_or_default());
+        say!("reading    {row}: {}", reading::sentence(document.reading(*row).unwrap_or_default()));
     }
     say!("file       {}:{}", clause.file, clause.file_line);
 }

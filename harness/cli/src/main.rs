@@ -28,6 +28,7 @@ mod doctor;
 mod evidence;
 mod explain;
 mod explore;
+mod finding;
 mod fix;
 mod forecast;
 mod help;
@@ -39,6 +40,7 @@ mod latest;
 mod ledger;
 mod listen;
 mod live;
+mod locate;
 mod manual;
 mod matrix;
 mod message;
@@ -58,6 +60,7 @@ mod target;
 mod traffic_log;
 mod verdicts;
 mod verify;
+mod waive;
 
 use std::{
     collections::BTreeMap,
@@ -129,6 +132,7 @@ fn carried_out(args: Args) -> Pin<Box<dyn Future<Output = Result<Exit, Failure>>
             Some(Command::Bundle(bundle)) => evidence::bundle(&bundle),
             Some(Command::Verify(verify)) => verify::verify(&verify),
             Some(Command::Diff(diff)) => report::diff(&diff),
+            Some(Command::Waive(waive)) => waive::waive(&waive),
             Some(Command::Init(init)) => target::init(&init),
             Some(Command::Doctor(doctor)) => doctor::doctor(&doctor).await,
             Some(Command::List(list)) => ledger::list(&list),

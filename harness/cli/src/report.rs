@@ -12,8 +12,12 @@ use xs2aspec_record::{
     run_folder::{Doubt, Files},
 };
 use xs2aspec_report::{
-    compare::diff::{self, DiffError},
+    compare::{
+        diff::{self, DiffError},
+        gate,
+    },
     format::{Report as FileFormat, annotations::Github, markdown::LARGEST, terminal::Terminal},
+    locate::Locator,
     merge::{self, MergeError},
     reporter::Reporter,
     stream::{self, ReportsError},
@@ -23,17 +27,20 @@ use xs2aspec_report::{
 use crate::{
     Failure,
     args::{Denied, Diff as DiffArgs, Format, Gate, Merge, Report},
+    locate,
 };
 
 /// Renders one format from a record.
 pub(crate) fn report(args: &Report) -> Result<Exit, Failure> {
     let path = record(&args.record);
+    let locator = args.locate.as_deref().map(locate::read).transpose()?;
+    let draw = |format, out: &mut dyn Write| draw(&path, format, locator.as_ref(), out);
     let beside = path.with_file_name(FileFormat::Html.file());
     let out = args.out.as_ref().or_else(|| args.open.then_some(&beside));
     let format = args.format.unwrap_or(Format::Html);
     let Some(out) = out else {
         let mut stdout = BufWriter::new(io::stdout().lock());
-        let drawn = draw(&path, format, &mut stdout);
+        let drawn = draw(format, &mut stdout);
         return match drawn.and_then(|()| stdout.flush().map_err(ReportsError::Draw)) {
             Ok(()) => Ok(Exit::Conforms),
             // A reader may close the pipe early.
@@ -45,7 +52,7 @@ pub(crate) fn report(args: &Report) -> Result<Exit, Failure> {
     outputs::may_write(out, &[&path]).map_err(Failure::input)?;
     open(&path)?;
     let mut file = Output::create(out).map_err(|error| cannot_write(out, &error))?;
-    draw(&path, format, &mut file).map_err(|error| match error {
+    draw(format, &mut file).map_err(|error| match error {
         ReportsError::Draw(error) => cannot_write(out, &error),
         error => wrong(&path, &error),
     })?;
@@ -74,10 +81,18 @@ fn show(page: &Path) -> Result<Exit, Failure> {
     Ok(Exit::Conforms)
 }
 
-/// Renders one format of a record.
-fn draw(path: &Path, format: Format, out: &mut dyn Write) -> Result<(), ReportsError> {
+/// Renders one format of a record. A locator replaces the recorded places of findings.
+fn draw(
+    path: &Path,
+    format: Format,
+    locator: Option<&Locator>,
+    out: &mut dyn Write,
+) -> Result<(), ReportsError> {
     let open = || RecordReader::open(path).map_err(|error| ReportsError::Record(error.into()));
-    let summary = stream::summary(open()?)?;
+    let mut summary = stream::summary(open()?)?;
+    if let Some(locator) = locator {
+        summary.set_places(locator.places(&summary));
+    }
     match (file_of(format), format) {
         (Some(report), _) => stream::report(open()?, &summary, (report, Some(&std::env::temp_dir())), out),
         (None, Format::Github) => stream::draw(open()?, &summary, &mut Github::default(), out),
@@ -94,6 +109,7 @@ pub(crate) fn file_of(format: Format) -> Option<FileFormat> {
         Format::Ctrf => FileFormat::Ctrf,
         Format::Har => FileFormat::Har,
         Format::Sarif => FileFormat::Sarif,
+        Format::Gitlab => FileFormat::Gitlab,
         Format::Github | Format::Terminal => return None,
     })
 }
@@ -147,13 +163,20 @@ pub(crate) fn say_reporter(reporter: &mut dyn Reporter, summary: &RunSummary) {
 /// Prints the differences between two runs.
 pub(crate) fn diff(args: &DiffArgs) -> Result<Exit, Failure> {
     let (base, head) = (record(&args.base), record(&args.head));
+    let (before, after) = (summary(&base)?, summary(&head)?);
     let changes = diff::diff(open(&base)?, open(&head)?).map_err(|error| match error {
         DiffError::Base(error) => wrong(&base, &error),
         DiffError::Head(error) => wrong(&head, &error),
     })?;
     say_on!("{}", diff::markdown(&changes, diff::Part::All, LARGEST));
-    let is_red = args.gate == Gate::New && changes.is_red(args.deny == Some(Denied::Warnings));
-    Ok(if is_red { Exit::Violation } else { Exit::Conforms })
+    if args.gate == Gate::None {
+        return Ok(Exit::Conforms);
+    }
+    let gate::Outcome { exit, says } =
+        gate::outcome(&before, &after, &changes, args.deny == Some(Denied::Warnings));
+    // Standard output is Markdown, for a comment.
+    note!("{says}");
+    Ok(exit)
 }
 
 /// Writes a whole file. Fails if the command reads that file, or if the file cannot be recreated, such as a

@@ -15,12 +15,18 @@ use xs2aspec_judge::{
     waiver::{self, WaiversFile},
 };
 use xs2aspec_prove::snapshot;
-use xs2aspec_record::{Entry, Event, Exit, ReadError, RecordReader, RecordWriter, RunFolder, outputs};
+use xs2aspec_record::{
+    Entry, Event, Exit, Located, ReadError, RecordReader, RecordWriter, RunFolder, Verdict, outputs,
+};
 use xs2aspec_reference::Bank;
 use xs2aspec_report::{
     RunSummary,
-    compare::diff::{self, DiffError},
+    compare::{
+        diff::{self, DiffError},
+        gate,
+    },
     format::{annotations::Github, terminal::Terminal},
+    locate::Locator,
     progress::{Mode, Progress},
     reporter::Reporter,
     stream::{self, ReportsError},
@@ -30,10 +36,10 @@ use xs2aspec_suite::{Depth, Plan, Shard, Suite, plan::matches};
 
 use crate::{
     Failure,
-    args::{Format, InDoubt, Run},
+    args::{Format, Gate, InDoubt, Run},
     claim, forecast,
     hints::Hints,
-    interrupt, latest, repetition,
+    interrupt, latest, locate, repetition,
     report::{self, cannot_write},
     resume,
     target::{self, Asked},
@@ -52,8 +58,9 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     claim::check(args, earlier.is_some())?;
     // Read it now, since this run may replace that record.
     let failed = args.base.as_deref().map(verdicts::failed).transpose();
-    let base = args.base.as_deref().map(base).transpose()?;
+    let (before, base) = args.base.as_deref().map(base).transpose()?.unzip();
     let (suite, profile) = suite(args)?;
+    let locator = locate::locator(args.locate.as_deref(), args.target.name(), &suite)?;
     target::keeps_the_document(&suite, args.target.name())?;
     let (plan, shard, chosen) = planned(args, &suite)?;
     let waivers =
@@ -92,7 +99,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     let claimed = claimed.take().map_or_else(|| claim::begun(args), Ok)?;
     let record = args.out.join(outputs::RECORD);
     make_room(args, &record, &mask_key)?;
-    let keeper = Keeper::open(&record, earlier.is_some(), base);
+    let keeper = Keeper::open(&record, earlier.is_some(), base, locator);
     let mut keeper = keeper.map_err(|error| cannot_write(&record, &error))?;
     let pointed = latest::point(args);
     let mut progress = Progress::new(mode(args.quiet));
@@ -125,7 +132,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
     report::say_reporter(&mut terminal, &summary);
     hints.say(&summary, &suite.spec().profile);
     say_requests(args, &runner, &plan, chosen);
-    if args.annotations.is_some() || args.formats.contains(&Format::Github) {
+    if args.formats.contains(&Format::Github) {
         report::say_reporter(&mut github, &summary);
     }
     leave(args, claimed, finished.stopped_early, is_record_lost)?;
@@ -133,7 +140,16 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
         return Err(report::unwritten(&errors, finished.exit, &args.out));
     }
     say!("reports in {}{pointed}", args.out.display());
-    Ok(Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit).unwrap_or(Exit::NothingRan))
+    let exit = Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit).unwrap_or(Exit::NothingRan);
+    let before = before.filter(|_| args.gate == Some(Gate::New));
+    Ok(before.and_then(|before| gated(&before, &summary)).unwrap_or(exit))
+}
+
+/// Prints the result of the gate, and returns its exit code.
+fn gated(before: &RunSummary, summary: &RunSummary) -> Option<Exit> {
+    let gate::Outcome { exit, says } = gate::outcome(before, summary, summary.changes()?, false);
+    say!("{says}");
+    Some(exit)
 }
 
 /// Renders the reports of a run, and passes its cases to the reporters in `beside`. Returns the files that
@@ -286,10 +302,9 @@ fn arguments(args: &Run, target: Vec<String>) -> Vec<String> {
     arguments
 }
 
-/// Opens the record of an earlier run, after checking that it can be read to its end.
-fn base(path: &Path) -> Result<RecordReader<'static>, Failure> {
-    report::summary(path)?;
-    report::open(&report::record(path))
+/// Opens the record of an earlier run, after reading its summary.
+fn base(path: &Path) -> Result<(RunSummary, RecordReader<'static>), Failure> {
+    Ok((report::summary(path)?, report::open(&report::record(path))?))
 }
 
 /// Writes the events of a run to its record.
@@ -299,6 +314,10 @@ struct Keeper {
     file: File,
     /// The record of the earlier run with which this one is compared.
     base: Option<RecordReader<'static>>,
+    /// Finds the lines of the user's files to which findings belong.
+    locator: Option<Locator>,
+    /// True if a case failed or has a warning, so that there are findings.
+    has_findings: bool,
     /// The error of that comparison.
     uncompared: Option<DiffError>,
     /// The error after which the record can no longer be written.
@@ -307,9 +326,17 @@ struct Keeper {
 
 impl Keeper {
     /// Creates a record, or opens the existing one to append to it.
-    fn open(record: &Path, goes_on: bool, base: Option<RecordReader<'static>>) -> io::Result<Self> {
+    fn open(
+        record: &Path,
+        goes_on: bool,
+        base: Option<RecordReader<'static>>,
+        locator: Option<Locator>,
+    ) -> io::Result<Self> {
         let writer = if goes_on { RecordWriter::go_on(record)? } else { RecordWriter::create(record)? };
-        Ok(Self { writer, file: File::open(record)?, base, uncompared: None, broken: None })
+        let file = File::open(record)?;
+        // A resumed run may have findings from before.
+        let has_findings = goes_on;
+        Ok(Self { writer, file, base, locator, has_findings, uncompared: None, broken: None })
     }
 
     /// Returns a reader of the record so far.
@@ -322,8 +349,13 @@ impl Keeper {
         stream::summary(self.record().map_err(ReadError::Io)?)
     }
 
-    /// Writes the next event. Before the last event, writes the comparison with the earlier run.
+    /// Writes the next event. Before the last event, writes the comparison with the earlier run, and the
+    /// places of the findings.
     fn write(&mut self, event: &Event) -> io::Result<()> {
+        self.has_findings |= matches!(
+            event,
+            Event::Verdict(verdict) if matches!(verdict.verdict, Verdict::Fail | Verdict::Warn)
+        );
         if matches!(event, Event::RunFinished(_))
             && let Some(base) = self.base.take()
         {
@@ -331,6 +363,15 @@ impl Keeper {
             match diff::diff(base, self.record()?.chain(end)) {
                 Ok(changes) => self.append(&Event::Changes(changes))?,
                 Err(error) => self.uncompared = Some(error),
+            }
+        }
+        if matches!(event, Event::RunFinished(_))
+            && let Some(locator) = self.locator.take_if(|_| self.has_findings)
+            && let Ok(summary) = self.summary()
+        {
+            let places = locator.places(&summary);
+            if !places.is_empty() {
+                self.append(&Event::Located(Located { places }))?;
             }
         }
         self.append(event)

@@ -26,6 +26,12 @@ pub(super) fn depth(text: &str) -> Result<Depth, String> {
         .ok_or_else(|| "expected quick, standard or exhaustive".to_owned())
 }
 
+/// Parses a pattern of cases. A case may be written like the heading of a finding: `clause / rest`.
+#[expect(clippy::unnecessary_wraps, reason = "clap calls it as a parser, which may fail")]
+pub(super) fn pattern(text: &str) -> Result<String, String> {
+    Ok(text.trim().replacen(" / ", "/", 1))
+}
+
 pub(super) fn method(text: &str) -> Result<String, String> {
     if crate::message::is_token(text) {
         return Ok(text.to_owned());
@@ -36,6 +42,17 @@ pub(super) fn method(text: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_case_may_be_written_like_a_heading() {
+        for (text, read) in [
+            ("basket.mix / periodic", "basket.mix/periodic"),
+            ("basket.mix/periodic", "basket.mix/periodic"),
+            (" *quotes* ", "*quotes*"),
+        ] {
+            assert_eq!(pattern(text).as_deref(), Ok(read), "{text}");
+        }
+    }
 
     #[test]
     fn a_clock_is_in_a_year_of_four_digits_that_has_years_around_it() {

@@ -10,7 +10,7 @@ use super::{
     identity::Ids,
     levels::Levels,
     mask_key::MaskKeyFile,
-    parsed::{depth, time},
+    parsed::{depth, pattern, time},
     source::Source,
     target::TargetArg,
 };
@@ -22,11 +22,16 @@ pub(crate) struct Run {
     pub(crate) target: TargetArg,
     /// Run only these cases; may be repeated
     ///
-    /// PATTERN is an area, a clause, a case id, or the start of one. `*` matches anything.
-    #[arg(long, value_name = "PATTERN", help_heading = "Selection")]
+    /// PATTERN is an area, a clause, a case id, or the start of one. `*` matches anything. The first 8 digits
+    /// of a finding's id select the cases that show it. The run then writes to the folder `again` next to
+    /// `--out`.
+    #[arg(long, value_name = "PATTERN|FINDING", value_parser = pattern, help_heading = "Selection")]
     pub(crate) only: Vec<String>,
+    /// Read findings of `--only` from this run: its record or its folder [default: `--out`]
+    #[arg(long = "run", value_name = "DIR", requires = "only", help_heading = "Selection", hide_short_help = true)]
+    pub(crate) findings_of: Option<PathBuf>,
     /// Skip these cases; may be repeated
-    #[arg(long, value_name = "PATTERN", help_heading = "Selection")]
+    #[arg(long, value_name = "PATTERN", value_parser = pattern, help_heading = "Selection")]
     pub(crate) skip: Vec<String>,
     /// Write the record and the reports to DIR
     ///
@@ -124,9 +129,15 @@ pub(crate) struct Run {
     /// Compare with this earlier run, given by its `record.jsonl` or its folder
     #[arg(long, value_name = "RECORD", help_heading = "Judgement")]
     pub(crate) base: Option<PathBuf>,
-    /// Also print annotations on the lines of case files
-    #[arg(long, value_name = "SERVER", help_heading = "Output", hide_short_help = true)]
-    pub(crate) annotations: Option<Server>,
+    /// With `--base`: choose what fails the run [default: every violation]
+    #[arg(long, value_enum, requires = "base", help_heading = "Judgement")]
+    pub(crate) gate: Option<super::Gate>,
+    /// Mark findings on the lines of FILE instead of the profile
+    ///
+    /// FILE is an OpenAPI description in YAML or JSON, or a table with `PLACE<TAB>FILE:LINE` in each line.
+    /// PLACE is a clause, a place such as `header/Digest`, or an operation such as `POST /v1/signing-baskets`.
+    #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
+    pub(crate) locate: Option<PathBuf>,
     /// Print only failures and the summary
     #[arg(long, short, help_heading = "Output")]
     pub(crate) quiet: bool,
@@ -186,11 +197,4 @@ pub(crate) enum InDoubt {
     Send,
     /// Report it as inconclusive
     Leave,
-}
-
-/// A CI server that reads annotations from the output of a step.
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-pub(crate) enum Server {
-    /// GitHub Actions
-    Github,
 }

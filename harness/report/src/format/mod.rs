@@ -35,11 +35,14 @@ pub enum Report {
     Har,
     /// `results.sarif`
     Sarif,
+    /// `gl-code-quality-report.json`
+    Gitlab,
 }
 
 impl Report {
     /// All reports.
-    pub const ALL: [Self; 6] = [Self::Junit, Self::Markdown, Self::Html, Self::Ctrf, Self::Har, Self::Sarif];
+    pub const ALL: [Self; 7] =
+        [Self::Junit, Self::Markdown, Self::Html, Self::Ctrf, Self::Har, Self::Sarif, Self::Gitlab];
 
     /// The reports that a command writes by default.
     pub const USUAL: [Self; 4] = [Self::Html, Self::Junit, Self::Sarif, Self::Markdown];
@@ -53,6 +56,7 @@ impl Report {
             Self::Ctrf => "ctrf.json",
             Self::Har => "exchanges.har",
             Self::Sarif => "results.sarif",
+            Self::Gitlab => "gl-code-quality-report.json",
         }
     }
 
@@ -66,6 +70,7 @@ impl Report {
             Self::Ctrf => Box::new(Ctrf::default()),
             Self::Har => return None,
             Self::Sarif => Box::new(Sarif::default()),
+            Self::Gitlab => Box::new(gitlab::Gitlab),
         })
     }
 }

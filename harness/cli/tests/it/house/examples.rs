@@ -115,5 +115,5 @@ fn the_examples_are_current() {
     assert!(
         text("summary.md").contains("1 newly failing") && text("diff.md").contains("#### Newly failing (1)")
     );
-    assert!(text("junit.xml").contains("<failure") && text("annotations.txt").starts_with("::error file="));
+    assert!(text("junit.xml").contains("<failure") && text("annotations.txt").starts_with("::error title="));
 }

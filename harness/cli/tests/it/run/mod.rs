@@ -5,6 +5,7 @@ mod culprits;
 mod edits;
 mod entries;
 mod evidence;
+mod finding_ids;
 mod identity;
 mod judgement;
 mod other_forms;
