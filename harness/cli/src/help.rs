@@ -11,7 +11,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Test", &["run", "doctor", "init", "explore", "demo"]),
     ("Understand", &["explain", "curl", "report", "diff", "list"]),
     ("Evidence", &["bundle", "verify", "rejudge"]),
-    ("CI", &["merge"]),
+    ("CI", &["merge", "waive"]),
     ("Clients", &["serve", "proxy", "judge", "client"]),
     ("Keys", &["sign", "keys"]),
     ("Contribute", &["lint", "coverage", "scaffold", "prove"]),

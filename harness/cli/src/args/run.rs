@@ -28,7 +28,13 @@ pub(crate) struct Run {
     #[arg(long, value_name = "PATTERN|FINDING", value_parser = pattern, help_heading = "Selection")]
     pub(crate) only: Vec<String>,
     /// Read findings of `--only` from this run: its record or its folder [default: `--out`]
-    #[arg(long = "run", value_name = "DIR", requires = "only", help_heading = "Selection", hide_short_help = true)]
+    #[arg(
+        long = "run",
+        value_name = "DIR",
+        requires = "only",
+        help_heading = "Selection",
+        hide_short_help = true
+    )]
     pub(crate) findings_of: Option<PathBuf>,
     /// Skip these cases; may be repeated
     #[arg(long, value_name = "PATTERN", value_parser = pattern, help_heading = "Selection")]
