@@ -1,9 +1,6 @@
 //! The document under test, and the readings of its unclear places.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    ops::Range,
-};
+use std::{collections::BTreeMap, ops::Range};
 
 use sha2::{Digest, Sha256};
 
@@ -15,8 +12,9 @@ pub const FILE: &str = "fixtures/spec/interface.md";
 /// Path of its readings in a tree.
 const READINGS: &str = "fixtures/spec/readings.md";
 
-/// Start of the section with the plain readings, a table of two columns.
-const PLAIN: &str = "\n## 5. ";
+/// Heading of the section that has each reading in sentences, a table of two columns. A file without it is that
+/// table alone.
+const SENTENCES: &str = "\n## 7. In sentences\n";
 
 /// Marks an omission between two parts of a quote.
 const GAP: &str = " .. ";
@@ -110,8 +108,7 @@ impl Document {
         after.split("```").nth(1).unwrap_or_default().split_whitespace().collect()
     }
 
-    /// Returns a row of the readings by its number: what is unclear, how it is treated, and the plain reading
-    /// if there is one.
+    /// Returns a row of the readings by its number: what is unclear, and how it is read, in sentences.
     pub fn reading(&self, row: u32) -> Option<&str> {
         self.readings.get(&row).map(String::as_str)
     }
@@ -119,28 +116,10 @@ impl Document {
 
 /// Returns the readings by row number. One row of the table may have several numbers.
 fn readings(text: &str) -> BTreeMap<u32, String> {
-    let (rows, plain) = text.split_once(PLAIN).unwrap_or((text, ""));
-    let mut readings = BTreeMap::new();
-    for line in rows.lines() {
-        let Some(cells) = cells(line).map(Iterator::collect::<Vec<_>>) else { continue };
-        let [numbers, _, unclear, .., treated] = &*cells else { continue };
-        let parts = [*unclear, *treated].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
-        for row in row_numbers(numbers) {
-            readings.entry(row).or_insert_with(|| parts.join("; "));
-        }
-    }
-    let mut with_plain = BTreeSet::new();
-    for line in plain.lines().filter(|line| line.starts_with('|')) {
-        let Some((numbers, text)) = line.trim().trim_matches('|').split_once('|') else { continue };
-        for row in row_numbers(numbers).filter(|row| with_plain.insert(*row)) {
-            let reading: &mut String = readings.entry(row).or_default();
-            *reading += if reading.is_empty() { "" } else { "; " };
-            *reading += "plain reading: ";
-            *reading += text.trim();
-        }
-    }
-    readings.retain(|_, reading| !reading.is_empty());
-    readings
+    let sentences = text.split_once(SENTENCES).map_or(text, |(_, sentences)| sentences);
+    let rows = sentences.lines().filter(|line| line.starts_with('|'));
+    let rows = rows.filter_map(|line| line.trim().trim_matches('|').split_once('|'));
+    rows.flat_map(|(rows, text)| row_numbers(rows).map(|row| (row, text.trim().to_owned()))).collect()
 }
 
 fn has_parts(text: &str, quote: &str) -> bool {
@@ -150,10 +129,6 @@ fn has_parts(text: &str, quote: &str) -> bool {
         rest = after.unwrap_or_default();
         after.is_some()
     })
-}
-
-fn cells(line: &str) -> Option<impl Iterator<Item = &str>> {
-    line.starts_with('|').then(|| line.trim().trim_matches('|').split('|').map(str::trim))
 }
 
 /// Returns the numbers in a cell.
@@ -182,13 +157,15 @@ mod tests {
     #[test]
     fn every_reading_can_be_found() {
         let document = document();
-        assert!((1..=104).all(|row| document.reading(row).is_some_and(|text| text.len() > 10)));
-        assert!(document.reading(43).is_some_and(|text| text.contains("duplicates: STATED refusal")));
-        // A row without a third column leaves no `|` behind. A row that shares its line with another one is
-        // found.
-        assert_eq!(document.reading(59).unwrap(), "Host listed optional; HTTP/1.1 requires it; always sent");
-        assert!(document.reading(6).unwrap().contains("; plain reading: each published name"));
-        assert!(document.reading(106).unwrap().starts_with("plain reading: an unknown PSU-ID"));
+        // Each is a sentence, without the shorthand of the tables that explain it.
+        for row in 1..=108 {
+            let text = document.reading(row).unwrap();
+            assert!(text.ends_with('.') && !text.contains("STATED") && !text.contains('|'), "{row}: {text}");
+        }
+        assert!(document.reading(43).is_some_and(|text| text.contains("Duplicate months must be rejected")));
+        // A row that shares its line with another one is found, in a file that is one table.
+        let alone = readings("| row | sentence |\n|---|---|\n| 1, 3 | It is `so`. |\n");
+        assert_eq!((alone.len(), alone[&3].as_str()), (2, "It is `so`."));
         assert_eq!(document.reading(0), None);
         assert_eq!(document.reading(1000), None);
         assert_eq!(document.line(0), None);
