@@ -62,6 +62,10 @@ const sized = (name, wanted, keep) => {
 };
 const passing = sized("passing", 2_000, (one) => one.verdict === "pass");
 assert.ok(statSync(passing).size <= 1_000_000, `2,000 passing cases take ${statSync(passing).size} bytes`);
+for (const out of [clean, faulty]) {
+  const { size } = statSync(join(out, "report.html"));
+  assert.ok(size <= 1_500_000, `a standard run takes ${size} bytes`);
+}
 const large = sized("large", 20_000, () => true);
 
 // A record whose every answer attacks its reader.
@@ -138,15 +142,16 @@ try {
   // In its own folder: it writes into the files that it names.
   execFileSync(xs2aspec, [...asked, command[2].replaceAll("'\\''", "'"), "--cases", "cases"], { stdio: "ignore", cwd: folder });
 
-  // A finding: the document, the request, the answer and the accepted twin side by side, what matters marked and in view.
+  // A finding: the document, the request, the answer and the accepted twin side by side, what matters marked and in view, each box from its top.
   const finding = await whole.page.$eval(".finding", (one) => one.textContent);
-  for (const words of ["duplicates are rejected", "expected a rejection (4xx), got 201", "accepted: the control", "xs2aspec run --only periodic.months.duplicate/", "curl "]) assert.ok(finding.includes(words), words);
+  for (const words of ["duplicates are rejected", "expected a rejection (4xx), got 201", "accepted: the control", "xs2aspec explain ", "xs2aspec curl ", "xs2aspec run --only periodic.months.duplicate/"]) assert.ok(finding.includes(words), words);
   assert.ok(!finding.includes("${"));
   assert.equal((await whole.page.$$(".finding")).length, 1);
   for (const [at, words] of [[0, /monthsOfExecution/], [1, /^201$/], [2, /monthsOfExecution/]]) {
     const [marked, isInView] = await whole.page.$$eval(".finding .sides pre", (all, at) => {
       const pre = all[at], mark = pre.querySelector("mark");
-      return [mark.textContent, mark.offsetTop >= pre.scrollTop && mark.offsetTop < pre.scrollTop + pre.clientHeight];
+      const [box, line] = [pre, mark].map((one) => one.getBoundingClientRect());
+      return [mark.textContent, pre.scrollTop === 0 && line.top >= box.top && line.top < box.bottom];
     }, at);
     assert.match(marked, words);
     assert.ok(isInView, `what is marked in part ${at} is in view`);
@@ -189,7 +194,7 @@ try {
   await bare.setJavaScriptEnabled(false);
   await bare.goto(pathToFileURL(join(faulty, "report.html")).href);
   const essential = await bare.$eval("main", (one) => one.innerText);
-  for (const words of ["does not conform", `${kept(faulty)}\n`, "SHA-256", "How good the suite is", "duplicates are rejected", "expected a rejection (4xx)", "paymentId", "search and open cases, allow the script"]) assert.ok(essential.includes(words), words);
+  for (const words of ["does not conform", `${kept(faulty)}\n`, "SHA-256", "How good the suite is", "What this suite does not test", "Every test of these clauses passed", "No conforming bank does this", "duplicates are rejected", "expected a rejection (4xx)", "paymentId", "search and open cases, allow the script"]) assert.ok(essential.includes(words), words);
   await bare.click(sentence.replace(":not(.row)", ""));
   assert.ok(await bare.$eval('[id="clause:periodic.months.duplicate"]', (one) => one.checkVisibility()), "a note opens without a script");
 
@@ -198,6 +203,12 @@ try {
   const pdf = Buffer.from(await paper.page.pdf({ format: "A4", printBackground: true })).toString("latin1");
   const pages = pdf.match(/\/Type\s*\/Page[^s]/g).length;
   assert.ok(pages > 5 && pages <= 20, `${pages} pages`);
+  // A finding is on one page, and paper has no triangles of what cannot be opened.
+  const print = await open(join(faulty, "report.html"));
+  await print.page.emulateMediaType("print");
+  await print.page.setViewport({ width: 688, height: 1017 });
+  assert.ok(await print.page.$eval(".finding", (one) => one.getBoundingClientRect().height < 1017 && getComputedStyle(one).breakInside === "avoid"));
+  assert.deepEqual(await print.page.$$eval("summary", (all) => all.filter((one) => one.checkVisibility() && getComputedStyle(one).display === "list-item" && getComputedStyle(one).listStyleType !== "none").length), 0);
   for (const width of [360, 800, 1400]) {
     await paper.page.setViewport({ width, height: 900 });
     assert.equal(await paper.page.evaluate(() => document.documentElement.scrollWidth), width);

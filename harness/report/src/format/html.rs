@@ -7,7 +7,10 @@ mod document;
 mod exchange;
 mod finding;
 mod first;
+mod legend;
+mod lists;
 pub(crate) mod markup;
+mod origin;
 mod outline;
 mod tally;
 #[cfg(test)]
@@ -15,18 +18,19 @@ mod tests;
 
 use std::{
     collections::BTreeMap,
+    fmt::Write as _,
     io::{self, Write},
 };
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use xs2aspec_record::{Exchange, Level, Reason, Verdict};
+use xs2aspec_record::{CaseVerdict, Exchange, Reason, Verdict};
 
 use self::{
     document::Drawing,
     finding::Witnessed,
-    markup::{LINE, cut, section, shown},
+    markup::{LINE, cut, facts, section, shown},
     tally::Tally,
 };
 use crate::{
@@ -40,8 +44,8 @@ use crate::{
 const STYLE: &str = include_str!("html/report.css");
 const SCRIPT: &str = include_str!("html/report.js");
 
-/// Limit of the cases whose exchanges are shown. The record has all of them.
-const DETAILED: usize = 1_500;
+/// Limit of the bytes of exchanges in the data of the cases. The record has all of them.
+const EXCHANGES: usize = 200_000;
 /// Number of slowest cases to show.
 const SLOWEST: usize = 10;
 
@@ -53,11 +57,13 @@ const WITHOUT_SCRIPT: &str = "<noscript><p class=\"soft\">Without its script, th
 /// The HTML report of a run.
 #[derive(Debug, Default)]
 pub struct Page {
-    has_cases: bool,
+    /// The id of the last case. Each id in the data has only what differs from the one before it.
+    last: Option<String>,
     /// Positions of clauses in the list on the page, by id.
     index: BTreeMap<String, usize>,
-    /// Number of cases with exchanges to show.
-    detailed: usize,
+    /// Bytes of the exchanges in the data, and number of cases without theirs.
+    exchanges: usize,
+    left: usize,
     tally: Tally,
     findings: Witnessed,
     reasons: BTreeMap<Verdict, Groups<Reason>>,
@@ -100,7 +106,6 @@ impl Reporter for Page {
 
     fn case(&mut self, summary: &RunSummary, report: &CaseReport<'_>, out: &mut dyn Write) -> io::Result<()> {
         let verdict = report.verdict;
-        self.detailed += usize::from(shows_exchanges(verdict.verdict));
         self.tally.case(summary, report);
         self.findings.add(summary, report, false);
         if matches!(
@@ -113,7 +118,10 @@ impl Reporter for Page {
         ) {
             self.reasons.entry(verdict.verdict).or_default().add_reason(verdict);
         }
-        for observation in verdict.observed() {
+        // A passed case observes of its own clause what was required.
+        let own = format!("{}: ", verdict.clause);
+        let is_open = |seen: &String| verdict.verdict != Verdict::Pass || !seen.starts_with(&own);
+        for observation in verdict.observed().into_iter().filter(is_open) {
             // Observations that differ only in ids are counted together.
             self.observed.add(diff::alike(&observation), verdict);
         }
@@ -122,9 +130,8 @@ impl Reporter for Page {
             self.slowest.insert(at, (verdict.micros, verdict.case.clone()));
             self.slowest.truncate(SLOWEST);
         }
-        let clause = self.index.get(&verdict.clause).copied();
-        let drawn = case(summary, report, clause, self.detailed <= DETAILED);
-        let between = if std::mem::replace(&mut self.has_cases, true) { "," } else { "" };
+        let drawn = self.row(summary, report);
+        let between = if self.last.replace(verdict.case.clone()).is_some() { "," } else { "" };
         write!(out, "{between}{}", in_script(&drawn))
     }
 
@@ -146,7 +153,7 @@ impl Reporter for Page {
                 let like = self.tally.clause(&clause.id).and_then(|tally| tally.like.as_ref());
                 like.map_or_else(|| json!([clause.id]), |(operation, control)| json!([clause.id, operation, control]))
             }).collect::<Vec<_>>(),
-            "left": self.detailed.saturating_sub(DETAILED),
+            "left": self.left,
         }));
         let rest = rest.strip_prefix('{').unwrap_or_default();
         let main = self.main(summary);
@@ -160,32 +167,61 @@ impl Reporter for Page {
 impl Page {
     /// Renders everything that the page shows without a script.
     fn main(&self, summary: &RunSummary) -> String {
-        let (violations, warnings) =
-            (summary.findings().count(Level::Deny), summary.findings().count(Level::Warn));
         let findings = self.findings.draw(summary);
         let findings = if findings.is_empty() { "<p>none</p>".to_owned() } else { findings };
         let drawing = Drawing::new(summary, &self.tally, finding::by_clause(summary));
+        let sections = drawing.sections();
         let parts = [
-            ("tested", "What was tested", first::tested(summary)),
-            ("findings", "Findings", section("findings", "Findings", &findings)),
-            ("changes", "What changed", first::changes(summary)),
-            (
-                "document",
-                "The document",
-                section("document", "The document, sentence by sentence", &drawing.draw()),
-            ),
-            ("unasked", "Not tested", first::unasked(&self.reasons)),
-            ("observed", "Observed", first::observed(&self.observed)),
-            ("timing", "Timing", first::timing(summary, &self.slowest)),
-            ("readings", "Readings", first::readings(summary)),
+            ("tested", "What was tested", first::tested(summary, &sections)),
+            ("findings", "Findings", findings),
+            ("changes", "What changed", lists::changes(summary)),
+            ("words", "What the words mean", legend::legend()),
+            ("document", "The document, sentence by sentence", drawing.draw(&sections)),
+            ("unasked", "What was not tested, and why", lists::unasked(&self.reasons)),
+            ("observed", "What was observed", lists::observed(&self.observed)),
+            ("timing", "Timing", lists::timing(summary, &self.slowest)),
+            ("readings", "How unclear places are read", lists::readings(summary)),
+            ("origin", "Details of the run", facts(origin::details(summary))),
         ];
-        let links = parts.iter().filter(|(.., html)| !html.is_empty());
-        let links: Vec<String> =
-            links.map(|(id, title, _)| format!("<a href=\"#{id}\">{title}</a>")).collect();
-        let links = links.concat();
-        let header = first::header(summary, violations, warnings);
-        let sections: String = parts.into_iter().map(|(.., html)| html).collect();
-        format!("{header}{WITHOUT_SCRIPT}<nav aria-label=\"Parts of the report\">{links}</nav>\n{sections}")
+        let mut html = first::header(summary) + WITHOUT_SCRIPT + "<nav aria-label=\"Parts of the report\">";
+        let parts = parts.iter().filter(|(.., content)| !content.is_empty());
+        for (id, title, _) in parts.clone() {
+            _ = write!(html, "<a href=\"#{id}\">{title}</a>");
+        }
+        html.push_str("</nav>\n");
+        html.extend(parts.map(|(id, title, content)| section(id, title, content)));
+        html
+    }
+
+    /// Returns a case as data: short if it passed, with its exchanges if there is something to look at.
+    fn row(&mut self, summary: &RunSummary, report: &CaseReport<'_>) -> Value {
+        let verdict = report.verdict;
+        let clause = self.index.get(&verdict.clause);
+        // The ids are sorted, so most of them begin like the one before.
+        let before = self.last.as_deref().unwrap_or_default().bytes();
+        let shared =
+            before.zip(verdict.case.bytes()).take_while(|(one, other)| one == other && one.is_ascii());
+        let shared = shared.count();
+        let id = &verdict.case[shared..];
+        if verdict.verdict == Verdict::Pass {
+            return json!([shared, id, clause, verdict.exchange]);
+        }
+        let mut rest = details(summary, verdict);
+        if shows_exchanges(verdict.verdict) {
+            let changed = exchange::differing(verdict);
+            let found: Vec<String> = verdict.findings.iter().map(|finding| finding.at.clone()).collect();
+            let sent: Vec<Value> =
+                report.exchanges.iter().map(|sent| exchange::value(sent, &changed, &found)).collect();
+            let sent = Value::from(sent);
+            let bytes = sent.to_string().len();
+            if self.exchanges + bytes <= EXCHANGES {
+                self.exchanges += bytes;
+                rest["exchanges"] = sent;
+            } else {
+                self.left += 1;
+            }
+        }
+        json!([shared, id, clause, verdict.exchange, verdict.verdict.word(), rest])
     }
 }
 
@@ -207,54 +243,32 @@ fn shows_exchanges(verdict: Verdict) -> bool {
     )
 }
 
-/// Returns a case as data: short if it passed, with its exchanges if there is something to look at.
-fn case(summary: &RunSummary, report: &CaseReport<'_>, clause: Option<usize>, is_detailed: bool) -> Value {
-    let verdict = report.verdict;
-    // Most ids begin with their clause.
-    let id =
-        verdict.case.strip_prefix(&verdict.clause).filter(|rest| rest.starts_with('/') && clause.is_some());
-    let id = id.unwrap_or(&verdict.case);
-    if verdict.verdict == Verdict::Pass {
-        return json!([id, clause, "pass", verdict.exchange]);
-    }
-    let mut rest = json!({
+/// Returns what is known of a case that did not pass, as data for the page's script.
+fn details(summary: &RunSummary, verdict: &CaseVerdict) -> Value {
+    // Those of other clauses are counted for the whole run.
+    let own = format!("{}: ", verdict.clause);
+    let observed = verdict.observed().into_iter();
+    let observed: Vec<String> =
+        observed.filter(|seen| !verdict.seen.is_empty() || seen.starts_with(&own)).collect();
+    let lines = |lines: &[String]| lines.iter().map(|line| cut(line, LINE)).collect::<Value>();
+    let findings = verdict.findings.iter().map(|finding| {
+        let says = words::mismatch(words::end(summary.start(), finding), finding);
+        json!({"clause": cut(&finding.clause, LINE), "level": finding.level.word(), "says": cut(&says, LINE)})
+    });
+    let mut details = json!({
         "place": verdict.place.to_string(),
         "expected": verdict.expected,
-        "changes": words::changes(verdict).iter().map(|change| cut(change, LINE)).collect::<Vec<_>>(),
+        "changes": lines(&words::changes(verdict)),
+        "culprit": verdict.culprit.as_ref().map(|culprit| cut(&culprit.says(), LINE)),
+        "judgedWith": lines(&verdict.judged_with),
+        "findings": findings.collect::<Value>(),
+        "observations": lines(&observed),
+        "reason": verdict.reason.as_ref().map(|reason| cut(&reason.to_string(), LINE)),
+        "control": verdict.control.as_ref().map(|control| json!({"case": control.case, "accepted": control.accepted})),
+        "again": shows_exchanges(verdict.verdict).then(|| block::again(summary, &verdict.case)),
     });
-    if let Some(culprit) = &verdict.culprit {
-        rest["culprit"] = cut(&culprit.says(), LINE).into();
+    if let Some(details) = details.as_object_mut() {
+        details.retain(|_, known| !known.is_null() && known.as_array().is_none_or(|lines| !lines.is_empty()));
     }
-    if !verdict.judged_with.is_empty() {
-        rest["judgedWith"] = verdict.judged_with.iter().map(|with| cut(with, LINE)).collect();
-    }
-    if !verdict.findings.is_empty() {
-        let findings = verdict.findings.iter().map(|finding| {
-            let says = words::mismatch(words::end(summary.start(), finding), finding);
-            json!({"clause": cut(&finding.clause, LINE), "level": finding.level.word(), "says": cut(&says, LINE)})
-        });
-        rest["findings"] = findings.collect();
-    }
-    let observed = verdict.observed();
-    if !observed.is_empty() {
-        rest["observations"] = observed.iter().map(|seen| cut(seen, LINE)).collect();
-    }
-    if let Some(reason) = &verdict.reason {
-        rest["reason"] = cut(&reason.to_string(), LINE).into();
-    }
-    if let Some(control) = &verdict.control {
-        rest["control"] = json!({"case": control.case, "accepted": control.accepted});
-    }
-    if shows_exchanges(verdict.verdict) {
-        if let Some(again) = block::again(summary, &verdict.case) {
-            rest["again"] = again.into();
-        }
-        if is_detailed {
-            let changed = exchange::differing(verdict);
-            let found: Vec<String> = verdict.findings.iter().map(|finding| finding.at.clone()).collect();
-            rest["exchanges"] =
-                report.exchanges.iter().map(|sent| exchange::value(sent, &changed, &found)).collect();
-        }
-    }
-    json!([id, clause, verdict.verdict.word(), verdict.exchange, rest])
+    details
 }

@@ -112,11 +112,14 @@ fn every_format_counts_alike_and_is_drawn_again() {
         .next()
         .unwrap();
     let data: Value = serde_json::from_str(data).unwrap();
-    let words: Vec<&str> =
-        data["cases"].as_array().unwrap().iter().map(|case| case[2].as_str().unwrap()).collect();
-    assert_eq!(words.len(), selected.len());
-    assert_eq!(words.iter().filter(|word| **word == "fail").count(), with("fail"));
-    assert!(page.contains("<p>1 violation, 0 warnings.</p>"), "as many as there are findings");
+    let cases = data["cases"].as_array().unwrap();
+    assert_eq!(cases.len(), selected.len());
+    assert_eq!(cases.iter().filter(|case| case[4] == "fail").count(), with("fail"));
+    // As many as there are findings.
+    for (name, class, number) in [("violations", "denied", 1), ("warnings", "soft", 0)] {
+        let number = format!("<dt>{name}</dt><dd class=\"{class}\">{number}</dd>");
+        assert!(page.contains(&number), "{number}");
+    }
     assert!(page.contains("id=\"clause:periodic.months.duplicate\" data-mark=\"denied\""));
     assert!(page.contains(" faults in "), "the kill matrix");
     assert!(page.contains("default-src 'none'; script-src 'sha256-"));

@@ -7,10 +7,10 @@ use std::{
     ops::Range,
 };
 
-use xs2aspec_record::{ClauseText, Counts, DocumentText, LevelSource, Verdict};
+use xs2aspec_record::{ClauseText, Counts, DocumentText, LevelSource, Strength, Verdict};
 
 use super::{
-    markup::{escaped, shown},
+    markup::{escaped, inline, shown},
     outline::{self, Line, Part, Row},
     tally::{Mark, Tally},
 };
@@ -33,11 +33,25 @@ pub(super) struct Drawing<'a> {
 
 /// A rendered section.
 #[derive(Default)]
-struct Section<'a> {
-    title: &'a str,
+pub(super) struct Section<'a> {
+    pub(super) title: &'a str,
     level: usize,
     html: String,
     counts: BTreeMap<Mark, usize>,
+    /// True if a test can decide one of its clauses.
+    is_testable: bool,
+}
+
+impl Section<'_> {
+    /// Returns true if no test is about its text.
+    pub(super) fn is_untested(&self) -> bool {
+        !self.is_testable && !self.html.is_empty()
+    }
+
+    fn count(&mut self, clause: &ClauseText, mark: Mark) {
+        *self.counts.entry(mark).or_default() += 1;
+        self.is_testable |= clause.strength != Strength::Untestable;
+    }
 }
 
 impl<'a> Drawing<'a> {
@@ -65,16 +79,18 @@ impl<'a> Drawing<'a> {
         counts
     }
 
+    /// Renders the sections. If the record has no document, they have the clauses alone.
+    pub(super) fn sections(&self) -> Vec<Section<'a>> {
+        if let Some(document) = self.summary.document() {
+            return self.of_document(document);
+        }
+        let clauses: Vec<&ClauseText> = self.lines.values().flatten().copied().collect();
+        let by_section = clauses.chunk_by(|one, next| one.section == next.section);
+        by_section.map(|clauses| self.without_text(&clauses[0].section, clauses)).collect()
+    }
+
     /// Renders the legend, the contents and the text.
-    pub(super) fn draw(&self) -> String {
-        let sections = self.summary.document().map_or_else(
-            || {
-                let clauses: Vec<&ClauseText> = self.lines.values().flatten().copied().collect();
-                let by_section = clauses.chunk_by(|one, next| one.section == next.section);
-                by_section.map(|clauses| self.without_text(&clauses[0].section, clauses)).collect()
-            },
-            |document| self.sections(document),
-        );
+    pub(super) fn draw(&self, sections: &[Section<'_>]) -> String {
         let mut html = String::from("<ul class=\"legend\">");
         let counts = self.counts();
         for mark in Mark::ALL {
@@ -104,7 +120,7 @@ impl<'a> Drawing<'a> {
         html
     }
 
-    fn sections(&self, document: &'a DocumentText) -> Vec<Section<'a>> {
+    fn of_document(&self, document: &'a DocumentText) -> Vec<Section<'a>> {
         let mut drawn = BTreeSet::new();
         let mut sections = vec![Section { title: INTRODUCTION, level: 2, ..Section::default() }];
         // The paragraph before a list of words names the field that they belong to.
@@ -118,7 +134,7 @@ impl<'a> Drawing<'a> {
             for number in numbers(&part) {
                 drawn.insert(number);
                 for clause in self.lines.get(&number).into_iter().flatten() {
-                    *section.counts.entry(self.mark(clause)).or_default() += 1;
+                    section.count(clause, self.mark(clause));
                 }
             }
             self.part(&part, before, &mut section.html);
@@ -140,7 +156,7 @@ impl<'a> Drawing<'a> {
         let mut section = Section { title, level: 2, ..Section::default() };
         for clause in clauses {
             let mark = self.mark(clause);
-            *section.counts.entry(mark).or_default() += 1;
+            section.count(clause, mark);
             _ = writeln!(
                 section.html,
                 "<div class=\"block\"><p><a class=\"s {}\" href=\"#clause:{}\">{}</a></p>{}</div>",
@@ -267,7 +283,7 @@ impl<'a> Drawing<'a> {
         let words = outline::listed(text, is_block);
         let marked = words.into_iter().filter(|word| part.start <= word.start && word.end <= part.end);
         for word in marked {
-            html.push_str(&code(&text[from..word.start]));
+            html.push_str(&inline(&text[from..word.start]));
             let name = &text[word.clone()];
             let tally = self.tally.word(name, before.unwrap_or(text));
             let (mark, sent) = (tally.mark(), tally.sent);
@@ -286,7 +302,7 @@ impl<'a> Drawing<'a> {
             );
             from = word.end;
         }
-        html.push_str(&code(&text[from..part.end]));
+        html.push_str(&inline(&text[from..part.end]));
         html
     }
 
@@ -381,7 +397,7 @@ fn verdicts(counts: Counts) -> String {
 }
 
 /// Returns the word that the page uses for a verdict.
-const fn word(verdict: Verdict) -> &'static str {
+pub(super) const fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Pass => "passed",
         Verdict::Fail => "failed",
@@ -419,20 +435,6 @@ fn bar(counts: &BTreeMap<Mark, usize>) -> String {
         start = end;
     }
     html.push_str("</svg>");
-    html
-}
-
-/// Renders a part of a line, with code between backticks.
-fn code(text: &str) -> String {
-    let mut html = String::new();
-    for (at, part) in escaped(text).split('`').enumerate() {
-        if at % 2 == 1 {
-            // A long path may wrap at its slashes only.
-            _ = write!(html, "<code>{}</code>", part.replace('/', "/<wbr>"));
-        } else {
-            html.push_str(part);
-        }
-    }
     html
 }
 

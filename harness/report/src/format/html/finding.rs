@@ -6,11 +6,11 @@ use std::{
     fmt::Write as _,
 };
 
-use xs2aspec_record::{Body, CaseVerdict, ClauseText, Exchange, Header, Level};
+use xs2aspec_record::{CaseVerdict, ClauseText, Exchange, Level, Reading};
 
 use super::{
     document, exchange,
-    markup::{escaped, list, shown},
+    markup::{escaped, inline, list, shown},
     outline,
 };
 use crate::{
@@ -20,7 +20,6 @@ use crate::{
     },
     format::block,
     reporter::CaseReport,
-    shell,
     summary::RunSummary,
     text, words,
 };
@@ -33,6 +32,9 @@ const LINES: usize = 1_000;
 
 /// Limit of the witnesses whose exchanges are stored. Only at the end is it known which of them are shown.
 const KEPT: usize = 8 * WHOLE;
+
+/// Number of digits of the id of a finding that people see and type.
+const SHORT: usize = 8;
 
 /// Limit of the other symptoms that a finding lists.
 const CARRIED: usize = 20;
@@ -101,10 +103,11 @@ impl Witnessed {
             Level::Deny => ("denied", "violation"),
             Level::Warn | Level::Note => ("warned", "warning"),
         };
+        let id = found.id.get(..SHORT).unwrap_or(&found.id);
         _ = write!(
             html,
             "<article class=\"finding {class}\" id=\"finding:{}\" tabindex=\"-1\"><h3><span class=\"{class}\">{word}</span>{} {}</h3>\
-             <p><a href=\"#clause:{}\"><code>{}</code></a> ({})</p>",
+             <p><a href=\"#clause:{}\"><code>{}</code></a> ({}), finding <code>{id}</code></p>",
             found.id,
             words::by(found.root.end),
             clause.map_or_else(|| shown(&found.clause), |clause| shown(&clause.says)),
@@ -124,8 +127,14 @@ impl Witnessed {
             Some(one) => one.draw(self, html),
             None => _ = write!(html, "<p><code>{}</code></p>", shown(witness)),
         }
-        if let Some(again) = block::again(summary, witness) {
-            _ = write!(html, "<p>Rerun: <code class=\"line\">{}</code></p>", shown(&again));
+        let rerun = block::again(summary, witness);
+        // The suite cannot send a request that it did not make.
+        let is_sent = summary.start().traffic.is_none() && !summary.start().drawn;
+        let by_id = ["explain", "curl"].map(|command| is_sent.then(|| format!("xs2aspec {command} {id}")));
+        let next: Vec<String> = by_id.into_iter().chain([rerun]).flatten().collect();
+        if !next.is_empty() {
+            let next = next.iter().map(|command| format!("<code>{}</code>", shown(command)));
+            _ = write!(html, "<div>Next:{}</div>", list(next));
         }
         let others: Vec<String> = found.root.others.iter().map(|one| case(&one.case)).collect();
         if !found.carried.is_empty() {
@@ -177,13 +186,15 @@ fn case(id: &str) -> String {
     format!("<a href=\"#case:{}\"><code>{}</code></a>", shown(id), shown(id))
 }
 
-/// Renders the line of the document that contains a clause, with its quote marked.
+/// Renders the line of the document that contains a clause, with its quote marked, and how it is read.
 fn sentence(summary: &RunSummary, clause: &ClauseText) -> String {
-    let line = summary
-        .document()
-        .and_then(|document| document.text.lines().nth((clause.line as usize).checked_sub(1)?));
     let place = format!("{}, line {}", escaped(&clause.section), clause.line);
-    let Some(line) = line else { return format!("<p class=\"soft\">{place}</p>") };
+    let document = summary.document();
+    let line =
+        document.and_then(|document| document.text.lines().nth((clause.line as usize).checked_sub(1)?));
+    let (Some(document), Some(line)) = (document, line) else {
+        return format!("<p class=\"soft\">{place}</p>");
+    };
     // The bars around a row of a table are not part of the text.
     let line = line.trim().trim_matches('|');
     let (mut html, mut from) = (String::new(), 0);
@@ -192,7 +203,12 @@ fn sentence(summary: &RunSummary, clause: &ClauseText) -> String {
         from = part.end;
     }
     html.push_str(&escaped(&line[from..]));
-    format!("<blockquote><p>{}</p><p class=\"soft\">{place}</p></blockquote>", html.trim())
+    let readings = document.readings.iter().filter(|reading| clause.readings.contains(&reading.row));
+    let readings = readings.map(|Reading { row, text }| {
+        format!("<p>{} <a class=\"soft\" href=\"#reading:{row}\">(reading {row})</a></p>", inline(text))
+    });
+    let readings: String = readings.collect();
+    format!("<blockquote><p>{}</p><p class=\"soft\">{place}</p></blockquote>{readings}", html.trim())
 }
 
 impl Shown {
@@ -246,22 +262,5 @@ impl Shown {
             html.push_str("</div>");
         }
         html.push_str("</div>");
-        if let Some(judged) = judged {
-            _ = write!(
-                html,
-                "<details><summary>as a curl command</summary><div class=\"inside\"><p class=\"soft\">\
-                 As recorded, with masked secrets. <code>xs2aspec curl</code> creates one with a new signature.</p>\
-                 <pre tabindex=\"0\" role=\"region\" aria-label=\"curl\">{}</pre></div></details>",
-                shown(&curl(judged))
-            );
-        }
     }
-}
-
-fn curl(exchange: &Exchange) -> String {
-    let request = &exchange.request;
-    let headers: Vec<(String, String)> =
-        request.headers.iter().map(|Header(name, value)| (name.clone(), value.clone())).collect();
-    let body = request.body.as_ref().map(Body::shown).unwrap_or_default();
-    shell::curl(&request.method, &request.url, &headers, body.as_bytes())
 }

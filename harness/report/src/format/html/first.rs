@@ -1,24 +1,19 @@
-//! The top of the page: what was tested, with what, and the result.
+//! The top of the page: the result in numbers, what was tested, and how good the suite is.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::fmt::Write as _;
 
-use sha2::{Digest, Sha256};
-use xs2aspec_record::{End, Level, Reason, Strength, TargetProfile, Verdict};
+use xs2aspec_record::{End, Level, Strength};
 
-use super::markup::{escaped, list, section, shown};
-use crate::{
-    compare::diff,
-    demanded,
-    format::{groups::Groups, terminal, times},
-    summary::RunSummary,
-    text,
+use super::{
+    document::Section,
+    legend,
+    markup::{escaped, facts, list, shown},
+    origin,
 };
+use crate::{demanded, format::terminal, summary::RunSummary, text};
 
-/// Limit of the items of a list that are shown.
-const ITEMS: usize = 200;
-
-/// Renders the verdict, the numbers of clauses, and the target.
-pub(super) fn header(summary: &RunSummary, violations: usize, warnings: usize) -> String {
+/// Renders the verdict, the run in words, and the numbers, each with a sentence.
+pub(super) fn header(summary: &RunSummary) -> String {
     let start = summary.start();
     let exit = summary.exit().code();
     let class = match exit {
@@ -27,26 +22,35 @@ pub(super) fn header(summary: &RunSummary, violations: usize, warnings: usize) -
         _ => "not-asked",
     };
     let mut html = format!(
-        "<header><h1>{}</h1>\n<p class=\"verdict {class}\">{}{} (exit {exit})</p>\n<dl class=\"numbers\">",
+        "<header><h1>{}</h1>\n<p class=\"verdict {class}\">{}{} (exit {exit})</p>\n<p>{}</p>\n",
         shown(&format!("xs2aspec: {}", text::short(&start.target))),
         shown(&summary.of_other_cases(text::short)),
-        escaped(&summary.conclusion())
+        escaped(&summary.conclusion()),
+        shown(&origin::run(summary))
     );
-    let classes = ["kept", "denied", "warned", "not-asked", "absent"];
-    let names = ["passed", "violated", "waived", "not tested", "skipped"];
-    for ((class, name), (_, number)) in classes.into_iter().zip(names).zip(demanded::named(summary)) {
-        if name == "waived" && number == 0 {
-            continue;
+    let numbers = demanded::named(summary);
+    let required: usize = numbers.iter().map(|(_, number)| number).sum();
+    let idle = summary.totals().clauses().not_exercised().count();
+    let states = legend::STATES.iter().zip(numbers).map(|((class, name, says), (_, number))| match *class {
+        // Few runs have waivers.
+        "warned" if number == 0 => String::new(),
+        "kept" if idle > 0 => {
+            let idle = format!("{says} For {idle} of them, no response contained the optional field.");
+            number_of(class, name, number, &idle)
         }
-        let class = if number > 0 { class } else { "soft" };
-        _ = write!(html, "<div><dt>{name}</dt><dd class=\"{class}\">{number}</dd></div>");
-    }
+        _ => number_of(class, name, number, says),
+    });
+    let states: String = states.collect();
+    let findings = [("denied", Level::Deny), ("warned", Level::Warn)].map(|(class, level)| {
+        let (name, says) = legend::finding(level);
+        number_of(class, name, summary.findings().count(level), says)
+    });
     _ = write!(
         html,
-        "</dl>\n<p>{}.</p><p>{}, {}.</p>",
-        escaped(&demanded::numbers(summary)),
-        text::count(violations, "violation"),
-        text::count(warnings, "warning")
+        "<h2 class=\"of\">{}</h2><dl class=\"numbers\">{states}</dl>\
+         <h2 class=\"of\">Findings</h2><dl class=\"numbers\">{}</dl>",
+        text::count(required, "required clause"),
+        findings.concat()
     );
     html.push_str(&by_end(summary));
     let (told, cases) = (summary.totals().counts().total(), start.cases);
@@ -72,6 +76,12 @@ pub(super) fn header(summary: &RunSummary, violations: usize, warnings: usize) -
     html
 }
 
+/// Renders a number with its name and a sentence.
+fn number_of(class: &str, name: &str, number: usize, says: &str) -> String {
+    let class = if number > 0 { class } else { "soft" };
+    format!("<div><dt>{name}</dt><dd class=\"{class}\">{number}</dd><dd class=\"says\">{says}</dd></div>")
+}
+
 /// Renders the numbers of findings by end, for recorded traffic.
 fn by_end(summary: &RunSummary) -> String {
     if summary.start().traffic.is_none() {
@@ -89,104 +99,61 @@ fn by_end(summary: &RunSummary) -> String {
     format!("<p>{}.</p>{on_purpose}", said.join("; "))
 }
 
-/// Renders what was tested, and with what.
-pub(super) fn tested(summary: &RunSummary) -> String {
-    let facts = facts(summary);
-    let facts = facts.iter().map(|(name, text)| format!("<dt>{name}</dt><dd>{}</dd>", with_digest(text)));
-    let facts = facts.collect::<Vec<_>>().concat();
+/// Renders what was tested, how good the suite is, and what it does not test.
+pub(super) fn tested(summary: &RunSummary, sections: &[Section<'_>]) -> String {
     let quality = summary.start().quality.as_deref();
-    let html = format!(
-        "<div class=\"two\"><div><dl class=\"facts\">{facts}</dl></div>\
-         <div>{}<h3 id=\"quality\">How good the suite is</h3><p>{}</p></div></div><h3>Waivers</h3>{}",
-        strengths(summary),
-        escaped(quality.unwrap_or("This suite does not include its kill matrix.")),
-        waivers(summary)
+    let quality = quality.map_or_else(
+        || "<p>This suite does not include its kill matrix.</p>".to_owned(),
+        |quality| {
+            format!(
+                "<p>{}.</p><p class=\"soft\">A fault is a bank that violates one clause on purpose. \
+                 A false alarm is a finding on a bank that conforms.</p>",
+                escaped(quality.trim_end_matches('.'))
+            )
+        },
     );
-    section("tested", "What was tested", &html)
+    format!(
+        "<div class=\"two\"><div>{}{}</div>\
+         <div><h3 id=\"quality\">How good the suite is</h3>{quality}{}</div></div><h3>Waivers</h3>{}",
+        facts(origin::tested(summary)),
+        strengths(summary),
+        untested(summary, sections),
+        waivers(summary)
+    )
 }
 
-/// Renders a text, with a SHA-256 at its end in small type so that it fits a line.
-fn with_digest(text: &str) -> String {
-    let is_digest = |word: &str| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
-    match text.rsplit_once(' ').filter(|(_, word)| is_digest(word)) {
-        Some((before, digest)) => format!("{} <code class=\"digest\">{digest}</code>", shown(before)),
-        None => shown(text),
+/// Renders the clauses that no test can decide, and the parts of the document without a test.
+fn untested(summary: &RunSummary, sections: &[Section<'_>]) -> String {
+    let untestable = summary.clauses().filter(|clause| clause.strength == Strength::Untestable);
+    let untestable: Vec<String> = untestable
+        .map(|clause| {
+            let why = clause.why.as_deref().unwrap_or("no reason is given");
+            let [id, says, why] = [&clause.id, &clause.says, why].map(escaped);
+            format!("<a href=\"#clause:{id}\">{says}</a> <span class=\"soft\">({why})</span>")
+        })
+        .collect();
+    let without = sections.iter().enumerate().filter(|(_, section)| section.is_untested());
+    let without: Vec<String> = without
+        .map(|(at, section)| format!("<a href=\"#section:{at}\">{}</a>", escaped(section.title)))
+        .collect();
+    let mut html = String::new();
+    if !without.is_empty() {
+        _ = write!(html, "<p>No test is about these parts of the document: {}.</p>", without.join(", "));
     }
-}
-
-fn facts(summary: &RunSummary) -> Vec<(&'static str, String)> {
-    let start = summary.start();
-    let at = start.address().map(|address| format!(" at {address}")).unwrap_or_default();
-    let mut facts = vec![("Target", format!("{}{at}", start.target))];
-    let said = [
-        ("Version", &start.target_version),
-        ("Environment", &start.environment),
-        ("Contact", &start.contact),
-        ("Fault of the reference bank", &start.fault),
-    ];
-    facts.extend(said.into_iter().filter_map(|(name, said)| Some((name, said.clone()?))));
-    if !start.variations.is_empty() {
-        facts.push(("Variation of the reference bank", start.variations.join(", ")));
+    if !untestable.is_empty() {
+        _ = write!(
+            html,
+            "<p>{} of the document cannot be tested through the interface.</p>\
+             <details><summary>Each with its reason</summary>{}</details>",
+            text::count(untestable.len(), "clause"),
+            list(untestable.into_iter())
+        );
     }
-    if let Some(folder) = &start.other_cases {
-        facts.push(("Cases", format!("from {folder}, not those built into {}", start.tool)));
+    if html.is_empty() {
+        html
+    } else {
+        format!("<h3 id=\"untested\">What this suite does not test</h3>{html}")
     }
-    if let Some(folder) = &start.other_document {
-        facts.push(("Document", format!("from {folder}, not the one built into {}", start.tool)));
-    }
-    let amounts = terminal::amounts(summary);
-    let (depth, seed, now) = (&start.depth, start.seed, &start.now);
-    if !start.run_id.is_empty() {
-        facts.push(("Run id", start.run_id.clone()));
-    }
-    let most = start.requests.map(|most| format!(", at most {most} requests")).unwrap_or_default();
-    facts.push(("Run", format!("{amounts}; depth {depth}{most}, seed {seed}, clock {now}")));
-    if let Some(profile) = summary.profile() {
-        facts.extend(declared(profile));
-    }
-    for rule in &start.levels {
-        let (level, pattern, by) = (rule.level.word(), &rule.pattern, rule.by.words());
-        facts.push(("Level", format!("{level} for {pattern}, by {by}")));
-    }
-    for (name, patterns) in [("Only", &start.only), ("Skipped", &start.skip)] {
-        if !patterns.is_empty() {
-            facts.push((name, patterns.join(", ")));
-        }
-    }
-    facts.extend([
-        ("Suite", format!("{}, SHA-256 {}", start.tool, start.suite_sha256)),
-        ("Document", format!("SHA-256 {}", start.document_sha256)),
-        ("Profile", format!("SHA-256 {}", start.profile_sha256)),
-        ("Ledger", ledger(summary)),
-    ]);
-    facts
-}
-
-/// Returns what the profile declares.
-fn declared(profile: &TargetProfile) -> Vec<(&'static str, String)> {
-    let joined = |values: &BTreeMap<String, String>| {
-        values.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join("; ")
-    };
-    let mut facts =
-        vec![("Choices", joined(&profile.choices)), ("Capabilities", joined(&profile.capabilities))];
-    if profile.test_key {
-        facts.push(("Key", "the public test key".to_owned()));
-    } else if !profile.certificate_sha256.is_empty() {
-        facts.push(("Certificate", format!("SHA-256 {}", profile.certificate_sha256)));
-    }
-    facts.retain(|(_, text)| !text.is_empty());
-    facts
-}
-
-/// Returns the number of clauses in the ledger, and its digest: SHA-256 over the `clause` events in the order
-/// of their ids.
-fn ledger(summary: &RunSummary) -> String {
-    let mut hash = Sha256::new();
-    for clause in summary.clauses() {
-        // Strings alone always serialize.
-        hash.update(serde_json::to_vec(clause).unwrap_or_default());
-    }
-    format!("{}, SHA-256 {}", text::count(summary.clauses().len(), "clause"), hex::encode(hash.finalize()))
 }
 
 fn strengths(summary: &RunSummary) -> String {
@@ -241,121 +208,4 @@ fn waivers(summary: &RunSummary) -> String {
     }
     html.push_str("</tbody></table>");
     html
-}
-
-/// Renders the differences from an earlier run.
-pub(super) fn changes(summary: &RunSummary) -> String {
-    let Some(changes) = summary.changes() else { return String::new() };
-    let mut html = format!(
-        "<p>{}</p><p class=\"soft\">since {}</p>",
-        escaped(&diff::heading(changes)),
-        shown(&changes.base)
-    );
-    for diff::List { title, items, .. } in diff::lists(changes) {
-        let count = items.len();
-        let shown_items = items.iter().take(ITEMS).map(|(item, why)| {
-            let why = why.map(|why| format!(": {}", shown(why))).unwrap_or_default();
-            format!("<code>{}</code>{why}", shown(item))
-        });
-        let more = (count > ITEMS).then(|| format!("and {} more", count - ITEMS));
-        _ = write!(html, "<h3>{} ({count})</h3>{}", escaped(title), list(shown_items.chain(more)));
-    }
-    section("changes", "What changed", &html)
-}
-
-/// Renders the cases that were not tested or not decided, by reason.
-pub(super) fn unasked(reasons: &BTreeMap<Verdict, Groups<Reason>>) -> String {
-    let mut html = String::new();
-    for (verdict, groups) in reasons {
-        let (title, class) = match verdict {
-            Verdict::Error => ("Errors", "not-asked"),
-            Verdict::Inconclusive => ("Inconclusive", "not-asked"),
-            Verdict::Flaky => ("Flaky", "warned"),
-            Verdict::Waived => ("Waived", "warned"),
-            _ => ("Not applicable to this target", "absent"),
-        };
-        let groups_by_times = groups.by_times();
-        let items = groups_by_times.iter().take(ITEMS).map(|(reason, group)| {
-            let first = group
-                .cases
-                .first()
-                .map(|(case, _)| format!(" (<code>{}</code>)", shown(case)))
-                .unwrap_or_default();
-            format!("{}: {}{first}", text::count(group.times, "case"), shown(reason))
-        });
-        _ = write!(html, "<h3 class=\"{class}\">{title} ({})</h3>{}", groups.times(), list(items));
-    }
-    if html.is_empty() {
-        html.push_str("<p>nothing</p>");
-    }
-    section("unasked", "What was not tested, and why", &html)
-}
-
-/// Renders how the target uses choices that the document leaves open.
-pub(super) fn observed(groups: &Groups<String>) -> String {
-    let groups = groups.by_times();
-    let items = groups.iter().take(ITEMS).map(|(seen, group)| format!("{} × {}", group.times, shown(seen)));
-    let more = (groups.len() > ITEMS).then(|| format!("and {} more in record.jsonl", groups.len() - ITEMS));
-    let items = list(items.chain(more));
-    let items = if items.is_empty() { "<p>nothing</p>".to_owned() } else { items };
-    section(
-        "observed",
-        "What was observed",
-        &format!(
-            "<p class=\"soft\">How the target uses choices that the document leaves open. These are not findings.</p>{items}"
-        ),
-    )
-}
-
-/// Renders the response times.
-pub(super) fn timing(summary: &RunSummary, slowest: &[(u64, String)]) -> String {
-    let mut html = String::new();
-    let rows = times::rows(summary);
-    if !rows.is_empty() {
-        html.push_str("<table><caption>Response times by operation</caption><thead><tr><th scope=\"col\">operation</th>");
-        for column in times::COLUMNS {
-            _ = write!(html, "<th scope=\"col\" class=\"number\">{column}</th>");
-        }
-        html.push_str("</tr></thead><tbody>");
-        for (name, cells) in rows {
-            _ = write!(html, "<tr><th scope=\"row\">{}</th>", shown(&name));
-            for cell in cells {
-                _ = write!(html, "<td class=\"number\">{}</td>", escaped(&cell));
-            }
-            html.push_str("</tr>");
-        }
-        html.push_str("</tbody></table>");
-    }
-    if let Some((heading, lines)) = times::too_slow(summary) {
-        _ = write!(
-            html,
-            "<p class=\"warned\">{}</p>{}",
-            shown(&heading),
-            list(lines.iter().map(|line| shown(line)))
-        );
-    }
-    let slowest = slowest
-        .iter()
-        .map(|(micros, case)| format!("<code>{}</code> {}", shown(case), text::duration(*micros)));
-    _ = write!(html, "<p class=\"soft\">The slowest cases:</p>{}", list(slowest));
-    section("timing", "Timing", &html)
-}
-
-/// Renders how unclear places of the document are read.
-pub(super) fn readings(summary: &RunSummary) -> String {
-    let readings =
-        summary.document().map(|document| &document.readings).filter(|readings| !readings.is_empty());
-    let Some(readings) = readings else { return String::new() };
-    let rows: Vec<String> = readings
-        .iter()
-        .map(|reading| {
-            format!(
-                "<dt id=\"reading:{}\">{}</dt><dd>{}</dd>",
-                reading.row,
-                reading.row,
-                escaped(&reading.text)
-            )
-        })
-        .collect();
-    section("readings", "How unclear places are read", &format!("<dl class=\"facts\">{}</dl>", rows.concat()))
 }

@@ -20,9 +20,12 @@
   const code = (text) => make("code", {}, text.split(/(?<=[/.])/).map((part) => [part, make("wbr")]));
 
   const clauses = new Map(data.clauses.map(([id, operation, control]) => [id, { id, operation, control, cases: [] }]));
-  const cases = data.cases.map(([id, at, verdict, number, more]) => {
+  // Each id has only what differs from the one before it. Most cases passed.
+  let last = "";
+  const cases = data.cases.map(([shared, rest, at, number, verdict, more]) => {
     const clause = at === null ? null : clauses.get(data.clauses[at][0]);
-    const one = { id: id.startsWith("/") && clause ? clause.id + id : id, clause, verdict, number, more: more || {} };
+    last = last.slice(0, shared) + rest;
+    const one = { id: last, clause, verdict: verdict || "pass", number, more: more || {} };
     if (clause) clause.cases.push(one);
     return one;
   });
@@ -60,14 +63,6 @@
       more.place && make("p", { class: "soft" }, more.place));
   }
 
-  // Scrolls the marked lines into view.
-  function scroll(element) {
-    for (const pre of element.querySelectorAll("pre")) {
-      const mark = pre.querySelector("mark");
-      if (mark) pre.scrollTop = Math.max(0, mark.offsetTop - pre.clientHeight / 3);
-    }
-  }
-
   function caseDetails(one, isLinked) {
     const element = make("details", { class: "case", id: isLinked ? "case:" + one.id : null },
       make("summary", {}, make("span", { class: colours[one.verdict] }, words[one.verdict]), " ", code(one.id)));
@@ -75,7 +70,6 @@
     element.addEventListener("toggle", () => {
       if (!element.open || element.childElementCount > 1) return;
       element.append(inside(one));
-      scroll(element);
     });
     return element;
   }
@@ -220,7 +214,6 @@
 
   filters();
   const showCase = caseList();
-  for (const finding of document.querySelectorAll(".finding")) scroll(finding);
 
   // Opens the target of a link.
   function follow() {

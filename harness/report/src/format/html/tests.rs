@@ -206,19 +206,104 @@ fn a_finding_has_its_sentence_its_exchange_and_what_was_accepted_without_a_scrip
         findings.split("<article").find(|one| one.contains("says periodic.months.duplicate")).unwrap();
     for wanted in [
         "- Months <mark>may not repeat</mark>; see below.",
-        "expected a rejection (4xx), got 201 with transactionStatus RCVD",
+        "(4xx), got 201 with transactionStatus RCVD</p>",
         "<li><code>body/months = [3,&lt;a.b&gt;] instead of [1,2]</code></li>",
         "<mark>  &quot;months&quot;: [</mark>\n<mark>    3,</mark>\n<mark>    3</mark>",
         "<mark>    1,</mark>\n<mark>    2</mark>",
         "<mark>201</mark>",
         "accepted: the control <a href=\"#case:periodic.months/two\">",
-        "xs2aspec run --only periodic.months.duplicate/adjacent --target &#39;my bank.toml&#39;",
-        "curl --http1.1",
+        "<p>read so <a class=\"soft\" href=\"#reading:12\">(reading 12)</a></p>",
+        "<li><code>xs2aspec run --only periodic.months.duplicate/adjacent --target &#39;my bank.toml&#39; --now",
     ] {
         let wanted = wanted.replace("&#39;", "'");
         assert!(finding.contains(&wanted), "{wanted}\n\n{finding}");
     }
     assert!(!finding.contains("${"), "{finding}");
+    let id = finding.split_once("id=\"finding:").unwrap().1.split('"').next().unwrap();
+    assert_eq!(id.len(), 16);
+    for command in ["finding <code>", "<code>xs2aspec explain ", "<code>xs2aspec curl "] {
+        assert!(finding.contains(&format!("{command}{}</code>", &id[..8])), "{command}\n\n{finding}");
+    }
+}
+
+#[test]
+fn the_page_says_what_its_numbers_mean_and_what_the_suite_does_not_test() {
+    let page = page(&events());
+    let text = main_of(&page);
+    for wanted in [
+        "<p>Run on 2 January 2030 at 03:04 UTC by xs2aspec 0.1.0 against test bank at https://bank.test/psd2, \
+         standard depth, 8 cases.</p>",
+        "<h2 class=\"of\">5 required clauses</h2>",
+        "<dt>passed</dt><dd class=\"kept\">1</dd><dd class=\"says\">Every test of these clauses passed.</dd>",
+        "<dt>violations</dt><dd class=\"denied\">2</dd><dd class=\"says\">No conforming bank does this.",
+        "<dt>warnings</dt><dd class=\"warned\">1</dd>",
+        "<dt>inconclusive</dt><dd>The responses do not decide it",
+        "<p>No test is about these parts of the document: <a href=\"#section:0\">The document</a>.</p>",
+        "<p>1 clause of the document cannot be tested through the interface.</p>",
+        "<a href=\"#clause:service\">says service</a> <span class=\"soft\">(no test can observe it)</span>",
+    ] {
+        assert!(text.contains(wanted), "{wanted}\n\n{text}");
+    }
+    // What identifies the run comes last.
+    let (before, after) = text.split_once("<section id=\"origin\"").unwrap();
+    assert!(!before.contains("class=\"digest\"") && !after.contains("</section>\n<section"), "{text}");
+    for wanted in
+        ["<dt>Seed</dt><dd>7</dd>", "<dt>Clock</dt><dd>2030-01-02T03:04:05Z</dd>", "class=\"digest\">"]
+    {
+        assert!(after.contains(wanted), "{wanted}\n\n{after}");
+    }
+}
+
+/// Returns the data of the page's script.
+fn data(page: &str) -> serde_json::Value {
+    let (_, rest) = page.split_once("<script id=\"data\" type=\"application/json\">").unwrap();
+    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+}
+
+#[test]
+fn the_data_has_each_case_once_and_exchanges_up_to_a_limit() {
+    let mut sample = Sample::new(81);
+    let ids: Vec<String> = (0..80).map(|number| format!("periodic.months/fail-{number:02}")).collect();
+    for id in &ids {
+        sample.verdict(id, Verdict::Fail);
+        sample.responds(201, &format!("{}\n", "x".repeat(99)).repeat(70));
+    }
+    sample.verdict("periodic.months.duplicate/one", Verdict::Pass);
+    let page = page(&sample.finished());
+    let data = data(&page);
+    let (mut last, mut shown, mut found) = (String::new(), 0, Vec::new());
+    for case in data["cases"].as_array().unwrap() {
+        let shared = usize::try_from(case[0].as_u64().unwrap()).unwrap();
+        last = format!("{}{}", &last[..shared], case[1].as_str().unwrap());
+        shown += usize::from(case[5]["exchanges"].is_array());
+        found.push((last.clone(), case[4].as_str().unwrap_or("pass").to_owned()));
+    }
+    let mut expected: Vec<_> = ids.into_iter().map(|id| (id, "fail".to_owned())).collect();
+    expected.push(("periodic.months.duplicate/one".to_owned(), "pass".to_owned()));
+    expected.sort();
+    assert_eq!(found, expected);
+    assert!(shown > 15 && shown < 40, "{shown}");
+    assert_eq!(data["left"], 80 - shown);
+}
+
+#[test]
+fn an_observation_of_what_a_clause_requires_is_not_listed() {
+    let mut sample = Sample::new(3);
+    sample.verdict("basket.mix/a", Verdict::Pass).observations =
+        vec!["basket.mix: rejected with 400".into(), "periodic.months: 200".into()];
+    sample.verdict("ncbct.name/b", Verdict::Observed).observations =
+        vec!["ncbct.name: rejected with 422".into()];
+    sample.verdict("periodic.months/c", Verdict::Pass).observations =
+        vec!["periodic.months.long: 201".into()];
+    let page = page(&sample.finished());
+    let (_, observed) = page.split_once("<section id=\"observed\"").unwrap();
+    let observed = observed.split("</section>").next().unwrap();
+    let lines: Vec<&str> =
+        observed.split("<li>").skip(1).filter_map(|line| line.split("</li>").next()).collect();
+    assert_eq!(
+        lines,
+        ["1 × ncbct.name: rejected with 422", "1 × periodic.months.long: 201", "1 × periodic.months: 200"]
+    );
 }
 
 #[test]
