@@ -79,13 +79,13 @@ fn headers_are_those_of_the_document_with_their_presence() {
 }
 
 #[test]
-fn the_readme_of_target_profiles_offers_what_a_profile_knows() {
-    let readme = include_str!("../../../../fixtures/targets/README.md");
+fn the_book_offers_what_a_profile_knows() {
+    let page = include_str!("../../../../docs/src/guide/profile.md");
     let known: BTreeSet<&str> = xs2aspec_suite::ProfileSpec::embedded().value_names().collect();
     // Tables of values: `[accounts.debtor]` | `iban`, `bban` of ..
     let tables: BTreeSet<&str> = known.iter().filter_map(|name| Some(name.rsplit_once('.')?.0)).collect();
     let mut offered = BTreeSet::new();
-    for line in readme.lines().filter(|line| line.starts_with("| `[")) {
+    for line in page.lines().filter(|line| line.starts_with("| `[")) {
         let cells: Vec<&str> = line.trim_matches('|').split('|').collect();
         let words = |cell: &'static str| cell.split('`').skip(1).step_by(2).collect::<Vec<_>>();
         for table in words(cells[0]) {
