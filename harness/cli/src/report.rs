@@ -16,7 +16,12 @@ use xs2aspec_report::{
         diff::{self, DiffError},
         gate,
     },
-    format::{Report as FileFormat, annotations::Github, markdown::LARGEST, terminal::Terminal},
+    format::{
+        Report as FileFormat,
+        annotations::Github,
+        markdown::LARGEST,
+        terminal::{Scope, Terminal},
+    },
     locate::Locator,
     merge::{self, MergeError},
     reporter::Reporter,
@@ -27,7 +32,7 @@ use xs2aspec_report::{
 use crate::{
     Failure,
     args::{Denied, Diff as DiffArgs, Format, Gate, Merge, Report},
-    locate,
+    locate, output,
 };
 
 /// Renders one format from a record.
@@ -96,8 +101,18 @@ fn draw(
     match (file_of(format), format) {
         (Some(report), _) => stream::report(open()?, &summary, (report, Some(&std::env::temp_dir())), out),
         (None, Format::Github) => stream::draw(open()?, &summary, &mut Github::default(), out),
-        (None, _) => stream::draw(open()?, &summary, &mut Terminal::default(), out),
+        (None, _) => stream::draw(
+            open()?,
+            &summary,
+            &mut Terminal::new(Scope { is_verbose: true, folder: folder_of(path), ends_later: false }),
+            out,
+        ),
     }
+}
+
+/// Returns the folder of a record, for the commands that read its findings.
+fn folder_of(record: &Path) -> Option<String> {
+    record.parent().map(|folder| folder.display().to_string())
 }
 
 /// Returns the report that a run writes to a file for this format. Returns None for a format that it prints.
@@ -132,7 +147,8 @@ pub(crate) fn merge(args: &Merge) -> Result<Exit, Failure> {
         error => Failure::input(error),
     })?;
     output.finish().map_err(unwritable)?;
-    let mut terminal = Terminal::default();
+    let folder = Some(args.out.display().to_string());
+    let mut terminal = Terminal::new(Scope { folder, ..Scope::default() });
     let errors = stream::write(&args.out, &summary, &FileFormat::USUAL, &mut [&mut terminal]);
     claimed.end().map_err(|error| cannot_write(&args.out, &error))?;
     say_reporter(&mut terminal, &summary);
@@ -157,7 +173,7 @@ pub(crate) fn say_reporter(reporter: &mut dyn Reporter, summary: &RunSummary) {
     let mut said = Vec::new();
     // Writing to memory does not fail.
     drop(reporter.finish(summary, &mut said));
-    say_on!("{}", String::from_utf8_lossy(&said));
+    output::print_report(&String::from_utf8_lossy(&said));
 }
 
 /// Prints the differences between two runs.

@@ -36,6 +36,7 @@ pub(crate) fn earlier(args: &Run, folder: &Path) -> Result<(PreviousRun, Run), F
         locate: args.locate.clone(),
         mask_key: args.mask_key.clone(),
         quiet: args.quiet,
+        verbose: args.verbose,
         resume: args.resume.clone(),
         in_doubt: args.in_doubt,
         ..asked

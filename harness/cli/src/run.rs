@@ -25,7 +25,10 @@ use xs2aspec_report::{
         diff::{self, DiffError},
         gate,
     },
-    format::{annotations::Github, terminal::Terminal},
+    format::{
+        annotations::Github,
+        terminal::{self, Scope, Terminal},
+    },
     locate::Locator,
     progress::{Mode, Progress},
     reporter::Reporter,
@@ -39,7 +42,7 @@ use crate::{
     args::{Format, Gate, InDoubt, Run},
     claim, forecast,
     hints::Hints,
-    interrupt, latest, locate, repetition,
+    interrupt, latest, locate, output, repetition,
     report::{self, cannot_write},
     resume,
     target::{self, Asked},
@@ -125,7 +128,9 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
         Err(_) if let Some(error) = &keeper.broken => return Err(cannot_write(&record, error)),
         summary => summary.map_err(Failure::input)?,
     };
-    let (mut terminal, mut github) = (Terminal::default(), Github::default());
+    let folder = Some(args.out.display().to_string()).filter(|_| args.latest.is_none());
+    let (mut terminal, mut github) =
+        (Terminal::new(Scope { is_verbose: args.verbose, folder, ends_later: true }), Github::default());
     let mut beside: [&mut dyn Reporter; 2] = [&mut terminal, &mut github];
     let (mut errors, is_record_lost) = drawn(&mut keeper, args, &summary, &mut beside)?;
     errors.extend(keeper.uncompared.map(|error| error.to_string()));
@@ -140,6 +145,7 @@ pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
         return Err(report::unwritten(&errors, finished.exit, &args.out));
     }
     say!("reports in {}{pointed}", args.out.display());
+    output::print_report(&format!("{}\n", terminal::conclusion(&summary)));
     let exit = Exit::ALL.into_iter().find(|exit| exit.code() == finished.exit).unwrap_or(Exit::NothingRan);
     let before = before.filter(|_| args.gate == Some(Gate::New));
     Ok(before.and_then(|before| gated(&before, &summary)).unwrap_or(exit))

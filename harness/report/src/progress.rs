@@ -322,7 +322,7 @@ mod tests {
             bar.force_draw();
         }
         insta::assert_snapshot!(term.contents(), @"
-        FAIL  periodic.months.duplicate / adjacent: expected a refusal (4xx), got 201 with transactionStatus RCVD
+        FAIL  periodic.months.duplicate / adjacent: expected a rejection (4xx), got 201 with transactionStatus RCVD
         ============================== 9/9  pass 4, fail 1, inconclusive 1, not-applicable 1, observed 1, error 1
         ");
         progress.notes().beside("; about 2 minutes at 5 requests a second");

@@ -144,6 +144,9 @@ pub(crate) struct Run {
     /// PLACE is a clause, a place such as `header/Digest`, or an operation such as `POST /v1/signing-baskets`.
     #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
     pub(crate) locate: Option<PathBuf>,
+    /// Print tables by operation and observations, too
+    #[arg(long, short, help_heading = "Output", conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
     /// Print only failures and the summary
     #[arg(long, short, help_heading = "Output")]
     pub(crate) quiet: bool,

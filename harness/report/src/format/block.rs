@@ -34,7 +34,8 @@ pub(crate) fn failure_block(summary: &RunSummary, report: &CaseReport<'_>) -> St
     }
     clauses(&mut block, summary, verdict);
     let broken = verdict.findings.first().map_or(verdict.clause.as_str(), |finding| &finding.clause);
-    rest(&mut block, summary, verdict, broken);
+    rest(&mut block, summary, verdict);
+    line(&mut block, "   = ", &format!("next    {}", next(summary, verdict, broken)));
     block
 }
 
@@ -56,8 +57,8 @@ fn mismatch(summary: &RunSummary, finding: &Finding) -> String {
     words::mismatch(words::end(summary.start(), finding), finding)
 }
 
-/// Appends the basis of a verdict, and the commands to run next. `clause` is the violated clause.
-fn rest(block: &mut String, summary: &RunSummary, verdict: &CaseVerdict, clause: &str) {
+/// Appends the basis of a verdict, and the command that reruns the case.
+fn rest(block: &mut String, summary: &RunSummary, verdict: &CaseVerdict) {
     if let Some(plain) = &verdict.same_as {
         line(block, "   = ", &format!("same as {}: not sent again", spaced(plain)));
     }
@@ -71,7 +72,6 @@ fn rest(block: &mut String, summary: &RunSummary, verdict: &CaseVerdict, clause:
     if let Some(again) = again(summary, &verdict.case) {
         line(block, "   = ", &format!("again   {again}"));
     }
-    line(block, "   = ", &format!("next    {}", next(summary, verdict, clause)));
 }
 
 /// Renders the witness of a finding, below a heading that names the clause.
@@ -81,12 +81,17 @@ pub(crate) fn finding_block(summary: &RunSummary, report: &CaseReport<'_>, findi
     line(&mut block, "  --> ", &harmless(&verdict.place.to_string()));
     sent(&mut block, summary, report);
     line(&mut block, "   | ", &short(&mismatch(summary, finding)));
-    if let Some(answer) = error_text(report) {
-        line(&mut block, "   | ", &format!("the target responded: {answer}"));
+    if let Some(body) = body_of(report) {
+        line(&mut block, "   | ", &format!("response {body}"));
     }
     line(&mut block, "   = ", &format!("witness {}", spaced(&verdict.case)));
     line(&mut block, "   = ", &format!("clause  {}", source(summary.clause(&finding.clause))));
-    rest(&mut block, summary, verdict, &finding.clause);
+    rest(&mut block, summary, verdict);
+    // A case of the suite is explained by the id of its finding, which is known at the end.
+    let start = summary.start();
+    if start.traffic.is_some() || start.drawn {
+        line(&mut block, "   = ", &format!("next    {}", next(summary, verdict, &finding.clause)));
+    }
     block
 }
 
@@ -104,10 +109,10 @@ pub(crate) fn short_block(summary: &RunSummary, report: &CaseReport<'_>, finding
     block
 }
 
-/// Returns the error message of the target, verbatim.
-fn error_text(report: &CaseReport<'_>) -> Option<String> {
-    let answer = report.judged()?.response.as_ref().filter(|answer| answer.status >= 400)?;
-    answer.body.as_ref().map(|body| short(&body.shown()))
+/// Returns the body of the response, as recorded.
+fn body_of(report: &CaseReport<'_>) -> Option<String> {
+    let body = report.judged()?.response.as_ref()?.body.as_ref()?;
+    Some(short(&body.shown())).filter(|body| !body.is_empty())
 }
 
 /// Returns how firmly the document states a clause, where, and who changed the level of its violations.
@@ -164,7 +169,6 @@ pub(crate) fn again(summary: &RunSummary, case: &str) -> Option<String> {
 /// clause.
 fn next(summary: &RunSummary, verdict: &CaseVerdict, clause: &str) -> String {
     let start = summary.start();
-    let arguments = &start.arguments;
     // An item of the client checklist is not a clause of the document.
     if start.traffic == Some(Traffic::ClientReport) && clause == verdict.clause {
         return "xs2aspec client checklist".to_owned();
@@ -175,15 +179,15 @@ fn next(summary: &RunSummary, verdict: &CaseVerdict, clause: &str) -> String {
         None if start.drawn => &verdict.clause,
         None => &verdict.case,
     };
-    let mut words = vec!["xs2aspec", "explain", what];
-    let explains = |option: &&[String]| {
-        let names = ["--target", "--cases", "--pack", "--deny", "--warn", "--allow"];
-        names.contains(&option[0].as_str())
-    };
-    for option in arguments.windows(2).filter(explains) {
-        words.extend(option.iter().map(String::as_str));
-    }
-    words.into_iter().map(shell::quoted).collect::<Vec<_>>().join(" ")
+    command(summary, &["explain", what], &["--target", "--cases", "--pack", "--deny", "--warn", "--allow"])
+}
+
+/// Returns a command line, with those of these options that the run had.
+pub(crate) fn command(summary: &RunSummary, words: &[&str], options: &[&str]) -> String {
+    let had = summary.start().arguments.windows(2).filter(|option| options.contains(&option[0].as_str()));
+    let had = had.flatten().map(String::as_str);
+    let words = ["xs2aspec"].into_iter().chain(words.iter().copied()).chain(had);
+    words.map(shell::quoted).collect::<Vec<_>>().join(" ")
 }
 
 fn line(block: &mut String, margin: &str, text: &str) {
@@ -267,7 +271,7 @@ mod tests {
           --> cases/periodic/months-of-execution.yaml:18
            | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms, request 3
            | body/monthsOfExecution = [3, 3]
-           | expected a refusal (4xx), got 201 with transactionStatus RCVD
+           | expected a rejection (4xx), got 201 with transactionStatus RCVD
            = clause  periodic.months.duplicate (stated): month numbers may not repeat
            = control accepted: periodic.months / ascending
            = again   xs2aspec run --only periodic.months.duplicate/adjacent --target 'my bank.toml' --now 2030-01-02T03:04:05Z

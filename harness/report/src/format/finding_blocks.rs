@@ -31,6 +31,9 @@ const TABLE: usize = 3;
 /// Number of findings from which on each takes only a few lines, so that all fit on a screen.
 const SHORT: usize = 4;
 
+/// Number of digits of a finding's id that commands print. They accept any longer prefix, too.
+const ID: usize = 8;
+
 /// The blocks of the smallest witness of each symptom.
 #[derive(Debug, Default)]
 pub(crate) struct FindingBlocks {
@@ -64,8 +67,9 @@ impl FindingBlocks {
         }
     }
 
-    /// Renders all findings of a level.
-    pub(crate) fn shown(&self, summary: &RunSummary, level: Level) -> String {
+    /// Renders all findings of a level. The very first finding is whole. `folder` is where the run is, or None
+    /// for the last run.
+    pub(crate) fn shown(&self, summary: &RunSummary, level: Level, folder: Option<&str>) -> String {
         let findings = summary.findings();
         let of_level: Vec<&Found> = findings.of(level).collect();
         let mut shown = String::new();
@@ -75,7 +79,8 @@ impl FindingBlocks {
                 1 => String::new(),
                 witnesses => format!("    ({witnesses} cases)"),
             };
-            let is_short = findings.all().len() >= SHORT;
+            let is_first = findings.all().first().is_some_and(|first| first.id == found.id);
+            let is_short = findings.all().len() >= SHORT && !is_first;
             let block = self.blocks.get(&found.root.key());
             let block = block.map_or("", |block| if is_short { &block.short } else { &block.whole });
             let carried = if is_short { carried_in_short(found) } else { carried(found) };
@@ -87,7 +92,8 @@ impl FindingBlocks {
                 words::by(found.root.end),
                 harmless(&found.clause),
                 short(says),
-                (block.to_owned() + &carried).trim_end_matches('\n')
+                (block.to_owned() + &carried + &next(summary, found, folder, is_short))
+                    .trim_end_matches('\n')
             );
             if !is_short {
                 shown.push('\n');
@@ -105,6 +111,27 @@ impl FindingBlocks {
         }
         shown
     }
+}
+
+/// Renders the commands that explain a finding and send its request. Cases that were generated or recorded
+/// elsewhere have another command in their block.
+fn next(summary: &RunSummary, found: &Found, folder: Option<&str>, is_short: bool) -> String {
+    if is_of_traffic(summary) || summary.start().drawn {
+        return String::new();
+    }
+    let id: String = found.id.chars().take(ID).collect();
+    let run: Vec<&str> = folder.into_iter().flat_map(|folder| ["--run", folder]).collect();
+    let options = ["--target", "--cases", "--pack"];
+    let line = |label: &str, name: &str| {
+        let words = [&[name, id.as_str()][..], &run].concat();
+        format!("   = {label:7} {}\n", block::command(summary, &words, &options))
+    };
+    let mut lines = line("next", "explain");
+    // The reference bank of a run ends with it.
+    if !is_short && summary.start().arguments.iter().any(|argument| argument == "--target") {
+        lines += &line("curl", "curl");
+    }
+    lines
 }
 
 /// Renders the other clauses with the same cause, in one line.

@@ -73,11 +73,23 @@ pub fn line(verdict: &CaseVerdict) -> String {
 /// cases are shown as blocks if they and the findings are at most [`FEW`], or else by reason with counts.
 #[derive(Debug, Default)]
 pub struct Terminal {
+    scope: Scope,
     findings: FindingBlocks,
     unjudged: BTreeMap<Verdict, Unjudged>,
     /// The first unjudged case without a control, with its rank. It represents all others if the target
     /// accepts no baseline request.
     first: Option<(usize, String)>,
+}
+
+/// What a terminal report shows.
+#[derive(Debug, Default)]
+pub struct Scope {
+    /// True for the tables by operation and the observations, too.
+    pub is_verbose: bool,
+    /// The folder of the run, for the commands that read its findings. None for the last run.
+    pub folder: Option<String>,
+    /// True if the caller prints the [`conclusion`], after what it has to say itself.
+    pub ends_later: bool,
 }
 
 /// Flaky, inconclusive or erroneous cases.
@@ -134,16 +146,25 @@ impl Reporter for Terminal {
             writeln!(out, "{}\n", cases.trim_end_matches([':', ' ']))?;
         }
         out.write_all(self.attention(summary).as_bytes())?;
-        out.write_all(closing(summary).as_bytes())
+        out.write_all(closing(summary, self.scope.is_verbose).as_bytes())?;
+        if !self.scope.ends_later {
+            writeln!(out, "{}", conclusion(summary))?;
+        }
+        Ok(())
     }
 }
 
 impl Terminal {
+    /// Creates a report of this scope.
+    pub fn new(scope: Scope) -> Self {
+        Self { scope, ..Self::default() }
+    }
+
     /// Renders what needs attention.
     pub fn attention(&self, summary: &RunSummary) -> String {
         let mut shown = finding_blocks::table(summary);
         for level in [Level::Deny, Level::Warn] {
-            shown.push_str(&self.findings.shown(summary, level));
+            shown.push_str(&self.findings.shown(summary, level, self.scope.folder.as_deref()));
         }
         let slow = times::block(summary);
         let counted = [(Level::Deny, "violation", 0), (Level::Warn, "warning", usize::from(slow.is_some()))];
@@ -176,18 +197,29 @@ impl Terminal {
     }
 }
 
-/// Renders the closing summary: counts and response times by operation, cases, exchanges, duration, and the
-/// conclusion.
-pub fn closing(summary: &RunSummary) -> String {
-    let totals = summary.totals();
-    let operations = totals.by_operation().iter().map(|(name, row)| (harmless(name), *row));
-    let mut shown = table("operation", operations, totals.counts(), &times::rows(summary));
-    shown.push_str(&waivers(summary));
-    let (target, amounts, conclusion) = (target(summary), amounts(summary), summary.conclusion());
-    let _ = writeln!(shown, "\ntarget {target}\n{amounts}\n{}", demanded::numbers(summary));
+/// Renders the last line: what the run concludes, and its exit code.
+pub fn conclusion(summary: &RunSummary) -> String {
+    format!("{}{} (exit {})", summary.of_other_cases(short), summary.conclusion(), summary.exit().code())
+}
+
+/// Renders the closing summary: cases, exchanges, duration and clauses. With `is_verbose`, it begins with
+/// the counts and response times by operation.
+pub fn closing(summary: &RunSummary, is_verbose: bool) -> String {
+    let mut shown = String::new();
+    if is_verbose {
+        let totals = summary.totals();
+        let operations = totals.by_operation().iter().map(|(name, row)| (harmless(name), *row));
+        shown = table("operation", operations, totals.counts(), &times::rows(summary));
+    }
+    let waivers = waivers(summary);
+    if !waivers.is_empty() || is_verbose {
+        shown = format!("{shown}{waivers}\n");
+    }
+    let (target, amounts) = (target(summary), amounts(summary));
+    let _ = writeln!(shown, "target {target}\n{amounts}\n{}", demanded::numbers(summary));
     shown.push_str(&named("violated", summary.broken().collect()));
     shown.push_str(&named("warnings for", summary.warned().collect()));
-    if summary.observations() > 0 {
+    if summary.observations() > 0 && is_verbose {
         let observations = text::count(summary.observations(), "observation");
         let _ = writeln!(
             shown,
@@ -218,7 +250,6 @@ pub fn closing(summary: &RunSummary) -> String {
     if let Some(hopeless) = hopeless(summary) {
         let _ = writeln!(shown, "{hopeless}");
     }
-    let _ = writeln!(shown, "{}{conclusion} (exit {})", summary.of_other_cases(short), summary.exit().code());
     shown
 }
 

@@ -65,7 +65,10 @@ mod tests {
 
     use crate::{
         Run,
-        format::{Report, terminal::Terminal},
+        format::{
+            Report,
+            terminal::{Scope, Terminal},
+        },
         sample::{self, Sample},
     };
 
@@ -90,7 +93,9 @@ mod tests {
     #[test]
     fn the_terminal_warns_of_what_is_slow_by_the_profile() {
         let run = Run::of(&slow()).unwrap();
-        let shown = String::from_utf8(run.draw(&mut Terminal::default())).unwrap();
+        let shown =
+            String::from_utf8(run.draw(&mut Terminal::new(Scope { is_verbose: true, ..Scope::default() })))
+                .unwrap();
         let (attention, rest) = shown.split_once("0 violations, 1 warning\n").unwrap();
         insta::assert_snapshot!(attention.trim_end(), @r#"
         warn  limits.slow-ms    1 response took longer than `[limits] slow-ms` of the profile allows (10 ms); the document sets no limit

@@ -225,7 +225,7 @@ fn a_failure_carries_clause_message_and_the_block_of_the_terminal() {
     let failure = case.child("failure").unwrap();
     assert_eq!(failure.attribute("type"), "periodic.months.duplicate");
     let id = &run.summary().findings().all()[0].id;
-    let message = format!("expected a refusal (4xx), got 201 with transactionStatus RCVD [finding {id}]");
+    let message = format!("expected a rejection (4xx), got 201 with transactionStatus RCVD [finding {id}]");
     assert_eq!(failure.attribute("message"), message);
     let facts = &case.child("system-out").unwrap().text;
     assert!(facts.contains(&format!("[[PROPERTY|finding={id}]]\n")), "{facts}");

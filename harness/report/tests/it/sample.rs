@@ -66,7 +66,7 @@ impl Sample {
         let sent = !matches!(verdict, Verdict::NotApplicable | Verdict::Inconclusive);
         let finding = Finding {
             clause: clause.into(),
-            expected: "a refusal (4xx)".into(),
+            expected: "a rejection (4xx)".into(),
             actual: "201 with transactionStatus RCVD".into(),
             at: "status".into(),
             kind: Mismatch::NotRejected,
@@ -261,7 +261,7 @@ pub(crate) fn hostile() -> Vec<Event> {
     };
     let own = Finding {
         clause: "periodic.months".into(),
-        expected: "a refusal".into(),
+        expected: "a rejection".into(),
         actual: long.clone(),
         at: "status".into(),
         kind: Mismatch::NotRejected,

@@ -15,9 +15,27 @@ fn attention(events: &[xs2aspec_record::Event]) -> String {
     terminal.attention(run.summary())
 }
 
+/// Returns the closing summary with its tables, and the conclusion.
+fn whole_of(summary: &RunSummary) -> String {
+    format!("{}{}\n", closing(summary, true), conclusion(summary))
+}
+
+fn whole(events: &[xs2aspec_record::Event]) -> String {
+    whole_of(Run::of(events).unwrap().summary())
+}
+
+#[test]
+fn tables_and_observations_are_shown_on_request() {
+    let run = Run::of(&sample::mixed()).unwrap();
+    let (short, whole) = (closing(run.summary(), false), closing(run.summary(), true));
+    assert!(whole.contains("operation ") && whole.contains("4 observations of choices"), "{whole}");
+    assert!(!short.contains("operation ") && !short.contains("observation"), "{short}");
+    assert!(short.starts_with("target "), "{short}");
+}
+
 #[test]
 fn the_closing_summary() {
-    insta::assert_snapshot!(closing(Run::of(&sample::mixed()).unwrap().summary()), @"
+    insta::assert_snapshot!(whole(&sample::mixed()), @"
     operation    pass  fail  inconclusive  not-applicable  observed  error  total    p50    p95  largest
     basket          2     0             0               0         0      0      2
     customers       0     0             0               1         0      0      1
@@ -39,7 +57,7 @@ fn the_closing_summary() {
 fn the_closing_summary_of_a_killed_run_says_so() {
     let mut sample = Sample::new(300);
     sample.verdict("periodic.months/one", Verdict::Pass);
-    insta::assert_snapshot!(closing(Run::of(&sample.killed()).unwrap().summary()), @"
+    insta::assert_snapshot!(whole(&sample.killed()), @"
     operation  pass  fail  total
     periodic      1     0      1
     all           1     0      1
@@ -59,7 +77,7 @@ fn what_was_asked_in_another_form_says_so() {
     }
     let events = sample.finished();
     assert!(attention(&events).contains("\n   = with    header/A = 1\n"));
-    let closing = closing(Run::of(&events).unwrap().summary());
+    let closing = whole(&events);
     let line =
         "\nsent with header/A = 1: 2 cases, because the target rejects the baseline request without it\n";
     assert!(closing.contains(line), "{closing}");
@@ -130,7 +148,7 @@ fn of_a_target_that_accepts_nothing_one_plain_request_stands_for_all_cases() {
         "{shown}"
     );
     assert!(!shown.contains("ncbct") && !shown.contains("by reason"), "{shown}");
-    let said = closing(Run::of(&events).unwrap().summary());
+    let said = whole(&events);
     assert!(said.contains("no valid request was accepted: there was no response; try "), "{said}");
     assert!(attention(&record(true)).starts_with("ERROR  12 cases, by reason\n"));
 }
@@ -184,7 +202,7 @@ fn violations_come_before_warnings_and_each_is_shown_once_by_its_smallest_witnes
     sample.verdict("periodic.months/two", Verdict::Observed).observations = vec!["a".into(), "b".into()];
     let events = sample.finished();
     let run = Run::of(&events).unwrap();
-    insta::assert_snapshot!(attention(&events), @"
+    insta::assert_snapshot!(attention(&events), @r#"
     level  clause           cases  finding
     deny   periodic.months      1  07bdb2b76e5ae52a
     warn   ncbct.name           1  1603cc560258553e
@@ -194,33 +212,39 @@ fn violations_come_before_warnings_and_each_is_shown_once_by_its_smallest_witnes
       --> cases/periodic/months-of-execution.yaml:18
        | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms, request 4
        | expected a rejection (4xx), got 201 with transactionStatus RCVD
+       | response {"transactionStatus":"RCVD"}
        = witness periodic.months / one
        = clause  stated: Endpoints > Create periodic payment, line 242 of the document
        = again   xs2aspec run --only periodic.months/one --target 'my bank.toml' --now 2030-01-02T03:04:05Z
-       = next    xs2aspec explain periodic.months/one --target 'my bank.toml'
+       = next    xs2aspec explain 07bdb2b7 --target 'my bank.toml'
+       = curl    xs2aspec curl 07bdb2b7 --target 'my bank.toml'
 
     warn  ncbct.name    a name has no letters but those of the table
       --> cases/periodic/months-of-execution.yaml:18
        | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms, request 4
        | body/list/0/name: expected a rejection (4xx), got 201 with transactionStatus RCVD
+       | response {"transactionStatus":"RCVD"}
        = witness periodic.months / one
        = clause  expected: Endpoints > Create periodic payment, line 242 of the document
        = again   xs2aspec run --only periodic.months/one --target 'my bank.toml' --now 2030-01-02T03:04:05Z
-       = next    xs2aspec explain periodic.months/one --target 'my bank.toml'
+       = next    xs2aspec explain 1603cc56 --target 'my bank.toml'
+       = curl    xs2aspec curl 1603cc56 --target 'my bank.toml'
 
     warn  ncbct.name    a name has no letters but those of the table    (3 cases)
       --> cases/ncbct/months-of-execution.yaml:18
        | POST /v1/periodic-payments/norwegian-domestic-credit-transfers     201 in 12 ms, request 3
        | three
        | expected a rejection (4xx), got 201 with transactionStatus RCVD
+       | response {"transactionStatus":"RCVD"}
        = witness ncbct.name / c
        = clause  expected: Endpoints > Create periodic payment, line 242 of the document
        = again   xs2aspec run --only ncbct.name/c --target 'my bank.toml' --now 2030-01-02T03:04:05Z
-       = next    xs2aspec explain ncbct.name/c --target 'my bank.toml'
+       = next    xs2aspec explain 8953e82b --target 'my bank.toml'
+       = curl    xs2aspec curl 8953e82b --target 'my bank.toml'
 
     1 violation, 2 warnings
-    ");
-    let closing = closing(run.summary());
+    "#);
+    let closing = whole_of(run.summary());
     assert!(
         closing.contains("\nviolated: periodic.months\nwarnings for: ncbct.name\n2 observations of choices"),
         "{closing}"
@@ -232,7 +256,7 @@ fn a_run_with_warnings_alone_conforms_and_says_so_unless_they_are_denied() {
     let mut sample = Sample::new(1);
     sample.verdict("ncbct.name/a", Verdict::Warn);
     let last = |sample: &Sample| {
-        let shown = closing(Run::of(&sample.finished()).unwrap().summary());
+        let shown = whole(&sample.finished());
         shown.lines().last().unwrap_or_default().to_owned()
     };
     let conforms = "conforms, with warnings for 1 clause: no clause of level deny is violated; 7 of 7 required clauses were skipped (exit 0)";
@@ -266,8 +290,8 @@ fn another_document_is_said_first_and_asked_again() {
     let events = sample.finished();
     let shown = String::from_utf8(Run::of(&events).unwrap().draw(&mut Terminal::default())).unwrap();
     assert!(shown.starts_with("document from other, not the one built into xs2aspec 0.1.0\n"), "{shown}");
-    for command in ["run --only", "explain"] {
-        let command = format!("xs2aspec {command} periodic.months.duplicate/adjacent --target");
+    for command in ["run --only periodic.months.duplicate/adjacent", "explain 219065e1", "curl 219065e1"] {
+        let command = format!("xs2aspec {command} --target");
         let line = shown.lines().find(|line| line.contains(&command)).unwrap_or_default();
         assert!(line.contains(" --pack other"), "{line}: {shown}");
     }
@@ -276,7 +300,7 @@ fn another_document_is_said_first_and_asked_again() {
 #[test]
 fn nothing_hostile_passes() {
     let events = sample::hostile();
-    for shown in [attention(&events), closing(Run::of(&events).unwrap().summary())] {
+    for shown in [attention(&events), whole(&events)] {
         assert!(!shown.chars().any(|letter| letter != '\n' && text::is_hostile(letter)), "{shown:?}");
     }
 }
