@@ -1,5 +1,7 @@
 //! `xs2aspec demo`: a fault of the reference bank, found and explained.
 
+use std::path::Path;
+
 use clap::FromArgMatches as _;
 use toml_edit::DocumentMut;
 use xs2aspec_record::Exit;
@@ -8,23 +10,25 @@ use xs2aspec_suite::Tree;
 use crate::{
     Failure, again,
     args::{Args, Command},
-    explain, help,
+    explain,
+    finding::{self, Earlier},
+    help,
 };
 
-/// The file that names the fault, the cases and the clause.
+/// The file that names the fault and the cases.
 const FILE: &str = "fixtures/spec/demo.toml";
 
 /// Where the run writes its reports.
 const OUT: &str = "reports/demo";
 
-/// Runs a few cases against the reference bank with a fault, and explains the clause that it violates.
+/// Runs a few cases against the reference bank with a fault, and explains what they find.
 pub(crate) async fn demo() -> Result<Exit, Failure> {
     let tree = Tree::embedded();
     let wrong = |why: String| Failure::input(format!("{FILE}: {why}"));
     let text = tree.text(FILE).ok_or_else(|| wrong("the file is missing".to_owned()))?;
     let file: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| wrong(error.to_string()))?;
     let value = |key: &str| file.get(key).and_then(|value| value.as_str()).unwrap_or_default();
-    let (fault, only, clause) = (value("fault"), value("only"), value("clause"));
+    let (fault, only) = (value("fault"), value("only"));
     say!("1. Run the cases of {only} against the reference bank with the fault {fault}:\n");
     let run = command(&["run", "--fault", fault, "--only", only, "--out", OUT])?;
     let Command::Run(run) = run else { return Err(wrong("`run` is not a command".to_owned())) };
@@ -32,8 +36,11 @@ pub(crate) async fn demo() -> Result<Exit, Failure> {
     if exit != Exit::Violation {
         return Err(wrong(format!("the run did not find the fault {fault}")));
     }
-    say!("\n2. Explain the violated clause:\n");
-    let Command::Explain(explain) = command(&["explain", clause])? else {
+    let earlier = Earlier::open(Path::new(OUT))?;
+    let first = earlier.summary.findings().all().first().map(|found| finding::printed(&found.id));
+    let first = first.ok_or_else(|| wrong(format!("{OUT} has no finding")))?;
+    say!("\n2. Explain the finding:\n");
+    let Command::Explain(explain) = command(&["explain", first, "--run", OUT])? else {
         return Err(wrong("`explain` is not a command".to_owned()));
     };
     explain::explain(&explain)?;

@@ -81,7 +81,7 @@ fn a_matrix_that_would_not_be_looked_at_is_refused() {
     }
 }
 
-/// README.md shows a finding and the last bank of strangers. The book shows the totals of the kill matrix and
+/// README.md shows what the demo finds and the last bank of strangers. The book shows the totals of the kill matrix and
 /// of the matrix of places. Each is between two markers.
 #[test]
 fn the_numbers_in_the_readme_are_current() {
@@ -128,19 +128,17 @@ fn the_numbers_in_the_readme_are_current() {
     is_current(&page, &trust);
     let path = root().join("README.md");
     let readme = between(&fs::read_to_string(&path).unwrap(), "held-out", &last);
-    // The finding of the command above it, except for the response time.
-    let (before, rest) = readme.split_once("## See it fail").unwrap();
-    let (command_line, rest) = rest.split_once("\n```text\n").unwrap();
-    let (_, after) = rest.split_once("\n```\n").unwrap();
-    let arguments = command_line.lines().find_map(|line| line.strip_prefix("xs2aspec ")).unwrap();
-    let out = tempfile::TempDir::new().unwrap();
-    let mut run = command();
-    let shown = run.args(arguments.split(' ')).arg("--out").arg(out.path()).output().unwrap().stdout;
-    let shown = String::from_utf8(shown).unwrap();
-    let finding: Vec<String> = shown.lines().take_while(|line| !line.is_empty()).map(without_time).collect();
-    assert!(finding.len() > 5 && finding[0].starts_with("deny  "), "{shown}");
-    let finding = finding.join("\n");
-    is_current(&path, &format!("{before}## See it fail{command_line}\n```text\n{finding}\n```\n{after}"));
+    // The first lines of what the demo finds, except for the response time.
+    let folder = tempfile::TempDir::new().unwrap();
+    let demo = command().arg("demo").current_dir(folder.path()).output().unwrap();
+    let shown = String::from_utf8(demo.stdout).unwrap();
+    let finding = shown.lines().skip_while(|line| !line.starts_with("deny  "));
+    let finding = finding.take_while(|line| !line.starts_with("   | response")).map(without_time);
+    let finding: Vec<String> = finding.collect();
+    assert!(finding.len() == 5 && demo.status.success(), "{shown}");
+    assert!(shown.contains("\n$ xs2aspec explain ") && shown.contains("\ncontrol    "), "{shown}");
+    let finding = format!("```text\n{}\n```", finding.join("\n"));
+    is_current(&path, &between(&readme, "demo", &finding));
 }
 
 /// Returns the table of the banks that strangers wrote, and a sentence about the last one.
