@@ -28,11 +28,11 @@ pub fn numbers(summary: &RunSummary) -> String {
 pub fn named(summary: &RunSummary) -> [(&'static str, usize); 5] {
     let numbers = summary.demanded();
     [
-        ("clauses-kept", numbers.kept),
-        ("clauses-broken", numbers.broken),
+        ("clauses-passed", numbers.kept),
+        ("clauses-violated", numbers.broken),
         ("clauses-waived", numbers.waived),
-        ("clauses-not-asked", numbers.not_asked),
-        ("clauses-left-out", numbers.left_out),
+        ("clauses-not-tested", numbers.not_asked),
+        ("clauses-skipped", numbers.left_out),
     ]
 }
 

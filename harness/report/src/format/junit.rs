@@ -286,7 +286,7 @@ fn facts(summary: &RunSummary, report: &CaseReport<'_>) -> String {
     }
     let ends = verdict.findings.iter().filter_map(|finding| words::end(summary.start(), finding));
     for end in ends.collect::<BTreeSet<_>>() {
-        let _ = writeln!(lines, "[[PROPERTY|broken-by={}]]", end.word());
+        let _ = writeln!(lines, "[[PROPERTY|violated-by={}]]", end.word());
     }
     for with in &verdict.judged_with {
         let _ = writeln!(lines, "[[PROPERTY|judged-with={}]]", unmarked(&short(with)));

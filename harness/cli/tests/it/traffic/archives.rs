@@ -179,7 +179,7 @@ fn each_report_says_which_end_broke_what() {
     assert!(ends.contains(&("periodic.frequency.listed", "client")), "{ends:?}");
     assert!(ends.contains(&("periodic.frequency.listed", "bank")), "{ends:?}");
     let junit = drawn(&out, "junit");
-    assert!(junit.contains("[[PROPERTY|broken-by=client]]\n[[PROPERTY|broken-by=bank]]"), "{junit}");
+    assert!(junit.contains("[[PROPERTY|violated-by=client]]\n[[PROPERTY|violated-by=bank]]"), "{junit}");
     let terminal = drawn(&out, "terminal");
     let again = format!("= again   xs2aspec judge {path} --out reports/again\n");
     for words in [&again, "(the client)", "level  end     clause"] {
@@ -197,7 +197,7 @@ fn a_run_of_cases_says_nothing_of_ends() {
     xs2aspec(&[&["run", "--quiet", "--out", out.to_str().unwrap()][..], &fault].concat());
     for format in ["terminal", "markdown", "html", "junit", "sarif", "ctrf", "github"] {
         let text = drawn(&out, format);
-        assert!(!text.contains("violated it") && !text.contains("broken-by"), "{format}: {text}");
+        assert!(!text.contains("violated it") && !text.contains("violated-by"), "{format}: {text}");
         assert!(!text.contains("\"end\"") && !text.contains("(the bank)"), "{format}: {text}");
     }
 }
