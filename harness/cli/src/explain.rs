@@ -1,8 +1,8 @@
 //! `xs2aspec explain`: shows what a clause requires and why, what a case sends, or what a finding is.
 
 mod finding;
-mod reading;
 mod standards;
+mod strength;
 
 use std::{path::Path, sync::Arc};
 
@@ -115,7 +115,7 @@ fn describe(clause: &Clause, document: &Document, levels: &Levels) {
     say!("says       {}", clause.says);
     say!("document   line {}, {}", clause.line, document.section(clause.line));
     say!("           {}", document.line(clause.line).unwrap_or_default().trim());
-    say!("strength   {}", reading::strength(&clause.strength));
+    say!("strength   {}", strength::meaning(&clause.strength));
     match &clause.strength {
         Strength::Stated | Strength::Expected => {}
         Strength::Derived(standard) => {
@@ -133,7 +133,7 @@ fn describe(clause: &Clause, document: &Document, levels: &Levels) {
     let ClauseLevel { level, by } = levels.clause(&clause.id);
     say!("level      {}, by {}", level.word(), by.words());
     for row in &clause.reading {
-        say!("reading    {row}: {}", reading::sentence(document.reading(*row).unwrap_or_default()));
+        say!("reading    {row}: {}", document.reading(*row).unwrap_or_default());
     }
     say!("file       {}:{}", clause.file, clause.file_line);
 }
