@@ -25,7 +25,7 @@ pub(crate) use self::own::{Judge, Keys, KeysNew, KeysShow, Listen, Scaffold, Ser
 use self::parsed::{depth, pattern, time};
 pub(crate) use self::run::{InDoubt, Run};
 pub(crate) use self::source::Source;
-pub(crate) use self::target::TargetArg;
+pub(crate) use self::target::{TargetArg, found};
 pub(crate) use self::traffic::{Client, ClientReport, ClientTls, Proxy};
 pub(crate) use self::waive::Waive;
 
@@ -342,7 +342,7 @@ pub(crate) enum Gate {
 #[derive(Debug, clap::Args)]
 pub(crate) struct Init {
     /// Profile to write; an existing file is not overwritten
-    #[arg(value_name = "FILE", default_value = "bank.toml")]
+    #[arg(value_name = "FILE", default_value = target::FILE)]
     pub(crate) file: PathBuf,
     /// Print the JSON Schema of a kind of file instead
     #[arg(long, value_enum, value_name = "KIND", conflicts_with = "file", num_args = 0..=1, default_missing_value = "profile")]
@@ -381,8 +381,8 @@ pub(crate) struct Curl {
     /// Case id, the start of one that matches one case, or the first 8 digits of a finding's id
     #[arg(value_name = "CASE|FINDING", value_parser = pattern)]
     pub(crate) case: String,
-    /// Use this profile or base URL
-    #[arg(long, value_name = "FILE|URL")]
+    /// Use this profile or base URL [default: as for `run`]
+    #[arg(long, value_name = "TARGET")]
     pub(crate) target: Option<String>,
     /// Read findings from this run: its record or its folder
     #[arg(long, value_name = "DIR", default_value = "reports/latest")]
@@ -401,9 +401,8 @@ pub(crate) struct Curl {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Doctor {
-    /// Use this profile or base URL
-    #[arg(long, value_name = "FILE|URL")]
-    pub(crate) target: String,
+    #[command(flatten)]
+    pub(crate) target: TargetArg,
     /// Count the cases of a run at this depth
     #[arg(long, value_name = "DEPTH", default_value = "standard", value_parser = depth)]
     pub(crate) depth: Depth,
@@ -443,10 +442,10 @@ pub(crate) struct Explain {
     /// Read findings from this run: its record or its folder
     #[arg(long, value_name = "DIR", default_value = "reports/latest")]
     pub(crate) run: PathBuf,
-    /// Fill the request from this profile or base URL [default: the reference bank]
+    /// Fill the request from this profile or base URL [default: as for `run`]
     ///
     /// With `--pack`, the default is a profile without values.
-    #[arg(long, value_name = "URL|FILE.toml")]
+    #[arg(long, value_name = "TARGET")]
     pub(crate) target: Option<String>,
     #[command(flatten)]
     pub(crate) levels: Levels,

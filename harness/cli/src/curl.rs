@@ -11,7 +11,7 @@ use xs2aspec_suite::{Case, Depth, Suite};
 
 use crate::{
     Failure,
-    args::Curl,
+    args::{Curl, found},
     finding::{Earlier, is_id},
     target,
 };
@@ -20,7 +20,7 @@ use crate::{
 pub(crate) async fn curl(args: &Curl) -> Result<Exit, Failure> {
     let (name, target) = named(args)?;
     let suite = crate::suite(&args.source)?;
-    let profile = target::profile(target, &suite.spec().profile)?;
+    let profile = target::profile(&target, &suite.spec().profile)?;
     let suite = Arc::new(crate::with_entries(suite, &profile.values)?);
     let case = case(&suite, &name)?;
     let profile = profile.authorize(args.allow_production).map_err(Failure::input)?;
@@ -38,7 +38,7 @@ pub(crate) async fn curl(args: &Curl) -> Result<Exit, Failure> {
 
 /// Returns the case to send, and the target. A finding stands for the case that shows it best. The target of
 /// its run is only named, since a record may come from someone else and must not choose where requests go.
-fn named(args: &Curl) -> Result<(String, &str), Failure> {
+fn named(args: &Curl) -> Result<(String, String), Failure> {
     let (case, known) = if is_id(&args.case) {
         let earlier = Earlier::open(&args.run)?;
         let case = earlier.found(&args.case)?.root.witness.case.clone();
@@ -46,7 +46,7 @@ fn named(args: &Curl) -> Result<(String, &str), Failure> {
     } else {
         (args.case.clone(), None)
     };
-    let Some(target) = &args.target else {
+    let Some(target) = args.target.clone().or_else(found) else {
         let known = known.map_or_else(String::new, |known| format!("; the run used --target {known}"));
         return Err(Failure::input(format!("pass the bank with --target FILE or --target URL{known}")));
     };

@@ -25,9 +25,14 @@ const COLUMN: usize = 14;
 /// Checks the profile, the key, the connection, the baseline requests and the cases, in this order.
 pub(crate) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     let suite = crate::suite(&args.source)?;
-    let profile = target::profile(&args.target, &suite.spec().profile)?;
+    let Some(target) = args.target.name() else {
+        return Err(Failure::input(
+            "no target to check: name a profile or a URL, as in `xs2aspec doctor bank.toml`",
+        ));
+    };
+    let profile = target::profile(target, &suite.spec().profile)?;
     let suite = Arc::new(crate::with_entries(suite, &profile.values)?);
-    let file = Path::new(&args.target);
+    let file = Path::new(target);
     if (args.fix || args.diff) && !file.is_file() {
         return Err(Failure::input("a URL has no profile to fix; write one with `xs2aspec init`"));
     }

@@ -12,7 +12,11 @@ use xs2aspec_record::{ClauseLevel, Exit, Header};
 use xs2aspec_reference::{Fault, Variation};
 use xs2aspec_suite::{Case, Clause, Document, Expectation, Strength, Suite, nearest};
 
-use crate::{Failure, args::Explain, finding::is_id};
+use crate::{
+    Failure,
+    args::{Explain, found},
+    finding::is_id,
+};
 
 /// The maximum number of cases to list.
 const CASES: usize = 10;
@@ -23,7 +27,8 @@ const LATEST: &str = "reports/latest";
 /// Explains a clause, a case or a finding.
 pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
     let suite = crate::suite(&args.source)?;
-    let mut profile = profile(args, &suite)?;
+    let target = args.target.clone().or_else(found);
+    let mut profile = profile(target.as_deref(), &suite)?;
     let suite = Arc::new(crate::with_entries(suite, &profile.values)?);
     profile.levels.extend(args.levels.0.iter().cloned());
     let levels = Levels::new(suite.clauses(), &profile).map_err(Failure::input)?;
@@ -32,7 +37,7 @@ pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
     } else if let Some(case) = suite.case(&args.id) {
         let judge = Judge::new(Arc::clone(&suite), profile.for_show(), Identity::random(0));
         let judge = judge.map_err(Failure::input)?;
-        explain_case(&suite, case, &judge, args.target.is_some());
+        explain_case(&suite, case, &judge, target.is_some());
     } else if is_id(&args.id) {
         finding::explain(args, &suite, &levels)?;
     } else {
@@ -58,9 +63,9 @@ fn list(cases: impl Iterator<Item = String>, all: usize) {
 }
 
 /// Returns the profile that fills the requests and sets the levels.
-fn profile(args: &Explain, suite: &Suite) -> Result<Profile, Failure> {
+fn profile(target: Option<&str>, suite: &Suite) -> Result<Profile, Failure> {
     let spec = &suite.spec().profile;
-    let profile = match &args.target {
+    let profile = match target {
         None if suite.tree().other_document().is_some() => Profile::of_url("http://127.0.0.1", spec),
         None => Profile::reference("http://127.0.0.1"),
         Some(target) if target.contains("://") => Profile::of_url(target, spec),
