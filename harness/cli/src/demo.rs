@@ -18,7 +18,7 @@ use crate::{
 /// The file that names the fault and the cases.
 const FILE: &str = "fixtures/spec/demo.toml";
 
-/// Where the run writes its reports.
+/// The folder of the run.
 const OUT: &str = "reports/demo";
 
 /// Runs a few cases against the reference bank with a fault, and explains what they find.

@@ -16,10 +16,9 @@ use crate::Failure;
 static LOST: OnceLock<io::Error> = OnceLock::new();
 
 /// The first words of headings, with their color.
-const HEADINGS: [(&str, AnsiColor); 11] = [
+const HEADINGS: [(&str, AnsiColor); 10] = [
     ("deny  ", AnsiColor::Red),
     ("FAIL  ", AnsiColor::Red),
-    ("ERROR  ", AnsiColor::Red),
     ("does not conform", AnsiColor::Red),
     ("warn  ", AnsiColor::Yellow),
     ("FLAKY  ", AnsiColor::Yellow),

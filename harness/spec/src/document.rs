@@ -12,8 +12,8 @@ pub const FILE: &str = "fixtures/spec/interface.md";
 /// Path of its readings in a tree.
 const READINGS: &str = "fixtures/spec/readings.md";
 
-/// Heading of the section that has each reading in sentences, a table of two columns. A file without it is that
-/// table alone.
+/// Heading of the section that has each reading in sentences, a table of two columns. A file without it is
+/// that table alone.
 const SENTENCES: &str = "\n## 7. In sentences\n";
 
 /// Marks an omission between two parts of a quote.

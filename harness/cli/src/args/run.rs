@@ -141,7 +141,7 @@ pub(crate) struct Run {
     /// Mark findings on the lines of FILE instead of the profile
     ///
     /// FILE is an OpenAPI description in YAML or JSON, or a table with `PLACE<TAB>FILE:LINE` in each line.
-    /// PLACE is a clause, a place such as `header/Digest`, or an operation such as `POST /v1/signing-baskets`.
+    /// PLACE is a clause, a place such as `header/Digest`, or an operation such as `POST` and its path.
     #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
     pub(crate) locate: Option<PathBuf>,
     /// Print tables by operation and observations, too

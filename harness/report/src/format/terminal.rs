@@ -81,7 +81,7 @@ pub struct Terminal {
     first: Option<(usize, String)>,
 }
 
-/// What a terminal report shows.
+/// The parts of a terminal report.
 #[derive(Debug, Default)]
 pub struct Scope {
     /// True for the tables by operation and the observations, too.

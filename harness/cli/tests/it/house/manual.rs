@@ -9,10 +9,10 @@ use crate::support::{execute, printed};
 /// Returns the commands that are not hidden.
 fn commands() -> Vec<String> {
     let help = printed(&execute(&["--help"]));
-    let listed = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
-    // The description of a command may continue on the next lines, with more indentation.
+    // The groups of commands come before the options.
+    let listed = help.split("\nOptions:\n").next().unwrap();
     let names = listed.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
-    names.filter(|name| !name.is_empty() && *name != "help").map(str::to_owned).collect()
+    names.map(str::to_owned).collect()
 }
 
 #[test]

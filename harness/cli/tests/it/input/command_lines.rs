@@ -57,7 +57,7 @@ const FILES: [Line; 11] = [
     ),
     ("explore --budget 10 --save key.pem", 2, "key.pem"),
     ("init bare.toml", 2, "bare.toml"),
-    ("keys --out .", 0, ""),
+    ("keys new --out .", 0, ""),
 ];
 
 /// Edited evidence, and files that are not evidence.
@@ -226,8 +226,8 @@ fn explain_of_a_clause_names_its_file_its_cases_and_what_breaks_it() {
 fn explain_of_a_header_reads_what_is_written_of_it() {
     for (clause, first) in [
         ("header.psu-http-method.ncbct", None),
-        ("header.psu-ip-address.transaction", Some("reading    80: PSU-IP-Address: ")),
-        ("header.tpp-redirect-uri.absolute", Some("reading    78: TPP-Redirect-URI ")),
+        ("header.psu-ip-address.transaction", Some("reading    80: The form of PSU-IP-Address ")),
+        ("header.tpp-redirect-uri.absolute", Some("reading    78: TPP-Redirect-URI is ")),
     ] {
         let (_, said) = xs2aspec(&["explain", clause]);
         let reading = said.lines().find(|line| line.starts_with("reading "));

@@ -195,8 +195,8 @@ fn nothing_is_written_over_that_cannot_be_made_again() {
         ("man --out manual", key),
         ("init bank.toml", "refusing to overwrite bank.toml"),
         ("init key.pem", "refusing to overwrite key.pem"),
-        ("keys --out real", "pass --overwrite, or choose another folder"),
-        ("keys --out real --overwrite", "it is not test material of this program"),
+        ("keys new --out real", "pass --overwrite, or choose another folder"),
+        ("keys new --out real --overwrite", "it is not test material of this program"),
         ("listen --address 127.0.0.1:0 --timeout-s 1 --out key.pem", key),
         ("prove --matrix none.tsv", "cannot read none.tsv"),
         ("prove --matrix matrix.tsv --only periodic.months", "cannot be used with"),
@@ -227,8 +227,8 @@ fn nothing_is_written_over_that_cannot_be_made_again() {
         ("bundle run --key key.pem", 0),
         ("merge 1 2 --out merged", 0),
         ("merge 1 2 --out merged", 0),
-        ("keys --out made", 0),
-        ("keys --out made --overwrite", 0),
+        ("keys new --out made", 0),
+        ("keys new --out made --overwrite", 0),
         ("init other.toml", 0),
     ] {
         let (code, said) = line(folder.path(), command);

@@ -86,7 +86,7 @@ fn the_pair_that_is_refused_together_is_named() {
     let block = ran.said.split("\n\n").next().unwrap_or_default();
     let shown: Vec<&str> = block.lines().filter(|line| line.starts_with("   | ")).collect();
     assert_eq!(shown.len(), 6, "{block}");
-    assert!(shown[5].starts_with("   | the target responded: {\"tppMessages\""), "{block}");
+    assert!(shown[5].starts_with("   | response {\"tppMessages\""), "{block}");
     assert!(
         shown[1].contains("header/Accept-Encoding = ") && shown[2].contains("query/withAccounts = "),
         "{block}"
