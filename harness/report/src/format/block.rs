@@ -144,8 +144,8 @@ pub(crate) fn spaced(case: &str) -> String {
 pub(crate) fn again(summary: &RunSummary, case: &str) -> Option<String> {
     let start = summary.start();
     if let Some(traffic) = start.traffic {
-        let words =
-            ["xs2aspec", traffic.again()?].into_iter().chain(start.arguments.iter().map(String::as_str));
+        let command = ["xs2aspec"].into_iter().chain(traffic.again()?.split(' '));
+        let words = command.chain(start.arguments.iter().map(String::as_str));
         return Some(words.map(shell::quoted).collect::<Vec<_>>().join(" "));
     }
     let mut words = if start.drawn {

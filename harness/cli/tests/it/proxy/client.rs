@@ -120,7 +120,7 @@ fn a_client_that_breaks_the_document_is_told_what_and_where() {
     assert!(junit.contains("<failure") && junit.contains("ncbct.creditor-name.length"), "{junit}");
     assert!(
         junit.contains("the client violated it: request/body/creditorName: ")
-            && !junit.contains("the bank broke")
+            && !junit.contains("the bank violated")
     );
     let again = format!("= again   xs2aspec client report {}", folder.path().display());
     assert!(junit.contains(&again) && junit.contains("= next    xs2aspec explain "));
