@@ -29,7 +29,7 @@ fn cases(out: &Path, verdicts: &[Verdict]) -> BTreeSet<String> {
 #[test]
 fn only_what_failed_is_asked_again_until_nothing_fails() {
     let folder = TempDir::new().unwrap();
-    let (latest, again) = (folder.path().join("latest"), folder.path().join("again"));
+    let (latest, again) = (folder.path().join("last"), folder.path().join("again"));
     let out = latest.to_str().unwrap();
     let (exit, said) = xs2aspec(&["run", "--quiet", "--only", ONLY, "--fault", FAULT, "--out", out]);
     assert_eq!(exit, Some(1), "{said}");
