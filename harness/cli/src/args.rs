@@ -90,7 +90,7 @@ pub(crate) enum Command {
     Verify(Verify),
     /// Compare two runs, in Markdown
     ///
-    /// Exit code 1 means that the second run has a new violation, 3 that it is incomplete for a new reason.
+    /// Exit code 1 means that the second run has a new violation.
     Diff(Diff),
     /// Accept a finding of the last run for a time, in the waiver file
     ///

@@ -190,9 +190,13 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<Exit, Failure> {
     }
     let gate::Outcome { exit, says } =
         gate::outcome(&before, &after, &changes, args.deny == Some(Denied::Warnings));
-    // Standard output is Markdown, for a comment.
-    note!("{says}");
-    Ok(exit)
+    // A comparison fails for what is new, and not for what the later run could not judge, such as a quota
+    // that is used up. Standard output is Markdown, for a comment.
+    let is_red = exit == Exit::Violation;
+    if is_red || exit == Exit::Conforms {
+        note!("{says}");
+    }
+    Ok(if is_red { exit } else { Exit::Conforms })
 }
 
 /// Writes a whole file. Fails if the command reads that file, or if the file cannot be recreated, such as a

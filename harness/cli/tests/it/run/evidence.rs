@@ -73,7 +73,7 @@ fn a_bundle_says_what_is_proven_and_what_is_not() {
         for expected in [
             "does not conform: at least one clause is violated (exit 1)\nWHAT WAS RUN\n",
             "rejudged with this version, give the same verdict in ",
-            "no byte of the 11 files of the bundle has changed",
+            "no byte of the 12 files of the bundle has changed",
             "the hash chain covers every line of the record",
             "the reports, rendered again from the record, equal those of the bundle",
             "the cases are those that this version of the suite plans at depth standard: ",

@@ -76,7 +76,9 @@ fn a_waived_finding_is_in_the_file_and_the_run_takes_it() {
 #[test]
 fn a_gate_fails_only_for_what_the_base_does_not_have() {
     let (folder, id) = faulty();
-    fs::rename(folder.path().join("reports/latest"), folder.path().join("base")).unwrap();
+    let latest = folder.path().join("reports/latest");
+    fs::rename(fs::canonicalize(&latest).unwrap(), folder.path().join("base")).unwrap();
+    fs::remove_file(latest).unwrap();
     let gated = ["run", "--quiet", "--only", CLAUSE, "--gate", "new", "--base"];
     let (exit, said) = ran(folder.path(), &[&gated[..], &["base"], &FAULT].concat());
     assert!(
