@@ -293,7 +293,15 @@ async fn the_line_that_runs_a_case_again_comes_to_the_same_verdict() {
                 let next = find("   = next    ").unwrap();
                 let (code, explained) = shell(next);
                 assert_eq!(code, Some(0), "{kind}: {next}: {explained}");
-                assert!(explained.contains(&format!("case       {case}\n")), "{kind}: {next}: {explained}");
+                assert!(explained.contains(&format!(" of {case}\n")), "{kind}: {next}: {explained}");
+                let id = next.split(' ').nth(2).unwrap();
+                let of_case = next.replace(&format!("{id} --run out"), &case);
+                let (code, explained) = shell(&of_case);
+                assert_eq!(code, Some(0), "{kind}: {of_case}: {explained}");
+                assert!(
+                    explained.contains(&format!("case       {case}\n")),
+                    "{kind}: {of_case}: {explained}"
+                );
                 // The file exists, and contains the case.
                 let (file, number) = find("  --> ").unwrap().rsplit_once(':').unwrap();
                 let cases = if line.contains("--cases") {
