@@ -178,5 +178,5 @@ async fn a_run_that_watches_begins_with_what_failed() {
 fn nothing_to_watch_is_said() {
     let (exit, said) = xs2aspec(&["run", "--watch"]);
     assert_eq!(exit, Some(2), "{said}");
-    assert!(said.contains("pass --target, --cases, --pack or --waivers"), "{said}");
+    assert!(said.contains("pass a target, --cases, --pack or --waivers"), "{said}");
 }
