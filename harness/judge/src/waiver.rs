@@ -158,7 +158,8 @@ impl Waiver {
     /// Returns its entry in a file.
     fn entry(&self) -> String {
         let mut lines = "[[waiver]]\n".to_owned();
-        let quoted = |value: &str| toml::Value::from(value).to_string();
+        // A JSON string is a TOML string on one line, whatever the line ends of the file.
+        let quoted = |value: &str| serde_json::Value::from(value).to_string();
         let findings: Vec<String> = self.findings.iter().map(|id| quoted(id)).collect();
         let expires = self.expires.to_string();
         for (key, value) in [
@@ -207,7 +208,7 @@ mod tests {
         for (from, to, expected) in [
             ("ticket = \"T-1\"\n", "", "waivers.toml:1:1: missing field `ticket`"),
             ("owner", "ower", "waivers.toml:3:1: unknown field `ower`; did you mean `owner`?"),
-            ("\"payments\"", "\" \"", "waivers.toml:1:1: `owner` says nothing"),
+            ("\"payments\"", "\" \"", "waivers.toml:1:1: `owner` is empty"),
             (
                 "2030-01-31",
                 "soon",

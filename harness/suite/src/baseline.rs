@@ -165,7 +165,7 @@ mod tests {
             ("about: c\nextends: root\nmethod: GET\n", "can only have `change`"),
             ("about: c\nextends: root\nheaders: {A: b}\n", "must change headers with `change`"),
             ("about: c\nextends: root\nchange: [{remove: body/x}]\n", "would change nothing"),
-            ("about: c\noperation: ncbct\nmethod: POST\n", "has `path`"),
+            ("about: c\noperation: ncbct\nmethod: POST\n", "needs `path`"),
             (
                 "about: c\noperation: n\nmethod: GET\npath: /\nchange: [{remove: header/A}]\n",
                 "only a baseline that `extends`",

@@ -96,7 +96,7 @@ fn the_members_are_those_that_were_signed() {
     assert!(!holds(&less).contains("with the record"), "{}", holds(&less));
     holds(&signed(&bytes, &key, |members| members.swap(4, 5)));
     // Every bundle needs these members.
-    for (at, name) in [(0, RECORD), (1, CHAIN), (2, PROFILE), (3, DIGESTS), (10, PUBLIC_KEY)] {
+    for (at, name) in [(0, RECORD), (1, CHAIN), (2, PROFILE), (3, DIGESTS), (11, PUBLIC_KEY)] {
         let lacks = signed(&bytes, &key, |members| drop(members.remove(at)));
         let broken = verify(&lacks, None, &tool()).broken;
         assert!(broken.contains(&format!("the archive: `{name}` is missing")), "{name}: {broken:?}");
@@ -147,14 +147,14 @@ fn a_key_that_did_not_sign_and_a_result_that_is_not_the_records_are_named() {
     let key = ed25519();
     let bytes = made(&sample::mixed(), &key);
     let other = ed25519().public().unwrap().pem();
-    let swapped = signed(&bytes, &key, |members| members[10].1 = other.clone().into_bytes());
+    let swapped = signed(&bytes, &key, |members| members[11].1 = other.clone().into_bytes());
     let broken = verify(&swapped, Some(&key.public().unwrap()), &tool()).broken;
     assert_eq!(broken, ["public-key.pem: it is not the key that signed the statement"]);
     // Independent of the program that it names.
     let mut members = read(&bytes);
-    let opened = key.public().unwrap().open(&String::from_utf8(members[11].1.clone()).unwrap()).unwrap();
+    let opened = key.public().unwrap().open(&String::from_utf8(members[12].1.clone()).unwrap()).unwrap();
     let passed = String::from_utf8(opened).unwrap().replace("\"FAILED\"", "\"PASSED\"");
-    members[11].1 = key.seal(passed.as_bytes()).unwrap().into_bytes();
+    members[12].1 = key.seal(passed.as_bytes()).unwrap().into_bytes();
     let elsewhere = Program { name: "xs2aspec 9.9.9".into(), ..tool() };
     for program in [tool(), elsewhere] {
         let broken = verify(&written(&members), None, &program).broken;

@@ -205,7 +205,7 @@ fn files_without_cases_are_mistakes() {
 fn all_mistakes_are_reported_together_and_once_per_group() {
     let text = "title: t\ncases:\n  - {clause: b, axes: {n: {values: [1, 2, 3]}}, baseline: base, expect: accepted}\n  \
                 - {clause: c, name: x, baseline: base, expect: accepted}\n";
-    assert_eq!(load(text).unwrap_err().lines().filter(|line| line.contains("no clause")).count(), 2);
+    assert_eq!(load(text).unwrap_err().lines().filter(|line| line.contains("is not declared")).count(), 2);
 }
 
 #[test]
