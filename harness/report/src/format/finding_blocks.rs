@@ -67,8 +67,8 @@ impl FindingBlocks {
         }
     }
 
-    /// Renders all findings of a level. The very first finding is whole. `folder` is where the run is, or None
-    /// for the last run.
+    /// Renders all findings of a level. The very first finding is whole. `folder` is that of the run, or
+    /// None for the last run.
     pub(crate) fn shown(&self, summary: &RunSummary, level: Level, folder: Option<&str>) -> String {
         let findings = summary.findings();
         let of_level: Vec<&Found> = findings.of(level).collect();
