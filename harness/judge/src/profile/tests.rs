@@ -42,7 +42,7 @@ fn the_shipped_profiles_can_be_read() {
         ("base-url = ", "base-urls = "),
         ("[psu.private]", "[psu.privat]"),
         ("[accounts.debtor]\niban = ", "[accounts.debtor]\nibann = "),
-        ("[capabilities]", "[capabilities]\nbaskets = true"),
+        ("\n[capabilities]", "\n[capabilities]\nbaskets = true"),
         ("[choices]", "[choices]\n\"payment.status\" = \"201\""),
         ("environment = \"sandbox\"", "environment = \"test\""),
         ("deadline-ms = 10000", "deadline-ms = 0"),
