@@ -22,7 +22,7 @@ use xs2aspec_record::{Exit, HashChain, RecordReader, outputs::Output};
 use xs2aspec_report::{merge, stream};
 use xs2aspec_suite::{Suite, Tree};
 
-use crate::support::{KEY, xs2aspec};
+use crate::support::{FIXED, KEY, xs2aspec};
 
 /// A record as events, each with its line.
 struct Record {
@@ -44,24 +44,24 @@ impl Record {
 /// Runs with failures. The run is a shard, so that `merge` reads it.
 fn failing(folder: &Path) -> Record {
     let out = folder.join("run");
-    let (exit, said) = xs2aspec(&[
-        "run",
-        "--quiet",
-        "--seed",
-        "1",
-        "--now",
-        "2030-01-31T12:00:00Z",
-        "--fault",
-        "periodic.months.duplicate/only-adjacent",
-        "--only",
-        "periodic.months.duplicate/3-apart",
-        "--only",
-        "header.psu-context.format",
-        "--shard",
-        "1/1",
-        "--out",
-        out.to_str().unwrap(),
-    ]);
+    let (exit, said) = xs2aspec(
+        &[
+            &FIXED[..],
+            &[
+                "--fault",
+                "periodic.months.duplicate/only-adjacent",
+                "--only",
+                "periodic.months.duplicate/3-apart",
+                "--only",
+                "header.psu-context.format",
+                "--shard",
+                "1/1",
+                "--out",
+                out.to_str().unwrap(),
+            ],
+        ]
+        .concat(),
+    );
     assert_eq!(exit, Some(1), "{said}");
     let record = crate::support::read_record(out.join("record.jsonl")).unwrap();
     let events: Vec<Value> = record.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -15,7 +15,7 @@ use xs2aspec_evidence::{
 };
 use xs2aspec_record::digest::sha256;
 
-use crate::support::{chained, xs2aspec};
+use crate::support::{FIXED, chained, xs2aspec};
 
 /// Returns the program as a bundle names it.
 fn program() -> Program {
@@ -26,24 +26,24 @@ fn program() -> Program {
 /// Runs with failures, and bundles the run.
 fn bundled(folder: &Path, key: &str) -> PathBuf {
     let out = folder.join("run");
-    let (exit, said) = xs2aspec(&[
-        "run",
-        "--quiet",
-        "--seed",
-        "1",
-        "--now",
-        "2030-01-31T12:00:00Z",
-        "--mask-key",
-        crate::support::MASK_KEY,
-        "--fault",
-        "periodic.months.duplicate/only-adjacent",
-        "--only",
-        "periodic.months.duplicate",
-        "--only",
-        "certificate.validity",
-        "--out",
-        out.to_str().unwrap(),
-    ]);
+    let (exit, said) = xs2aspec(
+        &[
+            &FIXED[..],
+            &[
+                "--mask-key",
+                crate::support::MASK_KEY,
+                "--fault",
+                "periodic.months.duplicate/only-adjacent",
+                "--only",
+                "periodic.months.duplicate",
+                "--only",
+                "certificate.validity",
+                "--out",
+                out.to_str().unwrap(),
+            ],
+        ]
+        .concat(),
+    );
     assert_eq!(exit, Some(1), "{said}");
     let path = folder.join("evidence.tar");
     let (exit, said) =
@@ -156,18 +156,8 @@ fn what_was_run_and_with_which_cases_is_said() {
     fs::write(path("cases/own/own.yaml"), cases).unwrap();
     fs::write(path("waivers.toml"), "").unwrap();
     let verified = |more: &[&str], expected: i32| {
-        let fixed = [
-            "run",
-            "--quiet",
-            "--seed",
-            "1",
-            "--now",
-            "2030-01-31T12:00:00Z",
-            "--format",
-            "html,junit,markdown,ctrf",
-            "--out",
-        ];
-        let (_, ran) = xs2aspec(&[&fixed[..], &[&path("run")], more].concat());
+        let fixed = ["--format", "html,junit,markdown,ctrf", "--out"];
+        let (_, ran) = xs2aspec(&[&FIXED[..], &fixed, &[&path("run")], more].concat());
         let (exit, said) =
             xs2aspec(&["bundle", &path("run"), "--key", &private, "--out", &path("evidence.tar")]);
         assert_eq!(exit, Some(0), "{said}");

@@ -6,7 +6,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use xs2aspec_record::{Event, Verdict};
 
-use crate::support::{self, command, execute, printed, recorded};
+use crate::support::{self, FIXED, command, execute, printed, recorded};
 
 fn xs2aspec(arguments: &[&str]) -> (Option<i32>, Vec<u8>) {
     let output = execute(arguments);
@@ -17,26 +17,8 @@ fn run(folder: &Path, more: &[&str]) -> Option<i32> {
     let out = folder.to_str().unwrap();
     let only =
         ["--only", "periodic.months", "--only", "certificate.validity", "--only", "customers.with-accounts"];
-    xs2aspec(
-        &[
-            &[
-                "run",
-                "--quiet",
-                "--seed",
-                "1",
-                "--now",
-                "2030-01-31T12:00:00Z",
-                "--format",
-                "html,junit,sarif,markdown,ctrf,har",
-                "--out",
-                out,
-            ][..],
-            &only,
-            more,
-        ]
-        .concat(),
-    )
-    .0
+    let written = ["--format", "html,junit,sarif,markdown,ctrf,har", "--out", out];
+    xs2aspec(&[&FIXED[..], &written, &only, more].concat()).0
 }
 
 #[test]

@@ -25,6 +25,9 @@ pub(crate) const REFERENCE: &str = include_str!("../../../../../fixtures/targets
 /// A profile with only the values that every bank needs.
 pub(crate) const ANY_BANK: &str = include_str!("../../../../../fixtures/spec/any-bank.toml");
 
+/// The start of a command line whose run gives the same verdicts each time.
+pub(crate) const FIXED: [&str; 6] = ["run", "--quiet", "--seed", "1", "--now", "2030-01-31T12:00:00Z"];
+
 /// Returns the command without arguments. Its environment and folder are set for one process only, so tests
 /// can run in parallel.
 pub(crate) fn command() -> Command {
