@@ -38,6 +38,9 @@ const PATTERNS: usize = 20;
 /// Bytes reserved for the notes about omitted items.
 const NOTES: usize = 4_000;
 
+/// Bytes reserved for the lists after those of findings.
+const OTHERS: usize = 2_000;
+
 /// The summary of a run. Items beyond [`LARGEST`] are omitted and counted.
 #[derive(Debug, Default)]
 pub struct Summary {
@@ -68,7 +71,7 @@ impl Reporter for Summary {
     fn finish(&mut self, summary: &RunSummary, out: &mut dyn Write) -> io::Result<()> {
         let cases = summary.of_other_cases(code);
         let text = format!("## {cases}{} (exit {})\n\n", summary.conclusion(), summary.exit().code());
-        let mut page = Page { text, limit: LARGEST - 2 * NOTES };
+        let mut page = Page { text, limit: LARGEST - NOTES - OTHERS };
         if let Some(line) = terminal::hopeless(summary) {
             let _ = writeln!(page.text, "{}\n", code(&line));
         }
@@ -91,7 +94,7 @@ impl Reporter for Summary {
             page.list(title, items, summary.findings().count(level) - summary.findings().of(level).count());
         }
         // Findings leave room for the other lists.
-        page.limit += NOTES;
+        page.limit += OTHERS;
         page.list(
             "Waivers",
             summary.waivers().iter().map(|waiver| format!("- {}\n", code(&waiver.says()))),
@@ -456,7 +459,7 @@ mod tests {
         sample.verdict("ncbct.path/plain", Verdict::Error);
         let events = sample.finished();
         let text = summary(&events);
-        assert!(text.len() < LARGEST && text.len() > LARGEST - 3 * NOTES, "{}", text.len());
+        assert!(text.len() < LARGEST && text.len() > LARGEST - 2 * NOTES, "{}", text.len());
         let listed = text.matches("- `periodic.months/").count();
         assert!(text.contains(&format!("- {} more, omitted", 9_000 - listed)));
         assert!(text.contains("### Errors, by reason\n\n- 1 case: "));
