@@ -13,7 +13,7 @@ use std::{
 };
 
 use tokio::sync::Notify;
-use xs2aspec_record::{Exit, Verdict};
+use xs2aspec_record::{Exit, Verdict, finding_id::is_prefix};
 use xs2aspec_report::text;
 
 use crate::{
@@ -30,7 +30,7 @@ const SHOWN: usize = 20;
 
 /// Runs in a new folder, unless the command line names one.
 pub(crate) async fn run(args: &Run) -> Result<Exit, Failure> {
-    if args.only.iter().any(|pattern| finding::is_id(pattern)) {
+    if args.only.iter().any(|pattern| is_prefix(pattern)) {
         let args = of_findings(args)?;
         // The patterns are those of cases now.
         return Box::pin(run(&args)).await;

@@ -37,6 +37,9 @@ pub(crate) struct Args {
     pub(crate) command: Option<Command>,
 }
 
+/// The link to the folder of the last full run.
+pub(crate) const LATEST: &str = "reports/latest";
+
 /// The exit codes, as the help explains them.
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -385,7 +388,7 @@ pub(crate) struct Curl {
     #[arg(long, value_name = "TARGET")]
     pub(crate) target: Option<String>,
     /// Read findings from this run: its record or its folder
-    #[arg(long, value_name = "DIR", default_value = "reports/latest")]
+    #[arg(long, value_name = "DIR", default_value = LATEST)]
     pub(crate) run: PathBuf,
     #[command(flatten)]
     pub(crate) ids: Ids,
@@ -440,7 +443,7 @@ pub(crate) struct Explain {
     #[arg(value_name = "ID", value_parser = pattern)]
     pub(crate) id: String,
     /// Read findings from this run: its record or its folder
-    #[arg(long, value_name = "DIR", default_value = "reports/latest")]
+    #[arg(long, value_name = "DIR", default_value = LATEST)]
     pub(crate) run: PathBuf,
     /// Fill the request from this profile or base URL [default: as for `run`]
     ///

@@ -1,5 +1,4 @@
-//! `xs2aspec client`: the checklist for clients, and the items that a client has
-//! shown.
+//! `xs2aspec client`: the checklist for clients, and the items that a client has shown.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chrono::Utc;
 use xs2aspec_judge::case::NotReady;
-use xs2aspec_record::Exit;
+use xs2aspec_record::{Exit, finding_id::is_prefix};
 use xs2aspec_report::shell;
 use xs2aspec_runner::{Clock, Runner};
 use xs2aspec_suite::{Case, Depth, Suite};
@@ -12,7 +12,7 @@ use xs2aspec_suite::{Case, Depth, Suite};
 use crate::{
     Failure,
     args::{Curl, found},
-    finding::{Earlier, is_id},
+    finding::Earlier,
     target,
 };
 
@@ -39,10 +39,10 @@ pub(crate) async fn curl(args: &Curl) -> Result<Exit, Failure> {
 /// Returns the case to send, and the target. A finding stands for the case that shows it best. The target of
 /// its run is only named, since a record may come from someone else and must not choose where requests go.
 fn named(args: &Curl) -> Result<(String, String), Failure> {
-    let (case, known) = if is_id(&args.case) {
+    let (case, known) = if is_prefix(&args.case) {
         let earlier = Earlier::open(&args.run)?;
         let case = earlier.found(&args.case)?.root.witness.case.clone();
-        (case, earlier.argument("--target").map(shell::quoted))
+        (case, earlier.summary.start().argument("--target").map(shell::quoted))
     } else {
         (args.case.clone(), None)
     };

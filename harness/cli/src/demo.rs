@@ -4,14 +4,14 @@ use std::path::Path;
 
 use clap::FromArgMatches as _;
 use toml_edit::DocumentMut;
-use xs2aspec_record::Exit;
+use xs2aspec_record::{Exit, finding_id::printed};
 use xs2aspec_suite::Tree;
 
 use crate::{
     Failure, again,
     args::{Args, Command},
     explain,
-    finding::{self, Earlier},
+    finding::Earlier,
     help,
 };
 
@@ -37,7 +37,7 @@ pub(crate) async fn demo() -> Result<Exit, Failure> {
         return Err(wrong(format!("the run did not find the fault {fault}")));
     }
     let earlier = Earlier::open(Path::new(OUT))?;
-    let first = earlier.summary.findings().all().first().map(|found| finding::printed(&found.id));
+    let first = earlier.summary.findings().all().first().map(|found| printed(&found.id));
     let first = first.ok_or_else(|| wrong(format!("{OUT} has no finding")))?;
     say!("\n2. Explain the finding:\n");
     let Command::Explain(explain) = command(&["explain", first, "--run", OUT])? else {

@@ -8,21 +8,17 @@ use std::{path::Path, sync::Arc};
 
 use xs2aspec_judge::{Identity, Judge, Levels, Profile, fill::WireRequest};
 use xs2aspec_prove::snapshot;
-use xs2aspec_record::{ClauseLevel, Exit, Header};
+use xs2aspec_record::{ClauseLevel, Exit, Header, finding_id::is_prefix};
 use xs2aspec_reference::{Fault, Variation};
 use xs2aspec_suite::{Case, Clause, Document, Expectation, Strength, Suite, nearest};
 
 use crate::{
     Failure,
     args::{Explain, found},
-    finding::is_id,
 };
 
 /// The maximum number of cases to list.
 const CASES: usize = 10;
-
-/// The folder of the last run.
-const LATEST: &str = "reports/latest";
 
 /// Explains a clause, a case or a finding.
 pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
@@ -38,7 +34,7 @@ pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
         let judge = Judge::new(Arc::clone(&suite), profile.for_show(), Identity::random(0));
         let judge = judge.map_err(Failure::input)?;
         explain_case(&suite, case, &judge, target.is_some());
-    } else if is_id(&args.id) {
+    } else if is_prefix(&args.id) {
         finding::explain(args, &suite, &levels)?;
     } else {
         let ids = suite

@@ -2,28 +2,17 @@
 
 use std::path::Path;
 
-use xs2aspec_record::{CaseEvents, Entry};
-use xs2aspec_report::{RunSummary, findings::Found, text};
+use xs2aspec_record::{
+    CaseEvents, Entry,
+    finding_id::{is_prefix, printed},
+};
+use xs2aspec_report::{RunSummary, findings::Found, shell, text};
 use xs2aspec_suite::nearest;
 
 use crate::{Failure, report};
 
-/// The number of digits of an id that reports print, and the fewest that name a finding.
-pub(crate) const PRINTED: usize = 8;
-/// The number of digits of a whole id.
-const WHOLE: usize = 16;
 /// The maximum number of findings to name in an error.
 const NAMED: usize = 5;
-
-/// Returns true if a string can be the id of a finding or its first digits.
-pub(crate) fn is_id(text: &str) -> bool {
-    (PRINTED..=WHOLE).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-/// Returns an id as reports print it.
-pub(crate) fn printed(id: &str) -> &str {
-    id.get(..PRINTED).unwrap_or(id)
-}
 
 /// An earlier run.
 pub(crate) struct Earlier<'a> {
@@ -83,56 +72,37 @@ impl<'a> Earlier<'a> {
         format!("no finding of the run in {run} has the id `{id}`; it has:{named}{more}")
     }
 
-    /// Returns the cases that show a finding, in the order of their ids.
-    pub(crate) fn cases(&self, found: &Found) -> Result<Vec<String>, Failure> {
-        let mut cases = Vec::new();
-        self.each(|case| {
+    /// Returns the option that names the target of the run, with a space before it.
+    pub(crate) fn target_option(&self) -> String {
+        let target = self.summary.start().argument("--target").map(shell::quoted);
+        target.map(|target| format!(" --target {target}")).unwrap_or_default()
+    }
+
+    /// Returns the cases that show a finding, in the order of their ids, and the events of its witness.
+    pub(crate) fn cases(&self, found: &Found) -> Result<(Vec<String>, Option<CaseEvents>), Failure> {
+        let path = report::record(self.run);
+        let (mut cases, mut witness) = (Vec::new(), None);
+        for entry in report::open(&path)? {
+            let Entry::Case(case) = entry.map_err(|error| report::wrong(&path, &error))? else { continue };
             let verdict = case.verdict.as_ref();
             let shown = verdict.map(|verdict| self.summary.findings().of_case(verdict)).unwrap_or_default();
             if shown.iter().any(|one| one.id == found.id) {
                 cases.push(case.case.clone());
             }
-        })?;
-        Ok(cases)
-    }
-
-    /// Returns the recorded exchanges and the verdict of a case.
-    pub(crate) fn case(&self, id: &str) -> Result<Option<CaseEvents>, Failure> {
-        let mut wanted = None;
-        self.each(|case| {
-            if case.case == id {
-                wanted = Some(case.clone());
-            }
-        })?;
-        Ok(wanted)
-    }
-
-    /// Visits the cases of the record.
-    fn each(&self, mut visit: impl FnMut(&CaseEvents)) -> Result<(), Failure> {
-        let path = report::record(self.run);
-        for entry in report::open(&path)? {
-            if let Entry::Case(case) = entry.map_err(|error| report::wrong(&path, &error))? {
-                visit(&case);
+            if case.case == found.root.witness.case {
+                witness = Some(case);
             }
         }
-        Ok(())
-    }
-
-    /// Returns the value of an option of the run, such as `--target`.
-    pub(crate) fn argument(&self, option: &str) -> Option<&str> {
-        let arguments = &self.summary.start().arguments;
-        let at = arguments.iter().position(|argument| argument == option)?;
-        arguments.get(at + 1).map(String::as_str)
+        Ok((cases, witness))
     }
 }
 
-/// Replaces each finding id among these patterns by the cases that show it in an earlier run. An id that is a
-/// pattern of cases, too, stays as it is.
+/// Replaces each finding id among these patterns by the cases that show it in an earlier run.
 pub(crate) fn cases_of(patterns: &[String], run: &Path) -> Result<Vec<String>, Failure> {
     let mut all = Vec::new();
     let mut earlier = None;
     for pattern in patterns {
-        if !is_id(pattern) {
+        if !is_prefix(pattern) {
             all.push(pattern.clone());
             continue;
         }
@@ -140,7 +110,7 @@ pub(crate) fn cases_of(patterns: &[String], run: &Path) -> Result<Vec<String>, F
             Some(earlier) => earlier,
             none => none.insert(Earlier::open(run)?),
         };
-        all.extend(earlier.cases(earlier.found(pattern)?)?);
+        all.extend(earlier.cases(earlier.found(pattern)?)?.0);
     }
     Ok(all)
 }

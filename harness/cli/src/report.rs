@@ -179,7 +179,6 @@ pub(crate) fn say_reporter(reporter: &mut dyn Reporter, summary: &RunSummary) {
 /// Prints the differences between two runs.
 pub(crate) fn diff(args: &DiffArgs) -> Result<Exit, Failure> {
     let (base, head) = (record(&args.base), record(&args.head));
-    let (before, after) = (summary(&base)?, summary(&head)?);
     let changes = diff::diff(open(&base)?, open(&head)?).map_err(|error| match error {
         DiffError::Base(error) => wrong(&base, &error),
         DiffError::Head(error) => wrong(&head, &error),
@@ -188,6 +187,7 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<Exit, Failure> {
     if args.gate == Gate::None {
         return Ok(Exit::Conforms);
     }
+    let (before, after) = (summary(&base)?, summary(&head)?);
     let gate::Outcome { exit, says } =
         gate::outcome(&before, &after, &changes, args.deny == Some(Denied::Warnings));
     // A comparison fails for what is new, and not for what the later run could not judge, such as a quota

@@ -4,15 +4,13 @@ use std::path::{Component, Path, PathBuf};
 
 use chrono::{Days, Utc};
 use xs2aspec_judge::waiver::{self, Waiver};
-use xs2aspec_record::Exit;
-use xs2aspec_report::text;
-
-use crate::{
-    Failure,
-    args::Waive,
-    finding::{Earlier, is_id, printed},
-    report,
+use xs2aspec_record::{
+    Exit,
+    finding_id::{is_prefix, printed},
 };
+use xs2aspec_report::{shell, text};
+
+use crate::{Failure, args::Waive, finding::Earlier, report};
 
 /// Name of the file, next to the profile.
 const FILE: &str = "waivers.toml";
@@ -22,7 +20,7 @@ const DAYS: Days = Days::new(90);
 
 /// Appends the entry of a finding to the file of waivers. The rest of the file stays as it is.
 pub(crate) fn waive(args: &Waive) -> Result<Exit, Failure> {
-    if !is_id(&args.id) {
+    if !is_prefix(&args.id) {
         let message = format!("`{}` is no finding: expected 8 to 16 hexadecimal digits", args.id);
         return Err(Failure::input(message));
     }
@@ -67,16 +65,16 @@ pub(crate) fn waive(args: &Waive) -> Result<Exit, Failure> {
     if args.ticket == "none" {
         say!("no ticket was named; pass --ticket, or edit the entry");
     }
-    say!("next       xs2aspec run{} --waivers {}", target(&earlier), xs2aspec_report::shell::quoted(&name));
+    say!("next       xs2aspec run{} --waivers {}", earlier.target_option(), shell::quoted(&name));
     Ok(Exit::Conforms)
 }
 
 /// Returns the file of waivers of a run, or the usual one next to its profile. A record may come from someone
 /// else, so it can only name files below the current folder.
 fn usual_file(earlier: &Earlier<'_>) -> PathBuf {
-    let profile = earlier.argument("--target").filter(|target| !target.contains("://"));
+    let profile = earlier.summary.start().argument("--target").filter(|target| !target.contains("://"));
     let beside = profile.map(|profile| Path::new(profile).with_file_name(FILE));
-    let named = earlier.argument("--waivers").map(PathBuf::from).or(beside);
+    let named = earlier.summary.start().argument("--waivers").map(PathBuf::from).or(beside);
     named.filter(|file| is_below(file)).unwrap_or_else(|| FILE.into())
 }
 
@@ -84,12 +82,6 @@ fn usual_file(earlier: &Earlier<'_>) -> PathBuf {
 fn is_below(file: &Path) -> bool {
     let is_plain = |part| matches!(part, Component::Normal(_) | Component::CurDir);
     file.components().all(is_plain) && file.extension().is_some_and(|extension| extension == "toml")
-}
-
-/// Returns the option that names the target of a run.
-fn target(earlier: &Earlier<'_>) -> String {
-    let target = earlier.argument("--target").map(xs2aspec_report::shell::quoted);
-    target.map(|target| format!(" --target {target}")).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(outputs::record_in(folder.path()), plain);
         write(RecordWriter::create(&plain).unwrap(), &start);
         assert_eq!((forms(), fs::read(&plain).unwrap()), ((true, false), before));
-        // Nothing to compress.
+        // A folder without a record stays as it is.
         fs::remove_file(&plain).unwrap();
         pack_record(folder.path()).unwrap();
         assert_eq!(forms(), (false, false));

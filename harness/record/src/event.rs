@@ -198,6 +198,18 @@ impl RunStarted {
         self.only.is_empty() && self.skip.is_empty() && self.depth != "quick"
     }
 
+    /// Returns true if the requests are those of cases of the suite, and neither generated nor recorded
+    /// elsewhere.
+    pub const fn sends_cases(&self) -> bool {
+        self.traffic.is_none() && !self.drawn
+    }
+
+    /// Returns the value of an option of the command line, such as `--target`.
+    pub fn argument(&self, option: &str) -> Option<&str> {
+        let at = self.arguments.iter().position(|argument| argument == option)?;
+        self.arguments.get(at + 1).map(String::as_str)
+    }
+
     /// Returns the number of this shard and the number of shards, if the run is split.
     pub fn part(&self) -> Option<(u32, u32)> {
         let (number, of) = self.shard.as_deref()?.split_once('/')?;

@@ -9,6 +9,19 @@ use crate::{
 /// Number of digits of an id.
 const DIGITS: usize = 16;
 
+/// Number of digits that reports print. Commands accept these or more.
+pub const PRINTED: usize = 8;
+
+/// Returns an id as reports print it.
+pub fn printed(id: &str) -> &str {
+    id.get(..PRINTED).unwrap_or(id)
+}
+
+/// Returns true if a string can be an id or its first digits.
+pub fn is_prefix(text: &str) -> bool {
+    (PRINTED..=DIGITS).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 /// Returns a place with `*` for each index, so that all elements of a list have the same place.
 pub fn place(at: &str) -> String {
     let step = |step| {

@@ -46,7 +46,7 @@ pub(crate) fn contains(file: &mut File, is_content: fn(&[u8]) -> bool) -> io::Re
     (&mut *file).take(GZIP.len() as u64).read_to_end(&mut magic)?;
     file.rewind()?;
     if magic == GZIP {
-        // What cannot be unpacked is another file.
+        // A file that cannot be unpacked is no compressed record.
         drop(MultiGzDecoder::new(&mut *file).take(LOOKED_AT).read_to_end(&mut start));
         file.rewind()?;
     }

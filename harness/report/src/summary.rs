@@ -336,8 +336,7 @@ impl RunSummary {
         if let Some(place) = ids.iter().find_map(|id| self.places.get(id)) {
             return Some(place.clone());
         }
-        let arguments = self.start.arguments.windows(2);
-        let target = arguments.filter(|option| option[0] == "--target").map(|option| &option[1]).next()?;
+        let target = self.start.argument("--target")?;
         let is_file = !target.contains("://");
         is_file.then(|| Place { file: target.replace('\\', "/"), line: 1, column: 1 })
     }

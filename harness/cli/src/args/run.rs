@@ -43,7 +43,7 @@ pub(crate) struct Run {
     ///
     /// A run to `latest` gets a new folder next to it, with its time as the name. `latest` then points to the
     /// last full run.
-    #[arg(long, value_name = "DIR", default_value = "reports/latest", help_heading = "Output")]
+    #[arg(long, value_name = "DIR", default_value = super::LATEST, help_heading = "Output")]
     pub(crate) out: PathBuf,
     /// The link that will point to `out`.
     #[arg(skip)]

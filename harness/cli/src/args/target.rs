@@ -21,7 +21,7 @@ struct Options {
     /// Test this bank profile or base URL
     ///
     /// [default: `XS2ASPEC_TARGET`, or xs2aspec.toml in the current folder, or the reference bank]
-    #[arg(value_name = "TARGET", id = "target", help_heading = None)]
+    #[arg(value_name = "TARGET", id = "target")]
     target: Option<String>,
     /// Test this bank profile or base URL, like TARGET
     #[arg(long = "target", value_name = "TARGET", id = "--target", hide_short_help = true)]

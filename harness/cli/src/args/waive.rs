@@ -25,6 +25,6 @@ pub(crate) struct Waive {
     #[arg(long, value_name = "FILE")]
     pub(crate) waivers: Option<PathBuf>,
     /// Read the finding from this run: its record or its folder
-    #[arg(long, value_name = "DIR", default_value = "reports/latest")]
+    #[arg(long, value_name = "DIR", default_value = super::LATEST)]
     pub(crate) run: PathBuf,
 }

@@ -1,15 +1,15 @@
 //! `xs2aspec explain FINDING`: a finding of an earlier run, with its request and its response.
 
 use xs2aspec_judge::Levels;
-use xs2aspec_record::{Exchange, Header};
+use xs2aspec_record::{CaseEvents, Exchange, Header, finding_id::printed};
 use xs2aspec_report::{findings::Found, shell, text};
 use xs2aspec_suite::Suite;
 
 use super::describe;
 use crate::{
     Failure,
-    args::Explain,
-    finding::{Earlier, printed},
+    args::{Explain, LATEST},
+    finding::Earlier,
 };
 
 /// The maximum number of characters of a body to print.
@@ -19,7 +19,7 @@ const BODY: usize = 20_000;
 pub(super) fn explain(args: &Explain, suite: &Suite, levels: &Levels) -> Result<(), Failure> {
     let earlier = Earlier::open(&args.run)?;
     let found = earlier.found(&args.id)?;
-    let cases = earlier.cases(found)?;
+    let (cases, witness) = earlier.cases(found)?;
     let count = text::count(cases.len(), "case");
     say!("finding    {}: {}, {count}, in {}", found.id, found.level().word(), args.run.display());
     if let Some(clause) = suite.clauses().get(&found.clause) {
@@ -38,8 +38,9 @@ pub(super) fn explain(args: &Explain, suite: &Suite, levels: &Levels) -> Result<
     if !others.is_empty() {
         say!("also       {}", others.into_iter().map(text::harmless).collect::<Vec<_>>().join(", "));
     }
-    let witness = &found.root.witness.case;
-    exchanged(&earlier, found, witness)?;
+    if let Some(witness) = witness {
+        exchanged(found, &witness);
+    }
     say!("\ncases      {}", cases.len());
     super::list(cases.iter().map(|case| text::harmless(case)), cases.len());
     next(&earlier, args, found);
@@ -47,23 +48,19 @@ pub(super) fn explain(args: &Explain, suite: &Suite, levels: &Levels) -> Result<
 }
 
 /// Prints the judged request of the smallest witness, its response, and the accepted control.
-fn exchanged(earlier: &Earlier<'_>, found: &Found, witness: &str) -> Result<(), Failure> {
-    let case = earlier.case(witness)?;
-    let Some(case) = case else { return Ok(()) };
+fn exchanged(found: &Found, case: &CaseEvents) {
     if let Some(control) = case.verdict.as_ref().and_then(|verdict| verdict.control.as_ref()) {
         let word = if control.accepted { "accepted" } else { "not accepted" };
         say!("control    {}: {word}", text::harmless(&control.case));
     }
     let judged = case.exchanges.iter().find(|exchange| Some(exchange.number) == found.root.request);
     let Some(exchange) = judged else {
-        say!("\nno request was sent for {}", text::harmless(witness));
-        return Ok(());
+        return say!("\nno request was sent for {}", text::harmless(&case.case));
     };
-    say!("\n--- request {} of {}", exchange.number, text::harmless(witness));
+    say!("\n--- request {} of {}", exchange.number, text::harmless(&case.case));
     request(exchange);
     say!("\n--- response, after {}", text::duration(exchange.micros));
     response(exchange);
-    Ok(())
 }
 
 fn request(exchange: &Exchange) {
@@ -105,13 +102,12 @@ fn headers(headers: &[Header]) {
 /// Prints the commands to run next.
 fn next(earlier: &Earlier<'_>, args: &Explain, found: &Found) {
     let id = printed(&found.id);
-    let run = if args.run.as_os_str() == super::LATEST {
+    let run = if args.run.as_os_str() == LATEST {
         String::new()
     } else {
         format!(" --run {}", shell::quoted(&args.run.display().to_string()))
     };
-    let target = earlier.argument("--target").map(|target| format!(" --target {}", shell::quoted(target)));
-    let target = target.unwrap_or_default();
+    let target = earlier.target_option();
     say!("\ncurl       xs2aspec curl {id}{run}{target}");
     say!("again      xs2aspec run --only {id}{run}{target}");
     say!("waive      xs2aspec waive {id}{run} --reason '...' --ticket '...'");

@@ -2,15 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use xs2aspec_record::{Changes, ClauseState, Exit, Level, WaiverSeen};
+use xs2aspec_record::{Changes, ClauseState, Exit, Level, WaiverSeen, finding_id::printed};
 
 use crate::{
     summary::RunSummary,
     text::{self, harmless},
 };
-
-/// The number of digits of an id that are printed.
-const DIGITS: usize = 8;
 
 /// Limit of the findings and clauses that the line names.
 const NAMED: usize = 5;
@@ -38,7 +35,7 @@ pub fn outcome(base: &RunSummary, head: &RunSummary, changes: &Changes, denies_w
             .filter(|(id, _)| is_told(id))
             .map(|(id, says)| {
                 let clause = says.split(':').next().unwrap_or_default();
-                format!("{} {}", id.get(..DIGITS).unwrap_or(id), harmless(clause))
+                format!("{} {}", printed(id), harmless(clause))
             })
             .collect();
         return failed(
@@ -124,7 +121,9 @@ fn named(names: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use xs2aspec_record::{Absence, Event, LevelRule, LevelSource, RecordReader, RecordWriter, Verdict};
+    use xs2aspec_record::{
+        Absence, Event, LevelRule, LevelSource, RecordReader, RecordWriter, Verdict, finding_id::PRINTED,
+    };
 
     use super::*;
     use crate::{compare::diff, sample::Sample, stream};
@@ -206,7 +205,7 @@ mod tests {
         ] {
             let (found, said) = gate(&ran(&base).finished(), &ran(&head).finished());
             let is_id =
-                |word: &&str| word.len() == DIGITS && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+                |word: &&str| word.len() == PRINTED && word.bytes().all(|byte| byte.is_ascii_hexdigit());
             let said: Vec<&str> =
                 said.split(' ').map(|word| if is_id(&word) { "ID" } else { word }).collect();
             assert_eq!((found, said.join(" ").as_str()), (exit, says), "{base:?} {head:?}");

@@ -88,8 +88,7 @@ pub(crate) fn finding_block(summary: &RunSummary, report: &CaseReport<'_>, findi
     line(&mut block, "   = ", &format!("clause  {}", source(summary.clause(&finding.clause))));
     rest(&mut block, summary, verdict);
     // A case of the suite is explained by the id of its finding, which is known at the end.
-    let start = summary.start();
-    if start.traffic.is_some() || start.drawn {
+    if !summary.start().sends_cases() {
         line(&mut block, "   = ", &format!("next    {}", next(summary, verdict, &finding.clause)));
     }
     block

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, fmt::Write as _};
 
-use xs2aspec_record::Level;
+use xs2aspec_record::{Level, finding_id::printed};
 
 use crate::{
     findings::{
@@ -30,9 +30,6 @@ const TABLE: usize = 3;
 
 /// Number of findings from which on each takes only a few lines, so that all fit on a screen.
 const SHORT: usize = 4;
-
-/// Number of digits of a finding's id that commands print. They accept any longer prefix, too.
-const ID: usize = 8;
 
 /// The blocks of the smallest witness of each symptom.
 #[derive(Debug, Default)]
@@ -116,19 +113,19 @@ impl FindingBlocks {
 /// Renders the commands that explain a finding and send its request. Cases that were generated or recorded
 /// elsewhere have another command in their block.
 fn next(summary: &RunSummary, found: &Found, folder: Option<&str>, is_short: bool) -> String {
-    if is_of_traffic(summary) || summary.start().drawn {
+    if !summary.start().sends_cases() {
         return String::new();
     }
-    let id: String = found.id.chars().take(ID).collect();
+    let id = printed(&found.id);
     let run: Vec<&str> = folder.into_iter().flat_map(|folder| ["--run", folder]).collect();
     let options = ["--target", "--cases", "--pack"];
     let line = |label: &str, name: &str| {
-        let words = [&[name, id.as_str()][..], &run].concat();
+        let words = [&[name, id][..], &run].concat();
         format!("   = {label:7} {}\n", block::command(summary, &words, &options))
     };
     let mut lines = line("next", "explain");
     // The reference bank of a run ends with it.
-    if !is_short && summary.start().arguments.iter().any(|argument| argument == "--target") {
+    if !is_short && summary.start().argument("--target").is_some() {
         lines += &line("curl", "curl");
     }
     lines

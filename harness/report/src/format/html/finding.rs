@@ -6,7 +6,7 @@ use std::{
     fmt::Write as _,
 };
 
-use xs2aspec_record::{CaseVerdict, ClauseText, Exchange, Level, Reading};
+use xs2aspec_record::{CaseVerdict, ClauseText, Exchange, Level, Reading, finding_id::printed};
 
 use super::{
     document, exchange,
@@ -32,9 +32,6 @@ const LINES: usize = 1_000;
 
 /// Limit of the witnesses whose exchanges are stored. Only at the end is it known which of them are shown.
 const KEPT: usize = 8 * WHOLE;
-
-/// Number of digits of the id of a finding that people see and type.
-const SHORT: usize = 8;
 
 /// Limit of the other symptoms that a finding lists.
 const CARRIED: usize = 20;
@@ -103,7 +100,7 @@ impl Witnessed {
             Level::Deny => ("denied", "violation"),
             Level::Warn | Level::Note => ("warned", "warning"),
         };
-        let id = found.id.get(..SHORT).unwrap_or(&found.id);
+        let id = printed(&found.id);
         _ = write!(
             html,
             "<article class=\"finding {class}\" id=\"finding:{}\" tabindex=\"-1\"><h3><span class=\"{class}\">{word}</span>{} {}</h3>\
@@ -129,7 +126,7 @@ impl Witnessed {
         }
         let rerun = block::again(summary, witness);
         // The suite cannot send a request that it did not make.
-        let is_sent = summary.start().traffic.is_none() && !summary.start().drawn;
+        let is_sent = summary.start().sends_cases();
         let by_id = ["explain", "curl"].map(|command| is_sent.then(|| format!("xs2aspec {command} {id}")));
         let next: Vec<String> = by_id.into_iter().chain([rerun]).flatten().collect();
         if !next.is_empty() {

@@ -244,7 +244,7 @@ fn the_page_says_what_its_numbers_mean_and_what_the_suite_does_not_test() {
     ] {
         assert!(text.contains(wanted), "{wanted}\n\n{text}");
     }
-    // What identifies the run comes last.
+    // The digests and ids of the run come last.
     let (before, after) = text.split_once("<section id=\"origin\"").unwrap();
     assert!(!before.contains("class=\"digest\"") && !after.contains("</section>\n<section"), "{text}");
     for wanted in
