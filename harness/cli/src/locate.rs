@@ -30,8 +30,8 @@ pub(crate) fn read(file: &Path) -> Result<Locator, Failure> {
     Locator::read(&name, &text).map_err(|error| Failure::input(format!("--locate {name}: {error}")))
 }
 
-/// Returns the line of each choice that the profile declares, by the clause that the choice decides. Any other
-/// finding belongs to the profile as a whole.
+/// Returns the line of each choice that the profile declares, by the clause that the choice decides. Any
+/// other finding belongs to the profile as a whole.
 fn choices(profile: &str, text: &str, suite: &Suite) -> BTreeMap<String, Place> {
     // An error was reported when the profile was read.
     let Ok(document) = Document::parse(text) else { return BTreeMap::new() };

@@ -204,8 +204,8 @@ fn result(summary: &RunSummary, found: &Found, rules: &mut Rules) -> Value {
     })
 }
 
-/// Returns the location of a case, and its id. `place` is the line of a file of the user. The case file is not
-/// in the user's repository, so it is a property.
+/// Returns the location of a case, and its id. `place` is the line of a file of the user. The case file is
+/// not in the user's repository, so it is a property.
 fn location(witness: &Witness, place: Option<&Place>, id: Option<usize>) -> Value {
     let case = json!([{"fullyQualifiedName": harmless(&witness.case), "kind": "member"}]);
     let mut location = json!({

@@ -1,7 +1,7 @@
 //! The lines of the user's files to which findings belong, so that a CI server can mark them there.
 //!
-//! A finding belongs to a line of the profile, of an OpenAPI description, or of a file that a table names. The
-//! places are recorded in the run, so that reports depend on the record alone.
+//! A finding belongs to a line of the profile, of an OpenAPI description, or of a file that a table names.
+//! The places are recorded in the run, so that reports depend on the record alone.
 
 mod openapi;
 

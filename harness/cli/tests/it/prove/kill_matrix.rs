@@ -81,8 +81,8 @@ fn a_matrix_that_would_not_be_looked_at_is_refused() {
     }
 }
 
-/// README.md shows what the demo finds and the last bank of strangers. The book shows the totals of the kill matrix and
-/// of the matrix of places. Each is between two markers.
+/// README.md shows what the demo finds and the last bank of strangers. The book shows the totals of the kill
+/// matrix and of the matrix of places. Each is between two markers.
 #[test]
 fn the_numbers_in_the_readme_are_current() {
     let matrix = fs::read_to_string(root().join("fixtures/kill-matrix/matrix.tsv")).unwrap();

@@ -1,5 +1,5 @@
-//! A finding is named by the first digits of its id: in `explain`, `curl`, `run --only` and `waive`. The gate of
-//! a run fails only for findings that an earlier run does not have.
+//! A finding is named by the first digits of its id: in `explain`, `curl`, `run --only` and `waive`. The gate
+//! of a run fails only for findings that an earlier run does not have.
 
 use std::{fs, path::Path};
 
